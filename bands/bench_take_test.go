@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// BenchmarkTake measures snapshots of the tree in the folder that BANDS_TREE
-// names, beside the bare walk of it. One file in it is written each time.
+// BenchmarkTake measures snapshots of the tree in the directory BANDS_TREE and, for comparison,
+// a walk of it. For "one", a file is rewritten before each snapshot.
 func BenchmarkTake(b *testing.B) {
 	root := os.Getenv("BANDS_TREE")
 	if root == "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// doings are all that writes.
+// doings returns all operations that write to a store.
 func doings() []doing {
 	return []doing{
 		{name: "first snapshot", prepare: planted, do: take, after: afterTake},
@@ -52,13 +52,13 @@ func large(w *world) {
 	changed(w)
 }
 
-// restored checks a tree after a restore.
+// restored prepares a tree after a restore.
 func restored(w *world) {
 	changed(w)
 	w.restore(1)
 }
 
-// several has automatic snapshots.
+// several prepares several automatic snapshots.
 func several(w *world) {
 	planted(w)
 	for i := range 4 {
@@ -73,7 +73,7 @@ func several(w *world) {
 	}
 }
 
-// deleted has bands of which much is dead.
+// deleted prepares bands with many dead records.
 func deleted(w *world) {
 	several(w)
 	for v := range bands.Version(3) {
@@ -81,7 +81,7 @@ func deleted(w *world) {
 	}
 }
 
-// littered has what killed runs leave.
+// littered prepares the leftovers of killed runs.
 func littered(w *world) {
 	changed(w)
 	for _, name := range []string{".tmp-v9", ".deleted-v7-0123456789"} {
@@ -119,7 +119,7 @@ func pair(_ *world, h *bands.Held) error {
 	return h.AddPair(1, bands.Pair{Checkpoint: "0123456789ab", Commit: "0123456789012345678901234567890123456789"})
 }
 
-// forgettable has a text in a file of two snapshots.
+// forgettable prepares two snapshots of a file with the text.
 func forgettable(w *world) {
 	planted(w)
 	secret := filepath.Join(w.tree.Root, "secret")
@@ -135,8 +135,8 @@ func forgetText(w *world, h *bands.Held) error {
 	return erase.Run(w.ctx.Context(), h, textual("walrus-4711"))
 }
 
-// afterForget: every snapshot can be read, and forgetting once more takes out what
-// is left.
+// afterForget checks that every snapshot can be read, and that forgetting the text once more
+// removes the rest of it.
 func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
 	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
@@ -171,7 +171,7 @@ func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 
 func sweep(_ *world, h *bands.Held) error { return h.Sweep() }
 
-// afterTake: a snapshot that wasn't completed is none; nothing else is touched.
+// afterTake checks that the tree, the former snapshots and a new one are intact.
 func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
 	w.whole()
@@ -182,8 +182,8 @@ func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.goesOn()
 }
 
-// afterRestore: the tree is the old or the new one, or the store knows the way
-// to either.
+// afterRestore checks that the tree is the old or the new one, or that the interrupted restore
+// can be finished or undone.
 func afterRestore(t *testing.T, w *world, n int, present treetest.Model) {
 	t.Helper()
 	w.whole()
@@ -192,7 +192,7 @@ func afterRestore(t *testing.T, w *world, n int, present treetest.Model) {
 	w.goesOn()
 }
 
-// afterUndo is afterRestore where the target is the rescue.
+// afterUndo is afterRestore with the rescue snapshot as the target.
 func afterUndo(t *testing.T, w *world, n int, present treetest.Model) {
 	t.Helper()
 	w.whole()
@@ -201,7 +201,7 @@ func afterUndo(t *testing.T, w *world, n int, present treetest.Model) {
 	w.goesOn()
 }
 
-// stoppedRestore checks a tree after a restore that was killed when it had begun.
+// stoppedRestore prepares a tree with a restore that was killed in the middle.
 func stoppedRestore(w *world) {
 	t, ok := w.tb.(*testing.T)
 	if !ok {
@@ -221,23 +221,23 @@ func stoppedRestore(w *world) {
 	w.adopt(before)
 }
 
-// afterFinish: a restore that was stopped twice can be finished or taken back.
+// afterFinish checks that a restore that was stopped twice can be finished or undone.
 func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
 	t.Helper()
 	w.whole()
-	before := w.holds[w.versions()[1]] // as the first rescue has it
+	before := w.holds[w.versions()[1]] // as in the first rescue
 	w.eitherWay(n, w.holds[1], before)
 	w.goesOn()
 }
 
-// afterDelete: the snapshot is there and whole, or gone; the others are.
+// afterDelete checks that v2 is intact or deleted, and that the others are intact.
 func afterDelete(t *testing.T, w *world, _ int, present treetest.Model) {
 	t.Helper()
 	w.gone(2)
 	afterTake(t, w, 0, present)
 }
 
-// gone forgets those of the versions that aren't there any more.
+// gone removes those of the versions that no longer exist from w.holds.
 func (w *world) gone(versions ...bands.Version) {
 	w.tb.Helper()
 	for _, v := range versions {
@@ -247,7 +247,7 @@ func (w *world) gone(versions ...bands.Version) {
 	}
 }
 
-// afterPrune: automatic ones but the last may be gone.
+// afterPrune is afterTake, but automatic snapshots except the last may be deleted.
 func afterPrune(t *testing.T, w *world, _ int, present treetest.Model) {
 	t.Helper()
 	w.gone(1, 2, 3)

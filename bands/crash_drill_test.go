@@ -18,27 +18,27 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// doing is something with a store that is stopped in the middle.
+// doing is an operation on a store that is stopped in the middle.
 type doing struct {
 	name string
-	// prepare comes before, with nobody stopped.
+	// prepare runs before do, without faults.
 	prepare func(w *world)
 	// do runs in a process of its own.
 	do func(w *world, h *bands.Held) error
-	// after holds what was left against what must be: w.holds has every snapshot
-	// that was there, present is the tree as it was before.
+	// after checks the result. w.holds has all snapshots that existed before do, and present is
+	// the tree before do.
 	after func(t *testing.T, w *world, n int, present treetest.Model)
-	// step is how many points lie between two that are tried.
+	// step is the distance between two tested writes.
 	step int
 }
 
-// The variables that tell the process what to do.
+// The environment variables that tell the child process what to do.
 const (
 	doingVar = "BANDS_DOING"
 	worldVar = "BANDS_WORLD"
 )
 
-// TestCrashChild is no test but the process that is stopped.
+// TestCrashChild isn't a test: it is the process that is stopped.
 func TestCrashChild(t *testing.T) {
 	name := os.Getenv(doingVar)
 	if name == "" {
@@ -72,7 +72,7 @@ func TestCrash(t *testing.T) {
 	drills(t, "crash")
 }
 
-// TestCrashWrites lets every write from one on fail, as on a full disk.
+// TestCrashWrites makes all writes from the nth on fail, as on a full disk.
 func TestCrashWrites(t *testing.T) {
 	t.Parallel()
 	drills(t, "fail")
@@ -84,7 +84,7 @@ func drills(t *testing.T, fault string) {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			points, failed := 0, 0
-			// Each n has a tree of its own: some write more than others.
+			// Each n has its own tree: some trees need more writes than others.
 			for n, past := 1, 0; past < 4 && failed < 4; n += max(d.step, 1) {
 				switch struck, right := d.stopped(t, fault, n); {
 				case !right:
@@ -106,8 +106,8 @@ func drills(t *testing.T, fault string) {
 	}
 }
 
-// stopped plays it once with a fault at the write n, and reports whether it came
-// that far, and whether all was right.
+// stopped runs the operation with a fault at its nth write. It reports whether the fault struck,
+// and whether all checks passed.
 func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
 	t.Helper()
 	right = t.Run(fmt.Sprintf("%04d", n), func(t *testing.T) {
@@ -135,7 +135,7 @@ func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
 	return struck, right
 }
 
-// child runs it in a process of its own.
+// child runs the operation in a process of its own and returns its output.
 func (d doing) child(t *testing.T, w *world, fault, mark string) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -156,5 +156,5 @@ func (d doing) child(t *testing.T, w *world, fault, mark string) string {
 	return string(said)
 }
 
-// policy prunes all it may.
+// policy returns a policy that prunes as much as possible.
 func policy() retention.Policy { return retention.Policy{Now: time.Now(), Keep: 1} }

@@ -24,7 +24,7 @@ func restoreFirst(w *world, h *bands.Held) error {
 	return incomplete(err)
 }
 
-// incomplete lets what obstructs a restore be: the trees are compared.
+// incomplete ignores that obstacles left a restore incomplete: the trees are compared.
 func incomplete(err error) error {
 	if errors.Is(err, apply.ErrIncomplete) {
 		return nil
@@ -32,8 +32,8 @@ func incomplete(err error) error {
 	return err
 }
 
-// whole reports that every snapshot that was there holds what it did; what was
-// taken meanwhile is taken up.
+// whole checks that every expected snapshot exists with its content, and that the store is not
+// damaged.
 func (w *world) whole() {
 	w.tb.Helper()
 	snapshots, err := w.store.Snapshots()
@@ -56,7 +56,7 @@ func (w *world) whole() {
 	}
 }
 
-// unchanged reports that the tree is what it was.
+// unchanged checks that the tree equals present.
 func (w *world) unchanged(present treetest.Model) {
 	w.tb.Helper()
 	if diff := treetest.Diff(present, w.tree.Read()); diff != "" {
@@ -64,7 +64,7 @@ func (w *world) unchanged(present treetest.Model) {
 	}
 }
 
-// goesOn sweeps, takes one more snapshot and restores an old one.
+// goesOn checks that the store still works: it sweeps, takes a snapshot and restores an old one.
 func (w *world) goesOn() {
 	w.tb.Helper()
 	w.hold((*bands.Held).Sweep)
@@ -80,7 +80,7 @@ func (w *world) goesOn() {
 	}
 }
 
-// adopt takes up snapshots of the tree that were taken meanwhile.
+// adopt adds snapshots that were taken meanwhile to the expected ones.
 func (w *world) adopt(present treetest.Model) {
 	w.tb.Helper()
 	versions, err := w.store.Versions()
@@ -93,8 +93,8 @@ func (w *world) adopt(present treetest.Model) {
 	}
 }
 
-// eitherWay reports that the tree is the old or the new one, or that the store knows
-// the way to either.
+// eitherWay checks that the tree is the old or the new one, or that the interrupted restore can
+// be finished or undone.
 func (w *world) eitherWay(n int, target, present treetest.Model) {
 	w.tb.Helper()
 	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {

@@ -23,8 +23,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// spoil changes a byte of the record that holds the path in the version, at
-// that place in the record, in all folders that have it.
+// spoil changes a byte of the record of the path in the version, at an offset in the record, in
+// the store's folder and the snapshot's.
 func (r *rig) spoil(v bands.Version, path string, at int64) {
 	r.t.Helper()
 	snapshot, err := r.store.Snapshot(v)
@@ -46,7 +46,7 @@ func (r *rig) spoil(v bands.Version, path string, at int64) {
 	r.spoilRecord(v, ref, at)
 }
 
-// spoilPage is spoil of the first page of a large directory.
+// spoilPage is spoil for the first page of a large directory.
 func (r *rig) spoilPage(v bands.Version, path string, at int64) {
 	r.t.Helper()
 	snapshot, err := r.store.Snapshot(v)
@@ -83,15 +83,15 @@ func (r *rig) spoilRecord(v bands.Version, ref band.Ref, at int64) {
 	}
 }
 
-// Damage in the store never costs a file of the tree: a restore finds it before
-// it overwrites or deletes what the record is needed for, and the record is
-// repaired from the tree, so that former snapshots have it again, too.
+// Damage in the store never loses a file of the tree: a restore detects it before it overwrites
+// or deletes the file that the record is needed for. The record is repaired from the tree, so
+// that former snapshots have it again, too.
 func TestDamageIsRepairedFromTheTree(t *testing.T) {
 	t.Parallel()
 	for name, test := range testkit.ShortTable(map[string]struct {
 		path string
 		at   int64
-		// between is what happens to the file before the restore.
+		// between runs before the restore.
 		between func(r *rig)
 	}{
 		"a file that is untouched":         {"work", 60, func(*rig) {}},
@@ -140,8 +140,8 @@ func TestDamageIsRepairedFromTheTree(t *testing.T) {
 	}
 }
 
-// What verify finds is repaired by the next snapshot, if the tree has it, and
-// stays on the list otherwise.
+// Damaged records found by verify are repaired by the next snapshot if the tree has their
+// content, and stay on the list otherwise.
 func TestVerifiedDamageIsRepaired(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
@@ -166,18 +166,18 @@ func TestVerifiedDamageIsRepaired(t *testing.T) {
 	}
 }
 
-// A page of a large directory is a record like others: if it is damaged, it is
-// repaired from the tree before a restore relies on a rescue that has it, also if
-// nothing else of the directory is stored or restored. If the tree has changed there,
-// former snapshots have lost what the page held, and later ones nothing.
+// A page of a large directory is a record like others: if it is damaged, it is repaired from the
+// tree before a restore relies on a rescue that has it, even if nothing else of the directory is
+// stored or restored. If the tree has changed there, former snapshots have lost the content of
+// the page, and later ones nothing.
 func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
 	t.Parallel()
 	whole := func(r *rig) { r.must(os.RemoveAll(r.path("many"))) }
 	one := func(r *rig) { r.remove("many/0500") }
 	for name, test := range testkit.ShortTable(map[string]struct {
 		at int64
-		// before is how the first snapshot differs from the second, between what
-		// happens before that is restored.
+		// before prepares the tree of the first snapshot; between runs before that snapshot is
+		// restored.
 		before, between func(r *rig)
 		lost            bool
 	}{

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestDiffReadsTheHeadOfLargeFiles is not parallel: it counts what is allocated.
+// TestDiffReadsTheHeadOfLargeFiles is not parallel: it measures allocations.
 func TestDiffReadsTheHeadOfLargeFiles(t *testing.T) {
 	testkit.Long(t, "files of gigabytes")
 	const huge = 4 << 30

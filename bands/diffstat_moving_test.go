@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 )
 
-// Files that change or go after the tree was read are reported, and nothing is
-// written of them.
+// Files that change or are removed after the tree was read are reported as unread, and the diff
+// leaves them out.
 func TestDiffOfFilesThatChangeMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

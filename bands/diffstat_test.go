@@ -29,7 +29,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// changedTree has one of each kind of difference since the version it returns.
+// changedTree returns a tree with each kind of difference from the returned version.
 func changedTree(t *testing.T) (*rig, bands.Version) {
 	t.Helper()
 	r := newRig(t)
@@ -100,7 +100,7 @@ func TestDiffStatTellsEachKind(t *testing.T) {
 	r.must(second.Close())
 }
 
-// What git makes of the diff is what the tree is.
+// Applying the diff with git to an export of the snapshot gives the present files.
 func TestUnifiedDiffAppliesWithGit(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")

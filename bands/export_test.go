@@ -70,8 +70,8 @@ func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
 	}
 }
 
-// Names of one file are one file in an export, in whatever order directories are
-// written, and the directories have their times and modes though links come last.
+// Hard links of one file are hard links in an export, in whatever order directories are written.
+// Directories have their times and modes although links are created last.
 func TestExportJoinsNamesOfOneFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -166,7 +166,7 @@ func TestSparseFilesAreRestoredSparse(t *testing.T) {
 	}
 }
 
-// Many files come into a directory that is made apart: it is the same directory.
+// mkdirApart creates a directory of many files elsewhere: the result is the same.
 func TestRestoreOfADirectoryOfManyFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

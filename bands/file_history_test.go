@@ -20,14 +20,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// put writes a file of so many lines, and takes a snapshot.
+// put writes text to a file and takes a snapshot.
 func (s *shelf) put(t *testing.T, path, text string) {
 	t.Helper()
 	putFile(t, filepath.Join(s.root, path), text)
 	s.take(t, bands.Named, 0)
 }
 
-// newestFirst are all snapshots as BlameFile takes them.
+// newestFirst returns all snapshots in the order that BlameFile expects.
 func (s *shelf) newestFirst(t *testing.T) []bands.Snapshot {
 	t.Helper()
 	list, err := s.Snapshots()
@@ -36,7 +36,7 @@ func (s *shelf) newestFirst(t *testing.T) []bands.Snapshot {
 	return list
 }
 
-// blame is who wrote the lines of a file as "1-3 v2 path", "-" for no snapshot.
+// blame returns who wrote the lines of a file as "1-3 v2 path", "-" for no snapshot.
 func (s *shelf) blame(t *testing.T, path string, first, last int) ([]string, error) {
 	t.Helper()
 	history := s.newestFirst(t)
@@ -156,8 +156,8 @@ func TestBlameRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is inserted and removed, each line counts for the version that wrote it: its
-// text says which.
+// Whatever is inserted and removed, each line is attributed to the version that wrote it. The
+// text of a line names that version.
 func TestBlameNamesTheVersionThatWroteEachLine(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "ten histories of twelve versions")
@@ -233,7 +233,7 @@ func TestWhichSnapshotsTouchAPath(t *testing.T) {
 	}
 }
 
-// Each reads rows, and what has none, until it is told to stop.
+// Each reads rows, and snapshots without a row, until visit returns false.
 func TestEachSnapshot(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// textual forgets the text.
+// textual returns a request to forget the text.
 func textual(text string) erase.Request {
 	return erase.Request{
 		Content: func(data []byte) bool { return bytes.Contains(data, []byte(text)) },
@@ -46,7 +46,7 @@ func (r *rig) forget(what erase.Request) {
 	}
 }
 
-// lacks fails the test if a file of the store has the bytes.
+// lacks fails the test if a file of the store contains the text.
 func (r *rig) lacks(text string) {
 	r.t.Helper()
 	r.must(filepath.WalkDir(r.store.Dir(), func(path string, e fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func (r *rig) lacks(text string) {
 	}))
 }
 
-// entryAt is the entry of a path in a version.
+// entryAt returns the entry of a path in a version.
 func (r *rig) entryAt(v bands.Version, path string) tree.Entry {
 	r.t.Helper()
 	snap, err := r.store.Snapshot(v)
@@ -73,9 +73,8 @@ func (r *rig) entryAt(v bands.Version, path string) tree.Entry {
 	return e
 }
 
-// TestForgetText takes a text out of small files, large ones in which it lies
-// across parts, databases, names, targets and former versions, and leaves the
-// rest of each snapshot as it was.
+// TestForgetText removes a text from small files, a large file in which it spans two parts,
+// databases, names, link targets and former versions. The rest of each snapshot is unchanged.
 func TestForgetText(t *testing.T) {
 	t.Parallel()
 	const text = "walrus-4711"
@@ -118,8 +117,7 @@ func TestForgetText(t *testing.T) {
 	}
 }
 
-// TestForgetPath takes one path out of all snapshots, and leaves another with the
-// same content.
+// TestForgetPath removes one path from all snapshots, and keeps another with the same content.
 func TestForgetPath(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSChangedStories is the property about restores where Btrfs is asked what has changed before
+// TestFSChangedStories checks the property of restores with Btrfs queried for changes before
 // each walk, whatever the tree's size.
 func TestFSChangedStories(t *testing.T) {
 	t.Parallel()
@@ -44,7 +44,7 @@ func TestFSChangedStories(t *testing.T) {
 	}
 }
 
-// changedWorld is a tree on Btrfs in which each snapshot is held against a walk of everything.
+// changedWorld is a tree on Btrfs whose snapshots are compared with full walks.
 type changedWorld struct {
 	*world
 
@@ -72,7 +72,7 @@ func (w *changedWorld) write(path, text string) {
 	w.must(os.WriteFile(w.at(path), []byte(text), 0o644))
 }
 
-// same takes a snapshot and compares it with one that another lineage has taken of everything.
+// same takes a snapshot and compares it with one of another lineage, which walks the whole tree.
 func (w *changedWorld) same(what string) {
 	w.tb.Helper()
 	var got, want capture.Taken
@@ -153,7 +153,7 @@ func TestFSChanged(t *testing.T) {
 	}
 }
 
-// keepingTime restores the time of the last modification after do.
+// keepingTime calls do and restores the modification time of the file.
 func keepingTime(path string, do func() error) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -165,7 +165,7 @@ func keepingTime(path string, do func() error) error {
 	return os.Chtimes(path, info.ModTime(), info.ModTime())
 }
 
-// writeMapped changes the first byte of a file in memory.
+// writeMapped changes the first byte of a file through a memory mapping.
 func writeMapped(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -180,8 +180,8 @@ func writeMapped(path string) error {
 	return unix.Munmap(data)
 }
 
-// TestFSChangedUsed: what the record doesn't have isn't looked at; a record of another subvolume, of
-// another stat cache, or damaged, is not used.
+// TestFSChangedUsed checks that files that Btrfs doesn't report as changed aren't read, and that
+// a record of another subvolume, of another stat cache, or a damaged one is not used.
 func TestFSChangedUsed(t *testing.T) {
 	t.Parallel()
 	w := newChangedWorld(t)
@@ -207,7 +207,7 @@ func TestFSChangedUsed(t *testing.T) {
 		})
 		return taken
 	}
-	take() // nothing is unsure any more
+	take() // no entry is unsure any more
 	w.write("d1/a", "CHANGED")
 	now, err := btrfs.Commit(w.root)
 	w.must(err)
@@ -239,13 +239,13 @@ func TestFSChangedUsed(t *testing.T) {
 	}
 }
 
-// TestFSChangedMoving takes snapshots while files are written, moved and removed. When that has ended
-// the next snapshot has everything, whatever those before it have seen.
+// TestFSChangedMoving takes snapshots while files are written, moved and removed. The next
+// snapshot after that has everything, whatever the former ones missed.
 func TestFSChangedMoving(t *testing.T) {
 	t.Parallel()
 	w := newChangedWorld(t)
 	for round := range uint64(20) {
-		if round == 10 { // the first snapshot of a lineage is taken while files move, too
+		if round == 10 { // take the first snapshot of a lineage while files move, too
 			w.must(os.Remove(w.store.Path(bands.StatPrefix + bands.PlainLineage)))
 		}
 		var stop atomic.Bool
@@ -265,7 +265,8 @@ func TestFSChangedMoving(t *testing.T) {
 	}
 }
 
-// move changes the tree at random until it is stopped. What the other worker has moved away is no error.
+// move changes the tree at random until stop is set. Another worker may move the files: errors
+// are ignored.
 func (w *changedWorld) move(r *rand.Rand, stop *atomic.Bool) {
 	dir := func() string { return []string{"d%d", "d%d/e"}[r.IntN(2)] }
 	path := func() string { return w.at(fmt.Sprintf(dir(), r.IntN(30)) + "/" + []string{"a", "b", "c"}[r.IntN(3)]) }

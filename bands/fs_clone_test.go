@@ -16,9 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSExportClones exports a snapshot beside the tree that it is of. Where the file system
-// shares blocks, files that the tree still has take no room; what was changed meanwhile,
-// also with its former size and time, comes from the store.
+// TestFSExportClones exports a snapshot beside its tree. Where the file system shares blocks,
+// files that the tree still has take no space. Files that were changed, even with the same size
+// and time, come from the store.
 func TestFSExportClones(t *testing.T) {
 	t.Parallel()
 	const mb = 1 << 20

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// fill leaves so many bytes of a file system free, give or take.
+// fill leaves about free bytes of a file system free.
 func fill(t *testing.T, dir string, free int64) {
 	t.Helper()
 	script := fmt.Sprintf(`
@@ -47,9 +47,8 @@ func drain(t *testing.T, dir string) {
 	_ = exec.Command("sync", dir).Run()
 }
 
-// TestFSFull: the file system becomes full in the middle of a snapshot or a
-// restore, wherever that is. There is an error, nothing is lost, and with room
-// again all goes on.
+// TestFSFull leaves so little space that a snapshot or a restore may fail at some point. Nothing
+// is lost, and with space again everything works.
 func TestFSFull(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
@@ -71,7 +70,7 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	w.tree.Plant(40)
 	w.take(capture.TakeOptions{})
 	w.tree.Edit(30)
-	for i := range 40 { // to come in one restore
+	for i := range 40 { // for the restore to remove
 		w.must(os.WriteFile(filepath.Join(w.tree.Root, fmt.Sprintf("more-%d", i)), []byte(strconv.Itoa(i)), 0o644))
 	}
 	w.take(capture.TakeOptions{})
@@ -97,8 +96,8 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	w.goesOn()
 }
 
-// TestFSFullRewind: with no room for a rescue of everything, what the restore
-// overwrites is rescued, and the rest left out.
+// TestFSFullRewind checks that without space for a rescue of everything, the files that the
+// restore overwrites are rescued, and the others are left out.
 func TestFSFullRewind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
@@ -138,7 +137,7 @@ func TestFSFullRewind(t *testing.T) {
 	}
 }
 
-// try does something that may fail for want of room.
+// try runs an operation that may fail for lack of space.
 func (w *world) try(do func(h *bands.Held) error) error {
 	w.tb.Helper()
 	h, err := w.store.Hold(w.ctx.Context())
@@ -148,7 +147,7 @@ func (w *world) try(do func(h *bands.Held) error) error {
 	return errors.Join(do(h), h.Release())
 }
 
-// TestFSReadOnlyStore: a store that can't be written is read all the same.
+// TestFSReadOnlyStore checks that a store on a read-only file system can be read.
 func TestFSReadOnlyStore(t *testing.T) {
 	t.Parallel()
 	dir := testkit.Mount(t, testkit.Ext4, 64)

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// fsKinds are file systems, and how a store links its bands there.
+// fsKinds returns the tested file systems and how a store links its bands on each.
 func fsKinds() map[string]disk.Linking {
 	return map[string]disk.Linking{
 		testkit.Ext4: disk.Hardlink, testkit.XFS: disk.Reflink, testkit.Btrfs: disk.Reflink,
@@ -30,8 +30,8 @@ func fsKinds() map[string]disk.Linking {
 	}
 }
 
-// TestFSStories is the property about restores on each file system, with what
-// that can hold.
+// TestFSStories checks the property of restores on each file system, with the kinds of entries
+// that it supports.
 func TestFSStories(t *testing.T) {
 	t.Parallel()
 	for kind, linking := range fsKinds() {
@@ -55,7 +55,7 @@ func TestFSStories(t *testing.T) {
 	}
 }
 
-// TestFSStoreElsewhere: tree and store are on different file systems.
+// TestFSStoreElsewhere has the tree and the store on different file systems.
 func TestFSStoreElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, kinds := range [][2]string{
@@ -73,8 +73,8 @@ func TestFSStoreElsewhere(t *testing.T) {
 	}
 }
 
-// TestFSSharesBlocks: where there are reflinks, a large file and the bands of
-// many snapshots take room once.
+// TestFSSharesBlocks checks that with reflinks, a large file and the bands of many snapshots
+// take space only once.
 func TestFSSharesBlocks(t *testing.T) {
 	t.Parallel()
 	const mb = 1 << 20
@@ -105,9 +105,9 @@ func TestFSSharesBlocks(t *testing.T) {
 	}
 }
 
-// TestFSLargeFileThatChanges: a large file of which little changes keeps its
-// history under a cap, whether the file system clones or not, takes room for what
-// changed only, and comes back as it was.
+// TestFSLargeFileThatChanges checks that a large file with small changes keeps its history under
+// a cap, whether the file system clones or not, takes space only for the changes, and is
+// restored exactly.
 func TestFSLargeFileThatChanges(t *testing.T) {
 	t.Parallel()
 	const mb, size, rounds = 1 << 20, 60 << 20, 15
@@ -153,7 +153,7 @@ func TestFSLargeFileThatChanges(t *testing.T) {
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}
-			// Another file altogether is cloned as a whole again.
+			// A file with entirely different content is cloned as a whole again.
 			w.must(os.WriteFile(large, []byte(noise(size + 5)[5:]), 0o644))
 			want := w.tree.Read()
 			v := w.take(capture.TakeOptions{Cause: bands.Auto, Force: true}).Snapshot.Version
@@ -166,7 +166,7 @@ func TestFSLargeFileThatChanges(t *testing.T) {
 	}
 }
 
-// used is how many bytes of a file system are in use.
+// used returns the number of bytes in use on a file system.
 func used(t *testing.T, dir string) int64 {
 	t.Helper()
 	f, err := os.Open(dir)
@@ -184,7 +184,7 @@ func used(t *testing.T, dir string) int64 {
 	return int64(st.Blocks-st.Bfree) * st.Bsize
 }
 
-// TestFSMountInside: what is mounted in the tree is not entered, and stays.
+// TestFSMountInside checks that a file system mounted in the tree is neither read nor changed.
 func TestFSMountInside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t, t.TempDir(), treetest.Seeded(3))
@@ -198,8 +198,8 @@ func TestFSMountInside(t *testing.T) {
 	w.mountedStory(t, inside)
 }
 
-// TestFSBindMountInside: what a bind mount shows of the same file system is not
-// entered, and stays: also where it covers what a snapshot holds, and a file.
+// TestFSBindMountInside checks the same for bind mounts of the tree's own file system, on a
+// directory and on a file that a snapshot holds.
 func TestFSBindMountInside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t, t.TempDir(), treetest.Seeded(3))

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSPowerLoss: once a snapshot is acknowledged, all of it is on the disk,
-// also what an earlier snapshot that failed has appended and not synced.
+// TestFSPowerLoss checks that all of an acknowledged snapshot is on the disk, including data
+// that an earlier, failed snapshot appended but didn't sync.
 func TestFSPowerLoss(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
@@ -65,7 +65,7 @@ func powerLoss(t *testing.T, kind string, before func(w *world)) {
 
 	lost := filepath.Join(dir, "lost")
 	w.must(exec.Command("cp", "--sparse=always", image, lost).Run())
-	// Two file systems with one identity can't be mounted at a time.
+	// Two file systems with the same UUID can't be mounted at the same time.
 	w.must(exec.Command("umount", mounted).Run())
 	testkit.MountImage(t, kind, lost, mounted)
 	w.reopen()

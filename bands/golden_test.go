@@ -24,11 +24,11 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// goldenStore was written by the program before directories had pages. Its v1
-// and v2 are goldenFiles(1) and goldenFiles(2).
+// goldenStore was written by a version from before directories had pages. Its v1 and v2 are
+// goldenFiles(1) and goldenFiles(2).
 const goldenStore = "testdata/store-format-1.tar.gz"
 
-// goldenFiles are the files of a tree with a folder of 1,500 names.
+// goldenFiles returns the files of a tree with a folder of 1,500 names.
 func goldenFiles(version int) map[string]string {
 	files := map[string]string{"top": "top", "small/one": "text of one", "small/two": "text of two"}
 	for i := range 1500 {
@@ -85,7 +85,7 @@ func untar(t *testing.T, from, to string) {
 	}
 }
 
-// files are the files of the tree at a path.
+// files returns the content of the files below root, by path.
 func files(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -130,14 +130,14 @@ func TestAStoreOfTheFormerFormat(t *testing.T) {
 	r.write("many/0003", "three")
 	want := maps.Clone(goldenFiles(2))
 	want["many/0003"] = "three"
-	taken := r.kept() // the folder gets pages
+	taken := r.kept() // the folder is now stored in pages
 	if taken.Snapshot.Version != 3 || taken.Snapshot.Parent != 2 {
 		t.Errorf("%+v", taken.Snapshot)
 	}
 	old, now := r.sides(2)
 	list, err := diff.Stat(t.Context(), old, now, diff.Options{})
 	r.must(err)
-	// What was written has another owner or mode where others run the test.
+	// Owner and mode of the files written here depend on the user who runs the test.
 	var modified []string
 	for _, d := range list {
 		if d.Kind != diff.Attributes {

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// anew checks that a snapshot without the stat cache finds the same records.
+// anew checks that a snapshot without the stat cache finds no changes.
 func (r *rig) anew(want bands.Version) {
 	r.t.Helper()
 	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage)))
@@ -51,7 +51,7 @@ func (r *rig) editLarge(random *rand.Rand) {
 			}
 		case 4:
 			if err := os.Rename(r.path(name), r.path(fmt.Sprintf("large/%04d", random.IntN(2600)))); err != nil {
-				continue // not there, or a directory in the way
+				continue // missing, or a directory has the new name
 			}
 		case 5:
 			r.must(os.RemoveAll(r.path(name)))
@@ -79,7 +79,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 		}
 		first, want := r.kept(), r.model()
 		for round := range 6 {
-			if round == 3 { // it becomes small, and large again
+			if round == 3 { // it becomes small, and in round 5 large again
 				for i := range 1700 {
 					r.remove(fmt.Sprintf("large/%04d", i))
 				}
@@ -118,14 +118,14 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	if added := taken.Snapshot.Added; added > 30<<10 {
 		t.Errorf("%d bytes were added", added)
 	}
-	if taken.Changes != 1 && taken.Changes != 2 { // and the folder's time, if it was written anew
+	if taken.Changes != 1 && taken.Changes != 2 { // 2 with the folder's time
 		t.Errorf("%d changes", taken.Changes)
 	}
 	usage, err := retention.Measure(t.Context(), r.store, nil)
 	if err != nil || usage.Snapshots[1].Own > 30<<10 {
 		t.Errorf("%+v, %v", usage, err)
 	}
-	// Pages that only older snapshots have go with them.
+	// Pages that only older snapshots have are removed with them.
 	r.drop(1)
 	h := r.hold()
 	_, err = retention.Compact(t.Context(), h)
@@ -139,7 +139,7 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	}
 }
 
-// TestADamagedPage loses the folder for a restore, and nothing else.
+// TestADamagedPage checks that only its folder can't be restored.
 func TestADamagedPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -168,7 +168,7 @@ func TestADamagedPage(t *testing.T) {
 	}
 	r.remove("small")
 	r.remove("large/1999")
-	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) // the tree is read anew
+	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) // the whole tree is read again
 	planned := r.plan(v, plan.Scope{})
 	if !cmp.Equal(planned.Damaged, []string{"large"}) || planned.Count(plan.StepCreate) != 2 {
 		t.Errorf("%+v", planned)

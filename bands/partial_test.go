@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
-// partial takes a partial snapshot of files that are beside the tree.
+// partial takes a partial snapshot of files outside the tree.
 func (r *rig) partial(files map[string]string, only ...string) bands.Version {
 	r.t.Helper()
 	o := r.opts
@@ -31,7 +31,7 @@ func (r *rig) partial(files map[string]string, only ...string) bands.Version {
 	return taken.Snapshot.Version
 }
 
-// none fails if something is at the path.
+// none fails the test if the path exists.
 func (r *rig) none(name string) {
 	r.t.Helper()
 	if _, err := os.Lstat(r.path(name)); err == nil {
@@ -39,8 +39,8 @@ func (r *rig) none(name string) {
 	}
 }
 
-// A restore of a partial snapshot, its undo and its redo change its paths, and the
-// rescues hold no others.
+// A restore of a partial snapshot, its undo and its redo change only its paths, and the rescues
+// hold only these.
 func TestPartialSnapshot(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

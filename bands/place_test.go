@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// A band that a snapshot's folder has lost is read from the store's folder, and
-// stays there when other snapshots are deleted.
+// A band that is missing in a snapshot's folder is read from the store's folder. It stays there
+// when other snapshots are deleted.
 func TestABandThatAFolderLost(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
@@ -41,8 +41,8 @@ func TestABandThatAFolderLost(t *testing.T) {
 	}
 }
 
-// A band that the store's folder has lost comes back from the last snapshot's,
-// and nothing is appended to one that became shorter.
+// A band that is missing in the store's folder is restored from the last snapshot's folder, and
+// nothing is appended to one that became shorter.
 func TestABandThatTheStoreLost(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string, data []byte) error{

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestAPlanIsSmall is not parallel: it counts what is held.
+// TestAPlanIsSmall is not parallel: it measures the heap.
 func TestAPlanIsSmall(t *testing.T) {
 	testkit.Long(t, "10,000 files")
-	const files, most = 10_000, 100 // bytes a path
+	const files, most = 10_000, 100 // most is in bytes per path
 	r := newRig(t)
 	for i := range files {
 		if i%1000 == 0 {
@@ -31,7 +31,7 @@ func TestAPlanIsSmall(t *testing.T) {
 	empty := r.take()
 	held := func() int64 {
 		runtime.GC()
-		runtime.GC() // what pools had is given back in the second
+		runtime.GC() // the second run frees the contents of pools
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
 		return int64(stats.HeapAlloc)

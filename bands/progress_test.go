@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
-// A snapshot, a restore and an export report entries and bytes of all that there are.
+// A snapshot, a restore and an export report the entries and bytes done, and the totals.
 func TestProgressReportsEntriesAndBytes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

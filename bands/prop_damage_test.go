@@ -19,10 +19,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestPropDamage breaks a file of a store. What is not what it was is never
-// taken for it: an export is right or fails, and Verify reports what fails.
-// What only makes snapshots fast may be anything. The tree can always be
-// snapshotted again, once the caches are dropped.
+// TestPropDamage damages a file of a store. Changed data is never treated as valid: an export is
+// right or fails, and Verify reports the damage that makes it fail. Files that only make
+// snapshots fast may have any content. After the caches are dropped, a snapshot can always be
+// taken.
 func TestPropDamage(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -53,12 +53,12 @@ func TestPropDamage(t *testing.T) {
 	})
 }
 
-// disposable reports whether a file of the store only makes things fast.
+// disposable reports whether a file of the store can be damaged without a loss of data.
 func disposable(name string) bool {
 	return name == "dedupe" || name == "lock" || strings.HasPrefix(name, "stat-") || strings.HasPrefix(name, "latest-")
 }
 
-// storeFiles are the store's files and symlinks, sorted.
+// storeFiles returns the store's files and symlinks, sorted.
 func (w *world) storeFiles() []string {
 	w.tb.Helper()
 	var list []string
@@ -72,7 +72,7 @@ func (w *world) storeFiles() []string {
 	return list
 }
 
-// damage breaks a file in one of the ways that files break.
+// damage changes or removes a file in a random way.
 func damage(r *rapid.T, path string) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		_ = os.Remove(path)
@@ -106,15 +106,15 @@ func damage(r *rapid.T, path string) {
 	if way == "gone" {
 		err = os.Remove(path)
 	} else {
-		err = os.WriteFile(path, data, 0o600) // in place: links to it have it too
+		err = os.WriteFile(path, data, 0o600) // in place: hard links to it change too
 	}
 	if err != nil {
 		r.Fatal(err)
 	}
 }
 
-// rightOrTold checks that each version is what it was, or that Verify reports that
-// it isn't.
+// rightOrTold checks that each version is exported as it was taken, or that the export fails and
+// Verify reports damage.
 func (w *world) rightOrTold(name string) {
 	w.tb.Helper()
 	found, err := verify.Run(w.ctx.Context(), w.store, 0, nil)

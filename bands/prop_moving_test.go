@@ -24,9 +24,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestPropMovingFile: a file that is written all the time is held as it was at
-// one moment, or not at all. Each write makes all of it one letter. On a
-// disk, as files in memory have no writeback, which shows that a write goes on.
+// TestPropMovingFile checks that a file under constant writes is held in the state of one
+// moment, or not at all. Each write fills the file with one letter. The file is on a disk: files
+// in memory have no writeback, which shows that a write is in progress.
 func TestPropMovingFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t, testkit.DiskDir(t), treetest.Seeded(1))
@@ -39,7 +39,7 @@ func TestPropMovingFile(t *testing.T) {
 		for i := 0; err == nil && !stop.Load(); i++ {
 			_, err = f.WriteAt(bytes.Repeat([]byte{byte('a' + i%26)}, 1<<20), 0)
 			for range i % 7 {
-				_, _ = os.ReadFile(path) // some time
+				_, _ = os.ReadFile(path) // takes some time
 			}
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -77,9 +77,9 @@ func TestPropMovingFile(t *testing.T) {
 	t.Logf("held %d times of %d", held, times)
 }
 
-// TestPropTogether: several processes' worth of snapshots, restores, deletes
-// and prunes at once, while somebody edits. Nobody fails, versions are unique,
-// and what is left is whole.
+// TestPropTogether takes, restores, deletes and prunes snapshots at once, as several processes
+// would, while files are edited. No operation fails, versions are unique, and the remaining
+// snapshots are intact.
 func TestPropTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t, t.TempDir(), treetest.Seeded(2))
@@ -129,7 +129,7 @@ func keys(m map[bands.Version]bool) func(yield func(bands.Version) bool) {
 	}
 }
 
-// together does one of many things, by the number i.
+// together does one of several operations, chosen by i.
 func together(t *testing.T, store *bands.Store, opts bands.Options, i int, note func(bands.Version)) error {
 	t.Helper()
 	path := filepath.Join(opts.Root, "made", string(rune('a'+i%26)))
@@ -137,7 +137,7 @@ func together(t *testing.T, store *bands.Store, opts bands.Options, i int, note 
 		return err
 	}
 	if err := os.WriteFile(path, bytes.Repeat([]byte{byte(i)}, i*10), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // a restore may have taken the directory away
+		return err // a restore may have removed the directory
 	}
 	if i%5 == 0 { // reading takes no lock
 		snapshots, err := store.Snapshots()
@@ -169,7 +169,7 @@ func heldTogether(t *testing.T, h *bands.Held, opts bands.Options, i int, note f
 		done, err := restore.Run(t.Context(), h, versions[i%len(versions)], restore.Options{Options: opts})
 		if err == nil || errors.Is(err, apply.ErrIncomplete) {
 			note(done.Rescue.Version)
-			return nil // somebody writes meanwhile
+			return nil // another worker writes meanwhile
 		}
 		return err
 	case 1:

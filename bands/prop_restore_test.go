@@ -18,10 +18,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// contexter is what has a context: tests, and those of properties.
+// contexter is implemented by tests and by runs of properties.
 type contexter interface{ Context() context.Context }
 
-// worlds makes a world for each run of a property.
+// worlds returns a function that makes a world for a run of a property.
 func worlds(t *testing.T) func(r *rapid.T) *world {
 	t.Helper()
 	all, n := t.TempDir(), 0
@@ -33,8 +33,8 @@ func worlds(t *testing.T) func(r *rapid.T) *world {
 	}
 }
 
-// TestPropRestoreBringsBack: whatever a tree was, and whatever was done to it,
-// each snapshot brings it back, and Undo takes that back.
+// TestPropRestoreBringsBack checks that each snapshot is restored exactly, whatever was changed
+// since, and that Undo reverts the restore.
 func TestPropRestoreBringsBack(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -44,7 +44,7 @@ func TestPropRestoreBringsBack(t *testing.T) {
 	})
 }
 
-// story is two snapshots of a tree that changes, restores of both, and the way back.
+// story takes two snapshots of a changing tree, restores both, and undoes and redoes that.
 func (w *world) story(large bool) {
 	w.tb.Helper()
 	w.tree.Large = large
@@ -71,8 +71,8 @@ func (w *world) redo(h *bands.Held) (restore.Result, error) {
 	return restore.Redo(w.ctx.Context(), h, w.restoreOptions())
 }
 
-// TestPropUnchanged: right after a snapshot nothing has changed, and what has
-// changed is seen, however soon, and whatever its times say.
+// TestPropUnchanged checks that nothing has changed right after a snapshot, and that a change is
+// detected, however soon it is made and whatever its times are.
 func TestPropUnchanged(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -96,8 +96,8 @@ func TestPropUnchanged(t *testing.T) {
 	})
 }
 
-// TestPropPlanChangesNothing: a preview leaves everything as it is, and is empty
-// only where a restore would change nothing.
+// TestPropPlanChangesNothing checks that a preview changes nothing, and that it is empty only if
+// a restore would change nothing.
 func TestPropPlanChangesNothing(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -125,7 +125,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 		for path, node := range before {
 			was, ok := w.holds[target.Version][path]
 			if ok && was.Kind == treetest.Dir && node.Kind == treetest.Dir {
-				continue // its time is set beside the steps
+				continue // its time is set without a step
 			}
 			if diff := treetest.Diff(alone(w.holds[target.Version], path), alone(before, path)); diff != "" && !paths[path] {
 				r.Fatalf("the plan says nothing of %s", diff)
@@ -142,7 +142,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 	})
 }
 
-// alone is the model of one path, whatever other names it has.
+// alone returns the model of one path without its hard links.
 func alone(m treetest.Model, path string) treetest.Model {
 	node, ok := m[path]
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestPropScratchIsEachSnapshotExactly: whatever was done in a scratch tree, and whichever
-// snapshot comes next, it has that snapshot's files and nothing else.
+// TestPropScratchIsEachSnapshotExactly checks that a scratch tree, whatever was changed in it,
+// has exactly the files of the snapshot that it is updated to.
 func TestPropScratchIsEachSnapshotExactly(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -32,7 +32,7 @@ func TestPropScratchIsEachSnapshotExactly(t *testing.T) {
 	})
 }
 
-// scratch goes through versions in a scratch tree that changes meanwhile.
+// scratch updates a scratch tree to several versions, with edits in between.
 func (w *world) scratch(src treetest.Source, choose func(n int) int) {
 	w.tb.Helper()
 	ctx, versions := w.ctx.Context(), w.versions()
@@ -61,7 +61,7 @@ func (w *world) snapshot(v bands.Version) bands.Snapshot {
 	return s
 }
 
-// scratched compares a scratch tree with what a version holds.
+// scratched compares a scratch tree with the expected content of a version.
 func (w *world) scratched(dir string, v bands.Version) {
 	w.tb.Helper()
 	want := treetest.Model{}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-// TestPropStore does everything that a store can do, in any order. Versions
-// only grow, and those that are there hold what they must.
+// TestPropStore does all operations of a store in random order. Versions only grow, and the
+// existing ones hold the expected content.
 func TestPropStore(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
@@ -55,8 +55,8 @@ func (w *world) delete(v bands.Version) {
 	delete(w.holds, v)
 }
 
-// prune prunes, and holds what has gone against what may go: no named ones,
-// no rescues of today, and not the latest.
+// prune prunes the store and checks that named snapshots, rescues of today and the latest
+// snapshot are kept.
 func (w *world) prune(keep int) {
 	w.tb.Helper()
 	before, err := w.store.Snapshots()
@@ -85,7 +85,7 @@ func (w *world) reopen() {
 	w.must(err)
 }
 
-// du measures the store: no more is a snapshot's own than there is at all.
+// du checks that the snapshots' own sizes are not more than the size of all live records.
 func (w *world) du() {
 	w.tb.Helper()
 	usage, err := retention.Measure(w.ctx.Context(), w.store, nil)

@@ -22,17 +22,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// world is a tree, a store for it, and what each snapshot must hold.
+// world is a tree, a store for it, and the expected content of each snapshot.
 type world struct {
 	tb    testkit.TB
 	ctx   contexter
 	dir   string
-	out   string // where exports go
+	out   string // directory for exports
 	tree  *treetest.Tree
 	store *bands.Store
 	opts  bands.Options
 	holds map[bands.Version]treetest.Model
-	last  bands.Version // the highest there ever was
+	last  bands.Version // the highest ever taken
 }
 
 // newWorld makes the directory dir with an empty tree and a new store in it.
@@ -64,7 +64,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// hold does something while the store is held.
+// hold calls do while the store is held.
 func (w *world) hold(do func(h *bands.Held) error) {
 	w.tb.Helper()
 	h, err := w.store.Hold(w.ctx.Context())
@@ -73,7 +73,7 @@ func (w *world) hold(do func(h *bands.Held) error) {
 	w.must(errors.Join(err, h.Release()))
 }
 
-// take takes a snapshot and remembers what it must hold.
+// take takes a snapshot and records its expected content.
 func (w *world) take(o capture.TakeOptions) capture.Taken {
 	w.tb.Helper()
 	o.Options = w.opts
@@ -105,7 +105,7 @@ func (w *world) restoreOptions() restore.Options {
 	return restore.Options{Options: w.opts, Scope: plan.Scope{Nested: true}}
 }
 
-// restore restores a version and holds the tree against what it had.
+// restore restores a version and compares the tree with its content.
 func (w *world) restore(v bands.Version) {
 	w.tb.Helper()
 	present := w.tree.Read()
@@ -114,7 +114,7 @@ func (w *world) restore(v bands.Version) {
 	})
 }
 
-// changes does what makes the tree that is present what the target was.
+// changes calls do, which must change the tree from present to target.
 func (w *world) changes(what string, target, present treetest.Model, do func(h *bands.Held) (restore.Result, error)) {
 	w.tb.Helper()
 	want, loose := treetest.Restored(target, present)
@@ -140,8 +140,8 @@ func (w *world) changes(what string, target, present treetest.Model, do func(h *
 	}
 }
 
-// obstructed reports whether something that snapshots don't hold is where the
-// target has something else.
+// obstructed reports whether an entry that snapshots don't hold is in the place of an entry of
+// the target.
 func obstructed(target, present treetest.Model) bool {
 	for path, node := range present {
 		if node.Kind.Held() {
@@ -162,8 +162,7 @@ func obstructed(target, present treetest.Model) bool {
 	return false
 }
 
-// check reads every snapshot that must be there, and exports the newest and
-// the oldest of them.
+// check verifies the store and its list of snapshots, and exports the newest and the oldest one.
 func (w *world) check() {
 	w.tb.Helper()
 	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
@@ -193,7 +192,7 @@ func (w *world) versions() []bands.Version {
 	return list
 }
 
-// export holds what an export of a version writes against what it must hold.
+// export exports a version and compares the result with the expected content.
 func (w *world) export(v bands.Version) {
 	w.tb.Helper()
 	snapshot, err := w.store.Snapshot(v)
@@ -216,7 +215,7 @@ func (w *world) export(v bands.Version) {
 	w.must(os.RemoveAll(to))
 }
 
-// tidy reports that nothing of a stopped run is left in the store.
+// tidy checks that the store has no leftovers of interrupted runs.
 func (w *world) tidy() {
 	w.tb.Helper()
 	for _, name := range []string{"", "checkpoints", "bands"} {
@@ -230,7 +229,7 @@ func (w *world) tidy() {
 	}
 }
 
-// remove removes the world.
+// remove removes the world's directory.
 func (w *world) remove() {
 	treetest.Loosen(w.dir)
 	_ = os.RemoveAll(w.dir)

@@ -43,7 +43,7 @@ func (s *shelf) held(t *testing.T, work func(h *bands.Held)) {
 	fine(t, h.Release())
 }
 
-// take takes a snapshot of the age.
+// take takes a snapshot that is dated age ago.
 func (s *shelf) take(t *testing.T, cause bands.Cause, age time.Duration) bands.Version {
 	t.Helper()
 	var taken capture.Taken
@@ -58,7 +58,7 @@ func (s *shelf) take(t *testing.T, cause bands.Cause, age time.Duration) bands.V
 	return taken.Snapshot.Version
 }
 
-// noise writes a file that nothing compresses or shares.
+// noise writes a file of random bytes, which don't compress and are in no other file.
 func (s *shelf) noise(t *testing.T, name string, size int) {
 	t.Helper()
 	s.seed++
@@ -81,7 +81,7 @@ func (s *shelf) prune(t *testing.T, p retention.Policy) retention.Pruned {
 	return done
 }
 
-// sound checks every byte that the snapshots need.
+// sound verifies all data of the snapshots.
 func (s *shelf) sound(t *testing.T) {
 	t.Helper()
 	found, err := verify.Run(context.Background(), s.Store, 0, nil)
@@ -105,8 +105,7 @@ func (s *shelf) size(t *testing.T) int64 {
 	return size
 }
 
-// now is a Thursday afternoon, east of Greenwich so that days begin at 22:00
-// UTC.
+// now returns a Thursday afternoon, east of Greenwich so that days begin at 22:00 UTC.
 func now() time.Time {
 	return time.Date(2026, 3, 12, 15, 30, 0, 0, time.FixedZone("", 2*60*60))
 }

@@ -29,7 +29,7 @@ func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
 				s.noise(t, fmt.Sprintf("stays/%d", i), 2000)
 			}
 			s.take(t, bands.Named, 9*days)
-			for i := range 6 { // one band holds them all
+			for i := range 6 { // one band holds all of them
 				s.noise(t, "changes", 1<<20)
 				s.noise(t, fmt.Sprintf("stays/%d", i), 3000)
 				s.take(t, bands.Auto, time.Duration(6-i)*minute)
@@ -59,7 +59,7 @@ func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
 	}
 }
 
-// relink makes the store one of another file system.
+// relink changes how the store links its bands, as on another file system.
 func (s *shelf) relink(t *testing.T, linking string) {
 	t.Helper()
 	putFile(t, filepath.Join(s.Dir(), "store.json"), `{"format":1,"linking":`+linking+`}`)
@@ -77,7 +77,7 @@ func TestWhatWasPrunedCanBeTakenAgain(t *testing.T) {
 	s.noise(t, "big", 1<<19)
 	s.take(t, bands.Auto, 2*minute)
 	s.prune(t, retention.Policy{Keep: 1})
-	putFile(t, filepath.Join(s.root, "again"), big) // its record is a hole now
+	putFile(t, filepath.Join(s.root, "again"), big) // the place of its record is a hole now
 	v := s.take(t, bands.Auto, minute)
 	if v != 3 {
 		t.Errorf("the version is %s", v)
@@ -104,8 +104,8 @@ func TestVersionsNeverComeAgain(t *testing.T) {
 	}
 }
 
-// TestNumbersOfUnreservedVersionsNeverComeAgain deletes a snapshot above the
-// reserved version, as a power cut can leave one.
+// TestNumbersOfUnreservedVersionsNeverComeAgain deletes a snapshot with a version above the
+// reserved one. A power loss can leave one.
 func TestNumbersOfUnreservedVersionsNeverComeAgain(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -134,7 +134,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 	const mega = 1 << 20
 	for name, c := range map[string]struct {
 		cap  int64
-		want []bands.Version // that stay
+		want []bands.Version // those that are kept
 	}{
 		"room for all":       {100 * mega, []bands.Version{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 		"automatic ones go":  {10 * mega, []bands.Version{1, 2, 3, 4, 5, 10, 11, 12}},
@@ -205,7 +205,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 		s.noise(t, "file", 1<<20)
 		s.take(t, bands.Auto, time.Duration(4-i)*minute)
 	}
-	// The first can't be read: nobody knows what it needs.
+	// The first can't be read: which records it needs is unknown.
 	description := filepath.Join(s.SnapshotDir(1), "snapshot.json")
 	whole := fileText(t, description)
 	putFile(t, description, "{}")
@@ -216,7 +216,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 	putFile(t, description, whole)
 	s.sound(t)
 
-	// Nor can a directory of the last.
+	// A directory of the last can't be read either.
 	snap, err := s.Snapshot(4)
 	fine(t, err)
 	f, err := os.OpenFile(filepath.Join(s.BandsDir(), band.FileName(snap.Tree.Band)), os.O_WRONLY, 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
-// TestAttackAContextNamesAStore puts a .agentfs into folders that it may not lead
-// out of, and stores where anybody can put one.
+// TestAttackAContextNamesAStore has .agentfs files that must not be followed: they name stores
+// of other makers or of other folders, or belong to another user.
 func TestAttackAContextNamesAStore(t *testing.T) {
 	t.Parallel()
 	const nobody = 65534
@@ -25,7 +25,7 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 	tests := map[string]struct {
 		// attack returns the folder in which a command is called.
 		attack func(t *testing.T, m machine, mine registry.Entry) string
-		why    string // of the refusal; empty: accepted
+		why    string // reason of the refusal, empty if accepted
 	}{
 		"a path to a store that the folder brings": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
@@ -123,7 +123,7 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 	}
 }
 
-// plant makes a store as somebody else does: the registry doesn't know it.
+// plant creates a store that the registry doesn't have, as another user would.
 func (m machine) plant(t *testing.T, dir, root string) *bands.Store {
 	t.Helper()
 	other := machineIn(t.TempDir())
@@ -137,7 +137,7 @@ func (m machine) plant(t *testing.T, dir, root string) *bands.Store {
 	return s
 }
 
-// TestWithoutAHomeThereAreOnlyRepositories has a registry that has no place.
+// TestWithoutAHomeThereAreOnlyRepositories has a registry without a home directory.
 func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

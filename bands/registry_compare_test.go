@@ -49,7 +49,7 @@ func TestCompareNamesRowsOfSnapshotsThatAreGone(t *testing.T) {
 	compare()
 }
 
-// names are the files in a folder.
+// names returns the paths of the files in a folder.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
-// registryDoings are what is stopped at every write, and done once more. Each
-// is done in a machine with the store old.
+// registryDoings returns the operations that are stopped at each of their writes and then
+// repeated. They run on a machine with the store old.
 func registryDoings() map[string]func(t *testing.T, m machine) error {
 	return map[string]func(t *testing.T, m machine) error{
 		"init": func(t *testing.T, m machine) error {
@@ -54,7 +54,7 @@ func registryDoings() map[string]func(t *testing.T, m machine) error {
 	}
 }
 
-// TestRegistryCrashChild is no test but the process that is stopped.
+// TestRegistryCrashChild isn't a test: it is the process that is stopped.
 func TestRegistryCrashChild(t *testing.T) {
 	do := registryDoings()[os.Getenv("REGISTRY_DOING")]
 	if do == nil {
@@ -79,8 +79,8 @@ func TestARegistryThatIsStoppedAnywhereGoesOn(t *testing.T) {
 	}
 }
 
-// stopped does it in a process that is killed at its nth write, then again. It
-// is false when there were fewer.
+// stopped runs the operation in a process that is killed at its nth write, then again. It
+// returns false if there are fewer writes.
 func stopped(t *testing.T, name string, do func(t *testing.T, m machine) error, n int) bool {
 	t.Helper()
 	m := newMachine(t)
@@ -108,7 +108,7 @@ func stopped(t *testing.T, name string, do func(t *testing.T, m machine) error, 
 			t.Errorf("%s: %s is listed, and %v, %v is found", at, e.Name, got, err)
 		}
 	}
-	_, made := os.Stat(m.path("new", ".agentfs")) // by the init that was stopped then
+	_, made := os.Stat(m.path("new", ".agentfs")) // by the interrupted init
 	if err := do(t, m); err != nil && (made != nil || !errors.Is(err, registry.ErrNameTaken)) {
 		t.Errorf("%s: again: %v", at, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// filled is a named store with as many snapshots; the second has a pair.
+// filled returns a named store with n snapshots; the second has a pair.
 func filled(t *testing.T, m machine, name string, n int) *shelf {
 	t.Helper()
 	e := m.init(t, name)
@@ -40,7 +40,7 @@ func aPair() bands.Pair {
 	return bands.Pair{Checkpoint: "aabbccddeeff", Commit: "c0ffee", Created: now().UTC().Truncate(time.Second)}
 }
 
-// rows are what the catalog itself has of the store a.
+// rows returns the catalog's rows of the store a.
 func rows(t *testing.T, m machine) []catalog.Checkpoint {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), m.CatalogPath())
@@ -52,7 +52,7 @@ func rows(t *testing.T, m machine) []catalog.Checkpoint {
 	return list
 }
 
-// told is what Checkpoints is to tell of a store, from its snapshots.
+// told returns the expected result of Checkpoints, made from the store's snapshots.
 func told(t *testing.T, s *shelf) []bands.Snapshot {
 	t.Helper()
 	snaps, err := s.Snapshots()
@@ -70,7 +70,7 @@ func told(t *testing.T, s *shelf) []bands.Snapshot {
 
 func agrees(t *testing.T, m machine, s *shelf) {
 	t.Helper()
-	for range 2 { // read from the store at first, perhaps, then from the rows
+	for range 2 { // perhaps from the store at first, then from the rows
 		list, err := m.Rows().Checkpoints(t.Context(), s.Store, 0)
 		for i := range list {
 			list[i].Bands, list[i].Added = nil, 0

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// machine is a home with a registry in it, and a place for projects.
+// machine is a home with a registry, and a directory for projects.
 type machine struct {
 	*registry.Registry
 

@@ -19,7 +19,7 @@ const (
 	defaultACL = "system.posix_acl_default"
 )
 
-// acl is an access list: owner rwx, user 1000 rw, group r, mask rw, others none.
+// acl returns an ACL: owner rwx, user 1000 rw, group r, mask rw, others none.
 func acl() []byte {
 	const none = 0xffffffff
 	var b bytes.Buffer
@@ -30,7 +30,7 @@ func acl() []byte {
 	return b.Bytes()
 }
 
-// A restored file has no ACL that only its directory gives.
+// A restored file doesn't have the ACL that it inherited from its directory.
 func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -61,7 +61,7 @@ func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	}
 }
 
-// In an append-only folder nothing can be replaced, and nothing is left.
+// In an append-only folder, a restore replaces nothing and leaves no temporary files.
 func TestRestoreInAnAppendOnlyFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -89,7 +89,7 @@ func TestRestoreInAnAppendOnlyFolder(t *testing.T) {
 	}
 }
 
-// A file that is replaced keeps what chattr set.
+// A replaced file keeps the flags set by chattr.
 func TestRestoreKeepsFlags(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -111,7 +111,7 @@ func TestRestoreKeepsFlags(t *testing.T) {
 	}
 }
 
-// What may not be written is named, and stays as it is.
+// Immutable and append-only files are reported and stay unchanged.
 func TestRestoreNamesImmutableFiles(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []int{0x10 /* FS_IMMUTABLE_FL */, 0x20 /* FS_APPEND_FL */} {
@@ -141,8 +141,8 @@ func TestRestoreNamesImmutableFiles(t *testing.T) {
 	}
 }
 
-// Times beyond what 64 bits of nanoseconds hold come back as they were, those of
-// folders and links too, where the file system has them.
+// Times outside the range of 64 bits of nanoseconds are restored exactly, those of folders and
+// links too, where the file system supports them.
 func TestRestoreOfFarTimes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -178,7 +178,7 @@ func TestRestoreOfFarTimes(t *testing.T) {
 	}
 }
 
-// flag sets the flags of a file or folder, and reports whether that worked.
+// flag sets the flags of a file or folder, and reports whether it succeeded.
 func (r *rig) flag(name string, flags int) bool {
 	r.t.Helper()
 	f, err := os.Open(r.path(name))

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
-// On a file system that distinguishes case, .GIT and .Entire are the user's.
+// On a case-sensitive file system, .GIT and .Entire are the user's files.
 func TestRestoreOfNamesLikeGit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -56,7 +56,7 @@ func TestMissingPaths(t *testing.T) {
 	}
 }
 
-// A journal that another version wrote is named, and nothing overwrites it.
+// A journal written by another version is reported and not overwritten.
 func TestJournalOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

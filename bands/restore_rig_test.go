@@ -52,7 +52,7 @@ func newRigAt(t *testing.T, dir string) *rig {
 
 func (r *rig) path(name string) string { return filepath.Join(r.root, name) }
 
-// write writes a file, with its directories.
+// write writes a file and makes its directories.
 func (r *rig) write(name, text string) {
 	r.t.Helper()
 	r.must(errors.Join(os.MkdirAll(filepath.Dir(r.path(name)), 0o755), os.WriteFile(r.path(name), []byte(text), 0o644)))
@@ -70,7 +70,7 @@ func (r *rig) must(err error) {
 	}
 }
 
-// is reports that the file has the text; "" that there is none.
+// is checks that the file has the text; "" also means that it doesn't exist.
 func (r *rig) is(name, want string) {
 	r.t.Helper()
 	got, err := os.ReadFile(r.path(name))
@@ -98,7 +98,7 @@ func (r *rig) take() bands.Version {
 	return taken.Snapshot.Version
 }
 
-// try restores and returns what that said.
+// try restores a version and returns the result.
 func (r *rig) try(v bands.Version, in plan.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
@@ -125,7 +125,7 @@ func (r *rig) plan(v bands.Version, in plan.Scope) plan.Plan {
 	return planned
 }
 
-// steps are the plan's steps in words.
+// steps returns the plan's steps as text.
 func steps(p plan.Plan) []string {
 	var list []string
 	for s := range p.Steps() {
@@ -134,7 +134,7 @@ func steps(p plan.Plan) []string {
 	return list
 }
 
-// planned does what is planned and checks that it is that.
+// planned calls do and checks that its steps are those of the preview.
 func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store, restore.Options) (plan.Plan, error),
 	do func(context.Context, *bands.Held, restore.Options) (restore.Result, error),
 ) restore.Result {
@@ -151,7 +151,7 @@ func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store,
 	return done
 }
 
-// lost are the paths of damaged files, sorted, each once.
+// lost returns the paths of damaged files, sorted and without duplicates.
 func lost(d verify.Damage) []string {
 	var list []string
 	for i := range d.Bad {

@@ -39,7 +39,7 @@ func (r *rig) open(name string, statements ...string) *sql.DB {
 	return db
 }
 
-// rows reports that the database is sound and has so many rows.
+// rows checks that the database is intact and has want rows.
 func (r *rig) rows(name string, want int) {
 	r.t.Helper()
 	db := r.open(name)
@@ -56,8 +56,8 @@ func (r *rig) rows(name string, want int) {
 
 const manyRows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500) INSERT INTO t SELECT hex(randomblob(50)) FROM n"
 
-// A database comes back with its log, or without one that appeared later: an
-// old main file beside a newer log is a corrupt database.
+// A database is restored with its log, and a log that appeared later is removed: an old main
+// file beside a newer log is a corrupt database.
 func TestRestoreTakesADatabaseAsOne(t *testing.T) {
 	t.Parallel()
 	all := plan.Scope{}
@@ -71,7 +71,7 @@ func TestRestoreTakesADatabaseAsOne(t *testing.T) {
 			r.must(os.Mkdir(r.path("db"), 0o755))
 			r.must(r.open("db/x.db", "CREATE TABLE t(v)", manyRows).Close())
 			v := r.take()
-			// A crash leaves a log: closing would bring it into the main file.
+			// Close writes the log into the main file. Undo that, as a crash leaves the log.
 			db := r.open("db/x.db", "PRAGMA journal_mode=wal", "PRAGMA wal_autocheckpoint=0", manyRows, "UPDATE t SET v='changed'")
 			wal, err := os.ReadFile(r.path("db/x.db-wal"))
 			r.must(err)
@@ -132,7 +132,7 @@ func TestRestoreDeletesADatabaseWithItsLog(t *testing.T) {
 	r.rows("d/x.db", 500)
 }
 
-// One damaged band costs only the files in it.
+// A damaged band affects only the files in it.
 func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -165,8 +165,7 @@ func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
 	}
 }
 
-// damage flips a bit in the middle of each copy of the record of a file, found
-// by what it was before and after.
+// damage flips a bit of the file's record in each copy of its band.
 func (r *rig) damage(v bands.Version, name string) {
 	r.t.Helper()
 	records, reader := r.store.Loader(r.snapshot(v))
@@ -206,7 +205,7 @@ func (r *rig) snapshot(v bands.Version) bands.Snapshot {
 	return s
 }
 
-// A restore that was stopped half-way can be completed or taken back.
+// A restore that was stopped halfway can be finished or undone.
 func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
@@ -254,7 +253,7 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 	}
 }
 
-// stopped begins a restore that is stopped after some steps.
+// stopped starts a restore and cancels it after some steps.
 func (r *rig) stopped(v bands.Version) {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(r.t.Context())
@@ -270,7 +269,7 @@ func (r *rig) stopped(v bands.Version) {
 	}
 }
 
-// What changes between the rescue and the restore is held by nobody: it stays.
+// A change between the rescue and the restore is in no snapshot: it is kept.
 func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -302,7 +301,7 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 	r.is("later", "by somebody else")
 }
 
-// A database that is stored under the name of another's journal is restored once.
+// A database with the name of another database's journal is restored once.
 func TestRestoreOfADatabaseNamedAsAJournal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

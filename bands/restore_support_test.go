@@ -18,7 +18,7 @@ func bandName(n uint32) string { return band.FileName(n) }
 
 func inodeOf(info fs.FileInfo) string { return disk.Inode(info) }
 
-// openElsewhere lets another process have the file open.
+// openElsewhere opens the file in another process.
 func (r *rig) openElsewhere(name string) (release func()) {
 	r.t.Helper()
 	cmd := exec.Command("sh", "-c", `exec 3<"$1"; echo ready; read line`, "sh", r.path(name))
@@ -42,7 +42,7 @@ func (r *rig) openElsewhere(name string) (release func()) {
 	return release
 }
 
-// allocated is how much of the disk a file takes.
+// allocated returns the number of bytes that a file takes on the disk.
 func allocated(t *testing.T, path string) int64 {
 	t.Helper()
 	f, err := os.Open(path)

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// A turn that deletes, rewrites, renames and installs is taken back whole, and
-// that is taken back again.
+// A turn that deletes, rewrites, renames and installs files is undone completely, and the
+// restore is undone and redone.
 func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -77,7 +77,7 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	}
 }
 
-// turn does Undo, Redo or Finish, which must work.
+// turn runs Undo, Redo or Finish, which must succeed.
 func (r *rig) turn(do func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) restore.Result {
 	r.t.Helper()
 	h := r.hold()
@@ -133,7 +133,7 @@ func TestRestoreBringsAttributesBack(t *testing.T) {
 	}
 }
 
-// A tracked link that leads out of the tree must not be written through.
+// A restore must not write through a tracked link that leads out of the tree.
 func TestRestoreNeverFollowsSymlinks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -316,7 +316,7 @@ func TestRestoreLeavesTheAgentsSettingsUnlessNamed(t *testing.T) {
 	r.is(".entire/settings.json", "2")
 }
 
-// A snapshot that was taken before a path was hidden must not bring it back.
+// A snapshot taken before a path was hidden must not restore the path.
 func TestRestoreNeverTouchesGit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -388,7 +388,7 @@ func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
 	}
 }
 
-// Attributes of a file that has a name outside the tree are not changed there.
+// The attributes of a file with a hard link outside the tree are not changed there.
 func TestRestoreLeavesNamesOutsideTheTreeAlone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -437,7 +437,7 @@ func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
 	r.is("dir/b", "1")
 }
 
-// With PresentTime a file with older content is newer than what was built from it.
+// With PresentTime, a file with older content is newer than the files built from it.
 func TestRestoreWithThePresentTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

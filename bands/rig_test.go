@@ -13,8 +13,7 @@ type statLine struct {
 	Kind byte
 }
 
-// statLines are all entries of the lineage's stat cache by path; false if it
-// can't be read.
+// statLines returns all entries of the lineage's stat cache by path, false if it can't be read.
 func statLines(s *bands.Store, lineage string) (map[string]statLine, bands.Version, bool) {
 	c, err := statcache.Read(s.Path(bands.StatPrefix + lineage))
 	if err != nil {

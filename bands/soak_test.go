@@ -20,10 +20,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestSoak takes 10,000 snapshots (or SOAK_SNAPSHOTS) of a tree that changes all
-// the time, as an agent's stops would, under a cap that holds few of them. The
-// last are as fast as the first, the store stays within its cap, and what the
-// user named is there in the end.
+// TestSoak takes 10,000 snapshots (or SOAK_SNAPSHOTS) of a constantly changing tree, as at an
+// agent's stops, under a cap that holds few of them. The last ones are as fast as the first, the
+// store stays within its cap, and the named snapshots still exist in the end.
 func TestSoak(t *testing.T) {
 	const (
 		limit = 48 << 20
@@ -69,7 +68,7 @@ func TestSoak(t *testing.T) {
 	if float64(last) > 1.5*float64(first)+float64(time.Millisecond) {
 		t.Errorf("the last took %v, the first %v", last, first)
 	}
-	if most > limit+limit/20 { // a snapshot is thinned after
+	if most > limit+limit/20 { // the store is thinned after a snapshot
 		t.Errorf("it took %d MB with a cap of %d MB", most>>20, limit>>20)
 	}
 	kept := 0
@@ -90,11 +89,11 @@ func TestSoak(t *testing.T) {
 	w.export(w.last)
 }
 
-// soakEdit changes a few files, one of them to what can't be made smaller.
+// soakEdit changes a few files and writes one whose content doesn't compress.
 func (w *world) soakEdit(i int) {
 	w.tree.Edit(2)
 	if i%100 == 0 {
-		w.tree.Plant(300 - len(w.tree.Read())) // as many as there were
+		w.tree.Plant(300 - len(w.tree.Read())) // up to the former number
 	}
 	data := make([]byte, 20_000)
 	r := rand.New(rand.NewPCG(uint64(i), 3))
@@ -105,8 +104,8 @@ func (w *world) soakEdit(i int) {
 	w.must(errors.Join(os.RemoveAll(path), os.WriteFile(path, data, 0o644))) // it may be a symlink by now
 }
 
-// stop is what the child of a stop does: a snapshot, then thinning. One that
-// finds no room has it after that.
+// stop does the work of a stop's child process: a snapshot, then thinning. A snapshot without
+// room is retried after making room.
 func (w *world) stop(o capture.TakeOptions, now time.Time) {
 	w.tb.Helper()
 	o.Options = w.opts

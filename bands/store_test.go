@@ -84,7 +84,7 @@ func TestOneHoldsAStoreAtATime(t *testing.T) {
 	r.must(r.hold().Release())
 }
 
-// Each state is one that a kill leaves, in the order of what a snapshot writes.
+// Each state is one that a kill can leave, in the order of a snapshot's writes.
 func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(r *rig){
@@ -259,7 +259,7 @@ func TestDamagedRecordsAreStoredAnew(t *testing.T) {
 	}
 	r.take()
 	r.auto()
-	// Every byte that is damaged is one of a record.
+	// Only bytes of records are damaged.
 	r.damages(r.tail(), func(data []byte) []byte {
 		for at := 100; at < len(data); at += 50 {
 			data[at] ^= 0x55
@@ -466,7 +466,7 @@ func (r *rig) drop(versions ...bands.Version) {
 	r.must(errors.Join(retention.Delete(h, versions...), h.Release()))
 }
 
-// bands are the names of the bands.
+// bands returns the names of the bands.
 func (r *rig) bands() []string {
 	r.t.Helper()
 	files, err := band.Files(r.store.BandsDir())
@@ -478,7 +478,7 @@ func (r *rig) bands() []string {
 	return names
 }
 
-// tail is the path of the last band.
+// tail returns the path of the last band.
 func (r *rig) tail() string {
 	r.t.Helper()
 	names := r.bands()

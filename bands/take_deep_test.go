@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// deep calls visit with directories that lie ever deeper, beyond the longest
-// path that the system takes. It makes those that aren't there.
+// deep calls visit with nested directories, to a depth beyond the maximum path length of the
+// system. It creates missing ones.
 func (r *rig) deep(visit func(dir *dirfd.Dir, depth int)) {
 	r.t.Helper()
 	name := strings.Repeat("d", 200)
@@ -36,8 +36,8 @@ func (r *rig) deep(visit func(dir *dirfd.Dir, depth int)) {
 	r.must(dir.Close())
 }
 
-// What lies deeper than the longest path is held like anything else, with
-// symbolic links, extended attributes and databases.
+// Entries below the maximum path length are held like others, with symbolic links, extended
+// attributes and databases.
 func TestTakeOfLongPaths(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// A program writes through a mapping to a page that was dirty already when the
-// last snapshot read it: the next one sees it.
+// A write through a mapping to a page that was already dirty when the last snapshot read it is
+// detected by the next one.
 func TestTakeSeesWritesToMappedPages(t *testing.T) {
 	t.Parallel()
 	r := newRigAt(t, testkit.DiskDir(t))
@@ -52,7 +52,7 @@ func TestTakeSeesWritesToMappedPages(t *testing.T) {
 	}
 }
 
-// trusted takes snapshots until the stat cache trusts what it has of the file.
+// trusted takes snapshots until the stat cache trusts its entry of the file.
 func (r *rig) trusted(name string) {
 	r.t.Helper()
 	for range 1000 {

@@ -30,13 +30,13 @@ func (r *rig) tries(o capture.TakeOptions) (capture.Taken, error) {
 	return taken, err
 }
 
-// model is the tree as it is.
+// model returns the present tree.
 func (r *rig) model() treetest.Model {
 	r.t.Helper()
 	return treetest.Read(r.t, r.root, ".git", ".entire")
 }
 
-// holds checks that the version has what the model has.
+// holds checks that the content of the version is want.
 func (r *rig) holds(v bands.Version, want treetest.Model) {
 	r.t.Helper()
 	snapshot, err := r.store.Snapshot(v)
@@ -52,7 +52,7 @@ func (r *rig) holds(v bands.Version, want treetest.Model) {
 	}
 }
 
-// kept takes a snapshot and says that it has the tree.
+// kept takes a snapshot and checks that it holds the tree.
 func (r *rig) kept() capture.Taken {
 	r.t.Helper()
 	want := r.model()
@@ -72,7 +72,7 @@ func (r *rig) plant() {
 	r.must(errors.Join(os.Symlink("one", r.path("link")), os.Mkdir(r.path("empty"), 0o755)))
 }
 
-// damages changes a file's bytes.
+// damages changes a file's bytes with how.
 func (r *rig) damages(path string, how func(data []byte) []byte) {
 	r.t.Helper()
 	data, err := os.ReadFile(path)
@@ -80,7 +80,7 @@ func (r *rig) damages(path string, how func(data []byte) []byte) {
 	r.must(os.WriteFile(path, how(data), 0o600))
 }
 
-// copied is a file's bytes, to be put back.
+// copied reads a file or symlink and returns a function that restores it.
 func (r *rig) copied(path string) func() {
 	r.t.Helper()
 	info, err := os.Lstat(path)

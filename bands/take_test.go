@@ -89,7 +89,7 @@ func TestTakeFindsWhatChanged(t *testing.T) {
 			r := rigWithFiles(t)
 			first := r.model()
 			r.holds(r.take(), first)
-			r.auto() // what was new at first can be trusted now
+			r.auto() // files that were new at first can be trusted now
 			edit(r)
 			before, now := first, r.model()
 			taken := r.kept()
@@ -107,7 +107,7 @@ func TestTakeFindsWhatChanged(t *testing.T) {
 func TestTakeSeesAnEditRightAfterTheLast(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
-	// Edits of one size, faster than the file system's clock ticks.
+	// Edits of the same size, at shorter intervals than the ticks of the file system's clock.
 	for i := range 60 {
 		text := fmt.Sprintf("edit %03d", i)
 		r.write("dir/three", text)
@@ -126,8 +126,8 @@ func TestTakeSeesAnEditRightAfterTheLast(t *testing.T) {
 	r.holds(r.auto().Snapshot.Version, r.model())
 }
 
-// What was written when the walk had begun is not trusted; what was written
-// before is, once the clock has gone on.
+// Files written after the start of the walk are not trusted. Files written before are, once the
+// clock has advanced.
 func TestTakeTrustsOnlyWhatIsOlderThanItself(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
@@ -199,7 +199,7 @@ func TestTakeReadsAMovedDirectoryFromTheCache(t *testing.T) {
 	r.take()
 	r.auto()
 	r.must(errors.Join(os.Remove(r.stored("dedupe")), os.Rename(r.path("dir"), r.path("other/moved"))))
-	// Without the table of contents, what is read is stored again.
+	// Without the dedupe table, all data that is read is stored again.
 	if taken := r.kept(); taken.Snapshot.Added > 10_000 {
 		t.Errorf("%d bytes were added", taken.Snapshot.Added)
 	}
@@ -218,7 +218,7 @@ func TestTakeStoresEachContentOnce(t *testing.T) {
 	if taken.Snapshot.Added > 10_000 {
 		t.Errorf("%d bytes were added", taken.Snapshot.Added)
 	}
-	// A change in a large file stores the part it is in.
+	// A change in a large file stores only the part with the change.
 	f, err := os.OpenFile(r.path("noise"), os.O_WRONLY, 0)
 	r.must(err)
 	_, err = f.WriteAt([]byte("changed"), 3<<20)
@@ -254,7 +254,7 @@ func TestTakeTellsWhatItDid(t *testing.T) {
 	}
 	r.write("dir/three", "new text")
 	r.remove("one")
-	if second := r.auto(); second.Changes != 3 || second.Snapshot.Parent != 1 { // and the root's own time
+	if second := r.auto(); second.Changes != 3 || second.Snapshot.Parent != 1 { // 3 with the root's time
 		t.Errorf("%+v", second)
 	}
 }
@@ -289,13 +289,13 @@ func TestTakeNotesWhatItCannotHold(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// What is left out may change.
+	// Excluded files may change.
 	r.write("tmp/big/new", "x")
 	r.must(os.Chmod(r.path("tmp"), 0o700))
 	if taken := r.auto(); !taken.Unchanged {
 		t.Errorf("%d changes", taken.Changes)
 	}
-	// What isn't left out any more is taken, and the rest not read again.
+	// A path that is no longer excluded is taken, and the rest isn't read again.
 	r.opts.Exclude = nil
 	r.must(os.Remove(r.stored("dedupe")))
 	if again := r.auto(); again.Snapshot.Totals.Unknown != taken.Snapshot.Totals.Unknown-1 || again.Snapshot.Added > 2000 {
@@ -338,7 +338,7 @@ func TestTakeTakesADatabaseAsOne(t *testing.T) {
 	}
 }
 
-// noise is text that can't be compressed.
+// noise returns n bytes that don't compress.
 func noise(n int) string {
 	state := uint64(88172645463325252)
 	b := make([]byte, n)

@@ -80,7 +80,7 @@ func TestTakeEntersNeitherStoresNorWorktrees(t *testing.T) {
 	if again := r.auto(); !again.Unchanged {
 		t.Errorf("the store itself counts: %d changes", again.Changes)
 	}
-	// The worktree goes, its folder stays.
+	// The worktree is removed, its folder stays.
 	r.opts.Worktrees = nil
 	if taken := r.auto(); taken.Unchanged {
 		t.Error("what was a worktree isn't taken")
@@ -112,19 +112,19 @@ func TestTreesThatDoNotFit(t *testing.T) {
 	if diff := cmp.Diff([]string{"dist"}, first.Snapshot.LeftOut); diff != "" {
 		t.Error(diff)
 	}
-	// What was left out stays so without asking, and is known to be unknown.
+	// A directory that was left out stays so without another query, and is reported again.
 	r.write("one", "changed")
 	if second := r.auto(); asked != 1 || second.Snapshot.Added > 5000 || !slices.Equal(second.Snapshot.LeftOut, []string{"dist"}) {
 		t.Errorf("asked %d times, %+v", asked, second.Snapshot)
 	}
-	// More than fits comes: a new choice.
+	// More data than fits is added: the choice is made again.
 	r.write("small/more", noise(2<<20))
 	r.opts.Cap = 7<<20 + 1 // the store itself has grown too
 	third, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
 	if !errors.Is(err, bands.ErrNoRoom) && !slices.Equal(third.Snapshot.LeftOut, []string{"cache", "dist"}) {
 		t.Errorf("left out %q, %v", third.Snapshot.LeftOut, err)
 	}
-	// Who insists gets all of it.
+	// Force takes everything.
 	want := r.model()
 	all, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Rescue, Force: true})
 	r.must(err)
@@ -232,7 +232,7 @@ func TestScanIsWhatTakeWouldTake(t *testing.T) {
 	records, reader := r.store.Loader(taken.Snapshot)
 	ref, _ := taken.Snapshot.Tree.Ref()
 	err = tree.Diff(t.Context(), records, ref, present.Loader, present.Tree, func(c tree.Change) error {
-		if c.Path != "large" { // its parts have no place yet
+		if c.Path != "large" { // its parts aren't stored yet
 			t.Errorf("%s differs: %+v", c.Path, c)
 		}
 		return nil
@@ -244,7 +244,7 @@ func TestScanIsWhatTakeWouldTake(t *testing.T) {
 	r.must(present.Close())
 }
 
-// listed are the files of a directory with their times.
+// listed returns the files of a directory with their times.
 func listed(t *testing.T, dir string) map[string]time.Time {
 	t.Helper()
 	all := map[string]time.Time{}

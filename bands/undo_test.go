@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// undo takes the last restore back in a scope, undoing what is planned before.
+// undo undoes the last restore in a scope, and checks that its steps are those of the preview.
 func (r *rig) undo(in plan.Scope) restore.Result {
 	r.t.Helper()
 	return r.planned(in, restore.PlanUndo, restore.Undo)
@@ -26,7 +26,7 @@ func (r *rig) redo(in plan.Scope) restore.Result {
 	return r.planned(in, restore.PlanRedo, restore.Redo)
 }
 
-// What an undo takes back is what the restore changed; a preview lists the same.
+// An undo reverts only the changes of the restore; a preview lists the same.
 func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -65,7 +65,7 @@ func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 	r.is("new/file", "mine")
 }
 
-// A path that the restore changed and somebody else changed since stays.
+// A path that was changed again after the restore is kept.
 func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -100,7 +100,7 @@ func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 	r.is("came/more", "mine")
 	r.is("gone/file", "mine")
 
-	// New work is not overwritten by a redo either.
+	// A redo doesn't overwrite new work either.
 	r.write("touched", "mine")
 	done = r.redo(plan.Scope{})
 	if diff := cmp.Diff([]string{"touched"}, done.Plan.ChangedSince); diff != "" {
@@ -110,7 +110,7 @@ func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 	r.is("came/back", "one")
 }
 
-// An undo of some paths leaves the others to the next.
+// An undo of some paths leaves the others to the next undo.
 func TestUndoOfPaths(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -149,7 +149,7 @@ func (r *rig) undoing(in plan.Scope) (restore.Result, error) {
 	return done, err
 }
 
-// A history written before there were lists of changed paths is still good.
+// A history from before there were lists of changed paths is still valid.
 func TestUndoWithoutAList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -169,7 +169,7 @@ func TestUndoWithoutAList(t *testing.T) {
 	r.is("d", "mine")
 }
 
-// A list that is damaged is no reason to take back something else.
+// With a damaged list of changed paths, an undo fails and changes nothing.
 func TestUndoWithADamagedList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -180,7 +180,7 @@ func TestUndoWithADamagedList(t *testing.T) {
 	path := r.store.SnapshotDir(done.Rescue.Version) + "/changed"
 	data, err := os.ReadFile(path)
 	r.must(err)
-	for i := 8; i < len(data); i++ { // behind what a decoder may do without
+	for i := 8; i < len(data); i++ { // a decoder may ignore a change before that
 		bad := append([]byte(nil), data...)
 		bad[i] ^= 0x40
 		r.must(os.WriteFile(path, bad, 0o600))

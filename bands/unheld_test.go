@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
-// rigWithoutRoom has a tree whose ignored directories don't fit into the store.
+// rigWithoutRoom returns a tree whose ignored directories don't fit into the store.
 func rigWithoutRoom(t *testing.T) *rig {
 	t.Helper()
 	r := rigWithFiles(t)
@@ -30,7 +30,7 @@ func rigWithoutRoom(t *testing.T) *rig {
 	return r
 }
 
-// What neither side holds is named, also in directories that didn't change.
+// Paths that neither side holds are reported, also in directories that didn't change.
 func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 	t.Parallel()
 	r := rigWithoutRoom(t)
@@ -56,7 +56,7 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 	}
 }
 
-// What either of two snapshots doesn't hold can't be compared.
+// Paths that one of two snapshots doesn't hold can't be compared.
 func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
 	t.Parallel()
 	r := rigWithoutRoom(t)
@@ -90,7 +90,7 @@ func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
 	}
 }
 
-// The same of files that can't be read.
+// The same for files that can't be read.
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {

@@ -24,7 +24,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	}
 	s.take(t, bands.Auto, 5*minute)
 	s.noise(t, "a/b1/mine", 100_000)
-	s.noise(t, "large", 5<<20) // parts
+	s.noise(t, "large", 5<<20) // stored in parts
 	s.take(t, bands.Auto, 4*minute)
 	s.take(t, bands.Named, 3*minute)
 	fine(t, os.Remove(filepath.Join(s.root, "a/b1/mine")))
@@ -41,7 +41,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	}
 	low := func(v bands.Version) int64 { return map[bands.Version]int64{5: 50_000}[v] }
 	for _, u := range usage.Snapshots {
-		// The second and the third share the large file.
+		// The second and the third snapshot share the large file.
 		if u.Own < low(u.Version) || u.Own > low(u.Version)+4000 {
 			t.Errorf("%+v", u)
 		}

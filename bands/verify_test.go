@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// Versions that are deleted while the store is verified don't count, neither one
-// that is being read nor one that has yet to be; what others have lost does.
+// Versions deleted while the store is verified don't count, whether or not they are already
+// being read. Records lost by other versions are reported.
 func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -60,8 +60,7 @@ func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 	}
 }
 
-// A version that is deleted while it alone is verified is named as deleted, and not
-// as damaged.
+// A version that is deleted while only it is verified is reported as deleted, not as damaged.
 func TestVerifyOneThatIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

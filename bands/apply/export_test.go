@@ -10,14 +10,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// SetBeforeReplace lets a test change a file between the check of what is
-// replaced and the replacement; the function it returns ends that.
+// SetBeforeReplace lets a test change a file between its check and its replacement. The returned
+// function removes the hook.
 func SetBeforeReplace(do func(dir, name string)) func() {
 	beforeReplace = func(dir *dirfd.Dir, name string) { do(dir.Path(), name) }
 	return func() { beforeReplace = func(*dirfd.Dir, string) {} }
 }
 
-// Setuid of an owner that could not be set would run as somebody else.
+// A setuid file whose owner can't be set would run as another user.
 func TestRefusedOwnerDropsSetuid(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
-// What an editor saves between the check of a file and its replacement stays.
+// A file that an editor saves between its check and its replacement is kept.
 func TestRestoreKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	r := newRig(t)
 	for _, name := range []string{"rewritten", "renamed", "plain"} {
@@ -67,7 +67,7 @@ func TestRestoreKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:paralleltest 
 	}
 }
 
-// A file with its former size and time, but other content, was changed.
+// A file with the same size and time as before, but other content, is detected as changed.
 func TestRestoreSeesAChangeThatKeepsTheTime(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	r := newRig(t)
 	r.write("file", "one")
@@ -76,7 +76,7 @@ func TestRestoreSeesAChangeThatKeepsTheTime(t *testing.T) { //nolint:paralleltes
 	r.write("file", "two")
 	r.write("other", "two")
 	end := apply.SetBeforeReplace(func(dir, name string) {
-		if dir == r.root && name == "file" { // "other" comes after it
+		if dir == r.root && name == "file" { // "other" is replaced after it
 			info, err := os.Stat(r.path("other"))
 			r.must(err)
 			r.write("other", "own")

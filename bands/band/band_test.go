@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// noise doesn't compress.
+// noise returns n bytes that don't compress.
 func noise(seed uint64, n int) []byte {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	b := make([]byte, 0, n+8)
@@ -31,7 +31,7 @@ func noise(seed uint64, n int) []byte {
 
 func text(n int) []byte { return bytes.Repeat([]byte("func main() {}\n"), n/15+1)[:n] }
 
-// writer is a writer whose end is checked.
+// writer returns a Writer that is closed at the end of the test, or earlier.
 func writer(tb testing.TB, dir string, opts band.WriterOptions) *band.Writer {
 	tb.Helper()
 	w, err := band.NewWriter(dir, opts)
@@ -177,7 +177,7 @@ func TestWrongReferences(t *testing.T) {
 	}
 }
 
-// Whatever byte is changed, one record fails and the others don't.
+// A changed byte damages the record that it is in, and no others.
 func TestDamageStaysInItsRecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -281,7 +281,7 @@ func TestSecondFolder(t *testing.T) {
 	}
 }
 
-// Far more bands than are kept open, by several at a time.
+// Many more bands than are kept open, read by several goroutines at a time.
 func TestManyBands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// sources are contents like those of a source tree: many small, most of which
-// compress.
+// sources returns contents like those of a source tree: many small ones, most of which compress.
 func sources(n int) (contents [][]byte, total int64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var words [][]byte
@@ -68,7 +67,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// One small file is what a hook most often stores.
+// A hook most often stores one small file.
 func BenchmarkAddOne(b *testing.B) {
 	contents, _ := sources(2)
 	dir := b.TempDir()

@@ -1,6 +1,6 @@
 package band
 
-// Length is how long a band is, with what Flush has yet to write; 0 if there is
+// Length returns the length of a band, including data that Flush has yet to write; 0 if there is
 // no such band.
 func (w *Writer) Length(n uint32) int64 {
 	w.mu.Lock()

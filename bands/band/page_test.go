@@ -26,7 +26,7 @@ func TestTheBandOfThePage(t *testing.T) {
 	if diff := cmp.Diff(hex.Dump(want), hex.Dump(got)); diff != "" {
 		t.Error(diff)
 	}
-	// The page's bytes can be read.
+	// The example on the page can be read.
 	page := t.TempDir()
 	put(t, page, "7", want)
 	if content := read(t, reader(t, page), refs[0], band.Data); string(content) != "hello\n" {
@@ -34,7 +34,7 @@ func TestTheBandOfThePage(t *testing.T) {
 	}
 }
 
-// examplePartsOf is a file of 3,000,006 bytes with a hole.
+// examplePartsOf returns the parts of a file of 3,000,006 bytes with a hole.
 func examplePartsOf() []band.Part {
 	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
 	return []band.Part{

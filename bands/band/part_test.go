@@ -109,7 +109,7 @@ func FuzzDecodeParts(f *testing.F) {
 	})
 }
 
-// Any bytes may stand in a band, any numbers in a reference.
+// A band may contain any bytes, a reference any numbers.
 func FuzzReader(f *testing.F) {
 	valid := one(f, 0)
 	f.Add(valid, uint32(16), byte(band.Data), true)
@@ -138,7 +138,7 @@ func FuzzReader(f *testing.F) {
 		if err == nil && (sizeErr != nil || raw != int64(len(content)) || !r.Check(ref, band.Kind(kind))) {
 			t.Errorf("%d bytes, the header says %d, %v", len(content), raw, sizeErr)
 		}
-		// A writer goes on beside it.
+		// A writer can append to the band.
 		w := writer(t, dir, band.WriterOptions{})
 		added := add(t, w, band.Data, []byte("new"))
 		syncBands(t, w)
@@ -157,7 +157,7 @@ func mustRead(tb testing.TB, dir string) []byte {
 	return data
 }
 
-// sign gives the record at the front of data the checksum that it ought to have.
+// sign writes the correct checksum into the record.
 func sign(record []byte) {
 	end := int64(52) + int64(binary.LittleEndian.Uint32(record[8:]))
 	if end > int64(len(record)) {

@@ -34,7 +34,7 @@ func put(tb testing.TB, dir, name string, data []byte) {
 	}
 }
 
-// one makes a band with one record.
+// one returns the bytes of a band with one record.
 func one(tb testing.TB, number uint32) []byte {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -53,7 +53,7 @@ func TestWhereAWriterGoesOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string][]byte
 		first uint32
-		want  band.Ref // where the first record goes
+		want  band.Ref // of the first record
 	}{
 		"an empty folder":             {want: band.Ref{Band: 0, Offset: 16}},
 		"a least number":              {first: 7, want: band.Ref{Band: 7, Offset: 16}},
@@ -157,7 +157,7 @@ func TestContentTooLarge(t *testing.T) {
 	add(t, w, band.Data, []byte("goes on"))
 }
 
-// After the disk has failed, what was to be there may not be.
+// After a write has failed, records added before may be missing on the disk.
 func TestAWriterThatFailedStaysFailed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bands")
@@ -223,8 +223,8 @@ func TestTheSameContentIsStoredOnce(t *testing.T) {
 	}
 }
 
-// A record that is there but lost its content must not be referred to again,
-// unless it is written again in its place: where it is still known to be its.
+// A record that has lost its content must not be referred to again, unless it is repaired in
+// place. That requires that the place can still be identified as the record's.
 func TestDamagedRecordsAreRepairedOrStoredAnew(t *testing.T) {
 	t.Parallel()
 	at := func(offset uint32) func(data []byte, ref band.Ref) []byte {
@@ -374,7 +374,7 @@ func TestDedupeFile(t *testing.T) {
 	}
 }
 
-// Whatever is in the file, contents are stored and found.
+// Whatever the file contains, contents are stored and found.
 func TestDedupeGarbage(t *testing.T) {
 	t.Parallel()
 	whole := filepath.Join(t.TempDir(), "dedupe")

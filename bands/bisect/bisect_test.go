@@ -23,8 +23,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// history is a store with snapshots of a tree that grew and changed at random. The file
-// turns of a snapshot has a line for each one up to it.
+// history is a store with snapshots of a tree that grew and changed at random. In each snapshot,
+// the file turns has a line for each snapshot so far.
 type history struct {
 	store    *bands.Store
 	versions []bands.Version
@@ -54,7 +54,7 @@ func newHistory(tb testing.TB, seed uint64, n int) history {
 		for j := range i + 1 {
 			fmt.Fprintf(&text, "turn %d.\n", j)
 		}
-		_ = os.RemoveAll(turns) // whatever the edits made of it
+		_ = os.RemoveAll(turns) // the edits may have replaced it
 		if err := os.WriteFile(turns, []byte(text.String()), 0o644); err != nil {
 			tb.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func newHistory(tb testing.TB, seed uint64, n int) history {
 	return h
 }
 
-// search begins a search of the history.
+// search returns a new search of the history.
 func (h history) search(tb testing.TB, command ...string) *bisect.Search {
 	tb.Helper()
 	record, err := bisect.Open(tb.Context(), h.store, bands.PlainLineage)
@@ -94,8 +94,8 @@ func (h history) search(tb testing.TB, command ...string) *bisect.Search {
 	}
 }
 
-// TestThePlantedTurnIsFound: of 64 turns of generated histories the one that planted a defect
-// is found each of 50 times, in at most 2 runs of the ends, 6 of the search and 2 repeats.
+// TestThePlantedTurnIsFound checks that of 64 turns of generated histories, the turn with the
+// planted defect is found each of 50 times, in at most 2 + 6 + 2 runs: ends, search, repeats.
 func TestThePlantedTurnIsFound(t *testing.T) {
 	t.Parallel()
 	histories, each := 5, 10
@@ -130,8 +130,8 @@ func TestThePlantedTurnIsFound(t *testing.T) {
 	}
 }
 
-// TestASearchGoesOnWhereverItWasStopped: after every run it begins anew, from what is
-// recorded, and finds the same in as many runs.
+// TestASearchGoesOnWhereverItWasStopped stops a search after every run and resumes it from its
+// record: it finds the same in the same number of runs.
 func TestASearchGoesOnWhereverItWasStopped(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 7, 16)
@@ -167,7 +167,7 @@ func TestASearchGoesOnWhereverItWasStopped(t *testing.T) {
 	}
 }
 
-// TestTwoSearchesOfOneTree: the second is refused, and not made to wait without end.
+// TestTwoSearchesOfOneTree checks that the second search is refused instead of blocked.
 func TestTwoSearchesOfOneTree(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 3, 2)
@@ -177,7 +177,7 @@ func TestTwoSearchesOfOneTree(t *testing.T) {
 	}
 }
 
-// TestALogIsReadAsItWasWritten, but for the times.
+// TestALogIsReadAsItWasWritten compares a search with what is read from its log, except times.
 func TestALogIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	was := &bisect.State{
@@ -203,7 +203,7 @@ func TestALogIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// FuzzReadLog reads any text: what is read can be written, and is the same then.
+// FuzzReadLog checks that a log that can be read is unchanged by writing and reading it again.
 func FuzzReadLog(f *testing.F) {
 	f.Add("# bisect log 1\ncommand [\"a\"]\nkeep false\nrepeat true\nsnapshots v1 v2\nbad v2 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -222,7 +222,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// TestTheCommandEndsWithWhatItStarted, and its status is a shell's.
+// TestTheCommandEndsWithWhatItStarted checks that child processes end too, and the exit status.
 func TestTheCommandEndsWithWhatItStarted(t *testing.T) {
 	t.Parallel()
 	run := func(script string) (status int) {
@@ -235,7 +235,7 @@ func TestTheCommandEndsWithWhatItStarted(t *testing.T) {
 		if err := errors.Join(err, write.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadAll(read); err != nil { // ends with the last process that has it open
+		if _, err := io.ReadAll(read); err != nil { // returns when the last process closes it
 			t.Error(err)
 		}
 		if err := read.Close(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// held is what of a tree is mirrored; how a small file has holes isn't.
+// held returns the part of a model that is mirrored. The holes of small files aren't.
 func held(m treetest.Model) treetest.Model {
 	for path, node := range m {
 		if !node.Kind.Held() {
@@ -89,7 +89,7 @@ func TestUpdateReports(t *testing.T) {
 		report, err := mirror.Update(t.Context(), from, to, o)
 		fine(err)
 		slices.Sort(report.Changed)
-		// The time of the folder itself may be the same by chance.
+		// The time of the folder itself may be equal by chance.
 		report.Changed = slices.DeleteFunc(report.Changed, func(path string) bool { return path == "." })
 		if len(report.Changed) == 0 {
 			report.Changed = nil

@@ -34,7 +34,7 @@ func TestStepsAreInTheOrderOfTheirPaths(t *testing.T) {
 	})
 }
 
-// planSteps are steps that create the paths.
+// planSteps returns steps that create the paths.
 func planSteps(paths []string) *DirSteps {
 	dirs := map[string]*DirSteps{"": {}}
 	var dir func(path string) *DirSteps

@@ -2,7 +2,7 @@ package retention
 
 import "github.com/seed-3aff656d/entire/bands"
 
-// Thin is what a policy has no place for by age or number.
+// Thin returns the snapshots that a policy removes by age or number.
 func Thin(snaps []bands.Snapshot, p Policy, kept ...bands.Version) []bands.Version {
 	needed := map[bands.Version]bool{}
 	for _, v := range kept {

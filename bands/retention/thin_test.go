@@ -11,13 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-// now is a Thursday afternoon, east of Greenwich so that days begin at 22:00
-// UTC.
+// now returns a Thursday afternoon, east of Greenwich so that days begin at 22:00 UTC.
 func now() time.Time {
 	return time.Date(2026, 3, 12, 15, 30, 0, 0, time.FixedZone("", 2*60*60))
 }
 
-// aged are snapshots of a cause, the first version the first age before now.
+// aged returns snapshots of a cause, v1 with the first age before now.
 func aged(cause bands.Cause, ages ...time.Duration) []bands.Snapshot {
 	list := make([]bands.Snapshot, len(ages))
 	for i, age := range ages {
@@ -99,7 +98,7 @@ func TestTenThousandAreThinnedToFew(t *testing.T) {
 	}
 	snaps := aged(bands.Auto, ages...)
 	gone := retention.Thin(snaps, retention.Policy{Now: now()})
-	// 15.5 hours of today, 7 days of hours, the days before.
+	// 93 ten-minute intervals of today, 7 days of hours, the days before.
 	if left := len(snaps) - len(gone); left < 93+7*24+60 || left > 93+7*24+64 {
 		t.Errorf("%d are left", left)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// TestForgottenFilesHaveTheirOwnReason holds that a forgotten file is left out as
-// forgotten, also where a pattern excludes it, and nothing else is.
+// TestForgottenFilesHaveTheirOwnReason checks that a forgotten file is left out as forgotten,
+// even if a pattern excludes it, and that no other path is.
 func TestForgottenFilesHaveTheirOwnReason(t *testing.T) {
 	t.Parallel()
 	r := rules.New(bands.Options{Root: t.TempDir(), Exclude: []string{"*.log"}, Forgotten: []string{"conf/a*.txt", "x.log"}}, t.TempDir())

@@ -2,7 +2,7 @@ package rules
 
 import "testing"
 
-// What git leaves out for the same line of a .gitignore.
+// The expected results are those of git for the same line of a .gitignore.
 func TestPatternsLeaveOutWhatGitDoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

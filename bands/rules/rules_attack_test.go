@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// matchesSlowly is what a pattern means, word for word: "**" is any number of
-// directories, each of which is tried.
+// matchesSlowly implements the definition of a pattern: "**" is any number of directories, and
+// all numbers are tried.
 func matchesSlowly(want, segments []string) bool {
 	if len(want) == 0 {
 		return len(segments) == 0
@@ -53,8 +53,8 @@ func leftOutSlowly(text string, segments []string) bool {
 	return false
 }
 
-// compareWithSlow holds a pattern against its slow meaning on a path. A pattern about
-// one path is compared as such elsewhere.
+// compareWithSlow compares a pattern with its slow version on a path. NewExclusion handles
+// patterns of a single path separately: they are not compared.
 func compareWithSlow(t *testing.T, text, name string) {
 	t.Helper()
 	p, ok := newPattern(text)

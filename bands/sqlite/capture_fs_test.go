@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSCapture captures a database large enough to be cloned where the file
-// system can.
+// TestFSCapture captures a database large enough to be cloned, on file systems that clone and
+// others.
 func TestFSCapture(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"xfs", "btrfs", "vfat", "exfat", "tmpfs"} {

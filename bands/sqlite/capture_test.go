@@ -22,13 +22,13 @@ import (
 
 const (
 	patience = 50 * time.Millisecond
-	// rhythm is that of a writer who leaves some time between commits.
+	// rhythm is the interval of a writer that pauses between commits.
 	rhythm = 20 * time.Millisecond
 )
 
 type capture = func(ctx context.Context, dir, main string, patience time.Duration, take sqlite.Take) error
 
-// into takes what is captured into a directory of its own.
+// into returns a Take that copies captured files to dir, which is made again for each attempt.
 func into(t testing.TB, dir string) sqlite.Take {
 	return func(name string, f *os.File, st dirfd.Stat) error {
 		if name == "x.db" {
@@ -75,8 +75,8 @@ func TestCaptureUnderLoad(t *testing.T) {
 	}
 }
 
-// TestCaptureWithoutPause has a writer that commits without a pause: then a
-// capture may fail, but not be wrong.
+// TestCaptureWithoutPause has a writer that commits without a pause. A capture may fail then,
+// but must not be wrong.
 func TestCaptureWithoutPause(t *testing.T) {
 	t.Parallel()
 	for _, pragmas := range [][]string{
@@ -101,13 +101,13 @@ func TestCaptureWithoutPause(t *testing.T) {
 	}
 }
 
-// load is a writer at work whose database is captured again and again.
+// load is a running writer whose database is captured repeatedly.
 type load struct {
 	w           *writer
 	by          capture
 	dir, copies string
 	held, busy  int
-	last        int64 // the commit that the last capture held
+	last        int64 // the commit in the last capture
 	began       time.Time
 }
 
@@ -120,8 +120,8 @@ func begin(t *testing.T, by capture, j job) *load {
 	return l
 }
 
-// capture captures the database once, if it can be, and checks it: a capture
-// holds the commits that were there when it began, and a later one not fewer.
+// capture tries to capture the database and checks the copy: it has all commits from before the
+// start, and no fewer than the last capture.
 func (l *load) capture(t *testing.T) {
 	t.Helper()
 	before := l.w.commits.Load()
@@ -145,12 +145,12 @@ func (l *load) end(t *testing.T) {
 		time.Since(l.began).Round(time.Millisecond), l.w.commits.Load(), l.w.stop(t))
 }
 
-// underLoad captures the database of the job so many times.
+// underLoad captures the database of the job wanted times.
 func underLoad(t *testing.T, by capture, wanted int, j job) {
 	t.Helper()
 	l := begin(t, by, j)
 	for l.held < wanted {
-		if l.capture(t); l.busy > 100*wanted { // a machine under load is busy for long
+		if l.capture(t); l.busy > 100*wanted { // on a loaded machine it is busy often
 			t.Fatalf("%d captures, %d times busy", l.held, l.busy)
 		}
 	}
@@ -199,7 +199,7 @@ func TestWriterGoesOn(t *testing.T) {
 	if got := verify(t, copies); got < held {
 		t.Errorf("captured commit %d; the log was copied after commit %d", got, held)
 	}
-	// No lock is left: the log is begun anew, so that it doesn't grow on.
+	// No lock is left: the log is restarted and doesn't keep growing.
 	size := func() int64 {
 		info, err := os.Stat(filepath.Join(dir, "x.db-wal"))
 		check(t, err)
@@ -291,7 +291,7 @@ func TestCaptureQuiet(t *testing.T) {
 	}
 }
 
-// listing is what is in the directory, to the byte.
+// listing returns the modification and change times of the files in the directory.
 func listing(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -305,7 +305,7 @@ func listing(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// TestReadOnly has files that can't be written to, unless by root.
+// TestReadOnly captures files without write permission, which only root can write to.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	dir, copies := t.TempDir(), filepath.Join(t.TempDir(), "copy")
@@ -322,8 +322,7 @@ func TestReadOnly(t *testing.T) {
 	w.do(t, append(commitOf("3"), "PRAGMA wal_checkpoint(TRUNCATE)")...)
 }
 
-// TestBusy has a database that is never quiet: a transaction has spilled into
-// the main file and doesn't end.
+// TestBusy has a database that is never quiet: an exclusive transaction doesn't end.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

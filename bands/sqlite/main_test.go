@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// writerVar makes the test binary a writer of a database.
+// writerVar makes the test binary run a writer instead of tests.
 const writerVar = "SQLITE_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -36,12 +36,12 @@ func TestMain(m *testing.M) {
 	os.Exit(testkit.InMemory(m).Run())
 }
 
-// job is what a writer does.
+// job describes the work of a writer.
 type job struct {
 	Path    string
 	Pragmas []string
 	Setup   []string // statements
-	Loop    bool     // commit until the input ends; else do what it says
+	Loop    bool     // commit until the input ends; else run statements from it
 	Rhythm  time.Duration
 }
 
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS mirror(n INTEGER);
 INSERT INTO counter SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM counter);
 INSERT INTO mirror SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM mirror);`
 
-// slots is how many rows of pages there are: row n%slots is written by the n-th commit.
+// slots is the number of rows in pages: the nth commit writes row n%slots.
 const slots = 300
 
 func open(path string, pragmas ...string) (*sql.DB, error) {
@@ -64,8 +64,8 @@ func open(path string, pragmas ...string) (*sql.DB, error) {
 	return db, err
 }
 
-// write is the writer's process: it prints "ready", the number of each commit,
-// and at the end how long the slowest took.
+// write is the writer's process: it prints "ready", the number of each commit, and at the end
+// the duration of the slowest.
 func write(encoded string) error {
 	var j job
 	if err := json.Unmarshal([]byte(encoded), &j); err != nil {
@@ -108,7 +108,7 @@ func write(encoded string) error {
 	return db.Close()
 }
 
-// obey runs the statements that it is told, one a line.
+// obey executes the statements in the input, one per line.
 func obey(ctx context.Context, db *sql.DB) error {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -122,8 +122,8 @@ func obey(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// commit makes the n-th transaction, and now and then a large one before it
-// that spills into the file and is taken back.
+// commit makes the nth transaction, before every seventh a large one that spills into the file
+// and is rolled back.
 func commit(ctx context.Context, db *sql.DB, n int) error {
 	if n%7 == 0 {
 		if err := transaction(ctx, db, n, 40, (*sql.Tx).Rollback); err != nil {
@@ -148,7 +148,7 @@ func transaction(ctx context.Context, db *sql.DB, n, rows int, end func(*sql.Tx)
 			body[i] = byte(rand.Uint32())
 		}
 		id, at := n%slots, n
-		if row > 0 { // other rows keep their number and change their body
+		if row > 0 { // other rows keep their number and get a new body
 			id, at = rand.IntN(slots), 0
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO pages VALUES(?1,?2,?3) ON CONFLICT(id) DO UPDATE SET
@@ -165,17 +165,17 @@ func transaction(ctx context.Context, db *sql.DB, n, rows int, end func(*sql.Tx)
 	return end(tx)
 }
 
-// writer is a writer's process.
+// writer is a writer process.
 type writer struct {
 	cmd     *exec.Cmd
 	in      *os.File
 	commits atomic.Int64
-	more    chan struct{} // one after each commit, if anybody waits
-	lines   chan string   // all that isn't a commit
+	more    chan struct{} // sent to after each commit if wait is receiving
+	lines   chan string   // all output except commits
 	ended   bool
 }
 
-// start starts a writer, which is ready then.
+// start starts a writer and waits until it is ready.
 func start(t testing.TB, j job) *writer {
 	t.Helper()
 	encoded, err := json.Marshal(j)
@@ -222,7 +222,7 @@ func (w *writer) read(out *bufio.Scanner) {
 	}
 }
 
-// wait waits for so many more commits.
+// wait waits for the given number of further commits.
 func (w *writer) wait(t testing.TB, commits int64) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -237,7 +237,7 @@ func (w *writer) wait(t testing.TB, commits int64) {
 	}
 }
 
-// do has a writer that doesn't loop run the statements.
+// do executes the statements in a writer that doesn't loop.
 func (w *writer) do(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
@@ -249,7 +249,7 @@ func (w *writer) do(t testing.TB, statements ...string) {
 	}
 }
 
-// stop ends the writer, which must not have met any error.
+// stop ends the writer and fails the test if the writer had an error.
 func (w *writer) stop(t testing.TB) string {
 	t.Helper()
 	_ = w.in.Close()
@@ -276,7 +276,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// verify opens what was captured: it must be whole, and the state after some commit.
+// verify checks that the copy is intact and the state after a commit. It returns that commit.
 func verify(t testing.TB, dir string) int64 {
 	t.Helper()
 	db, err := open(filepath.Join(dir, "x.db"))

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// spill fills more pages than the cache holds.
+// spill changes more pages than the cache holds.
 const spill = "UPDATE pages SET body=randomblob(3000)"
 
-// commitOf is a whole commit of the n that verify looks for.
+// commitOf returns the statements of the commit n that verify expects.
 func commitOf(n string) []string {
 	return []string{
 		"BEGIN IMMEDIATE", "UPDATE counter SET n=" + n, "UPDATE mirror SET n=" + n,
@@ -24,8 +24,8 @@ func commitOf(n string) []string {
 	}
 }
 
-// TestMovedMeanwhile has something happen to the database while its main file
-// is being read: what was read doesn't count, and the next attempt does.
+// TestMovedMeanwhile changes the database while one of its files is half read. If that makes the
+// capture inconsistent, another attempt follows.
 func TestMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	const rollback, wal = "journal_mode(DELETE)", "journal_mode(WAL)"
@@ -34,11 +34,11 @@ func TestMovedMeanwhile(t *testing.T) {
 	tests := []struct {
 		name      string
 		pragmas   []string
-		first     []string // what the database holds
-		at        string   // the file that has been read by half
-		meanwhile []string // when this is done
-		closed    bool     // the writer closes the database, too
-		names     []string // what is taken
+		first     []string // statements before the capture
+		at        string   // the file that is half read
+		meanwhile []string // statements at that point
+		closed    bool     // the writer also closes the database
+		names     []string // the files taken, in all attempts
 		commit    int64
 	}{
 		{"nothing", []string{rollback}, one, "x.db", nil, false, []string{"x.db"}, 1},
@@ -93,7 +93,7 @@ func TestMovedMeanwhile(t *testing.T) {
 					w.stop(t)
 				}
 				if n, err := f.ReadAt(rest, half); err != nil {
-					rest = rest[:n] // it was cut off
+					rest = rest[:n] // the file was truncated
 				}
 				out, err := os.OpenFile(filepath.Join(copies, name), os.O_WRONLY|os.O_APPEND, 0)
 				check(t, err)
@@ -111,15 +111,14 @@ func TestMovedMeanwhile(t *testing.T) {
 	}
 }
 
-// awaitSettled waits until the clock of the file system has moved on since the
-// main file was written: else the first attempt is not made.
+// awaitSettled waits until the file system's clock has advanced since the main file was written.
+// Before that, a capture doesn't take the file.
 func awaitSettled(t testing.TB, dir string) {
 	t.Helper()
 	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(string, *os.File, dirfd.Stat) error { return nil }))
 }
 
-// TestLockedMeanwhile has a writer that gets the exclusive lock while the main
-// file is read, and one that connects.
+// TestLockedMeanwhile has a writer that gets the exclusive lock while the main file is read.
 func TestLockedMeanwhile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// ReadAll reads everything that a stat cache with these bytes has, whatever its checksums,
-// and reports whether that made sense.
+// ReadAll reads everything in a stat cache with these bytes, without checking its checksums, and
+// reports whether it is consistent.
 func ReadAll(data string) bool {
 	c, _, err := load(data)
 	if err != nil {
 		return false
 	}
-	budget := 10_000 // blocks that name each other are met often
+	budget := 10_000 // blocks that refer to each other are read often
 	var all func(d Directory) bool
 	all = func(d Directory) bool {
 		_, _ = d.Record(), d.Own()

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/statcache"
 )
 
-// FuzzStatCache reads caches of which nothing is right but the checksums.
+// FuzzStatCache reads damaged caches, without checking their checksums.
 func FuzzStatCache(f *testing.F) {
 	for _, extra := range []int{0, 3} {
 		dir := f.TempDir()

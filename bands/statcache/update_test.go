@@ -14,10 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// model is what a stat cache has to have: the sizes of files, by directory.
+// model is the expected content of a stat cache: the sizes of files, by path.
 type model map[string]int64
 
-// dirs are the directories of a model, each with so many files.
+// A model has dirs directories, each with files files.
 const (
 	dirs  = 40
 	files = 25
@@ -25,7 +25,7 @@ const (
 
 func dirName(i int) string { return fmt.Sprintf("dir%02d", i) }
 
-// block is the block of a directory with one subdirectory, deep, in which the files are.
+// block returns a directory with one subdirectory, deep, that contains the files.
 func block(m model, i int) *statcache.Node {
 	deep := statcache.NewNode(statcache.Line{Kind: statcache.Dir, Ino: uint64(1000 + i)}, tree.Stored{}, 0)
 	for f := range files {
@@ -37,7 +37,7 @@ func block(m model, i int) *statcache.Node {
 	return above
 }
 
-// root is a root's block, in which the directories that were changed are new.
+// root returns the root directory. Directories that were not changed refer to old.
 func root(t *testing.T, m model, old *statcache.Cache, changed map[int]bool) *statcache.Node {
 	t.Helper()
 	top := statcache.NewNode(statcache.Line{Kind: statcache.Dir, Ino: 1}, tree.Stored{}, 0)
@@ -62,7 +62,7 @@ func root(t *testing.T, m model, old *statcache.Cache, changed map[int]bool) *st
 	return top
 }
 
-// read returns what a stat cache has.
+// read returns the content of a stat cache.
 func read(t *testing.T, c *statcache.Cache) model {
 	t.Helper()
 	m := model{}
@@ -84,8 +84,8 @@ func read(t *testing.T, c *statcache.Cache) model {
 	return m
 }
 
-// TestUpdates adds changes to a stat cache until it is written whole again, several times, and reads it
-// after each in both ways.
+// TestUpdates adds changes to a stat cache until it has been rewritten several times, and reads
+// it after each with Read and with Open.
 func TestUpdates(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stat")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -129,7 +129,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// check reads the stat cache in both ways.
+// check reads the stat cache with Read and with Open.
 func check(t *testing.T, path string, end uint64, sum uint32, meta statcache.Meta, want model) {
 	t.Helper()
 	all, err := statcache.Read(path)
@@ -154,8 +154,8 @@ func check(t *testing.T, path string, end uint64, sum uint32, meta statcache.Met
 	}
 }
 
-// TestTornUpdate: of an update that a kill has cut off nothing is read, and where the cache ended before is
-// still the end of a valid one. A change of any byte is noticed.
+// TestTornUpdate checks that nothing of a truncated update is read, and that the former end of
+// the cache is still valid. A change of any byte is detected.
 func TestTornUpdate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stat")
 	m := model{"dir03/file01": 7}

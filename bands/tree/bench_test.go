@@ -14,8 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// packages makes directories as node_modules has them: about 9,000 with 65,000
-// files.
+// packages returns directories like those of a node_modules: about 9,000 with 65,000 files.
 func packages() []*tree.Directory {
 	rng := rand.New(rand.NewPCG(1, 2))
 	stems := strings.Fields("index package README LICENSE util helper core types parse test common async stream buffer node map set get is")
@@ -48,7 +47,7 @@ func packages() []*tree.Directory {
 	return dirs
 }
 
-// The whole of a large tree: what each restore begins with.
+// BenchmarkDecode decodes a whole large tree, with which each restore begins.
 func BenchmarkDecode(b *testing.B) {
 	var records [][]byte
 	var size, entries int
@@ -78,7 +77,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// The same from bands: read, checked, decompressed, decoded.
+// BenchmarkLoad loads the same from bands: it reads, checks, decompresses and decodes.
 func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	w, err := band.NewWriter(dir, band.WriterOptions{})

@@ -167,7 +167,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A damaged directory costs what is below it, and nothing else.
+// A damaged directory affects the paths below it, and nothing else.
 func TestDamageIsPassedOver(t *testing.T) {
 	t.Parallel()
 	var root, other band.Ref

@@ -16,7 +16,7 @@ import (
 
 func at(sec, nsec int64) time.Time { return time.Unix(sec, nsec).UTC() }
 
-// everything is a directory that has all there is.
+// everything returns a directory with all kinds of entries and attributes.
 func everything() *tree.Directory {
 	plain := tree.Attr{Mode: 0o644, UID: 1000, GID: 100, Mtime: at(1_700_000_000, 123_456_789)}
 	odd := tree.Attr{
@@ -68,7 +68,7 @@ func TestDirectoriesComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clear(data) // it shares no memory
+			clear(data) // the result shares no memory with it
 			if diff := cmp.Diff(dir, got); diff != "" {
 				t.Error(diff)
 			}
@@ -76,7 +76,7 @@ func TestDirectoriesComeBack(t *testing.T) {
 	}
 }
 
-// Each byte of a directory matters, and no prefix is one.
+// Every byte of a directory is needed: no prefix is valid.
 func TestCutDirectories(t *testing.T) {
 	t.Parallel()
 	data := everything().Encode(nil)
@@ -148,7 +148,7 @@ func TestBadDirectories(t *testing.T) {
 			}
 		})
 	}
-	// The same with nothing wrong is a directory.
+	// The same without errors is valid.
 	for _, encoded := range []string{
 		head + "00 00 00", head + table + "01 01 61 00 01 00", head + table + "01 01 61 80 01 05" + hash + "00 20",
 		head + table + "02 02 6162 00 01 00 00 01 00", head + table + "01 01 61 03 01 01", head + table + "01 02 6162 02 01 01",

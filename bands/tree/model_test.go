@@ -27,11 +27,11 @@ func (m memory) Directory(ref band.Ref) (*tree.Directory, error) {
 	return nil, fmt.Errorf("directory %v: %w", ref, fs.ErrNotExist)
 }
 
-// model is a tree as a naive program keeps it: every path, the root as "".
-// Directories have their attributes.
+// model is a naive representation of a tree: all paths, with the root as "". Directories have
+// their attributes.
 type model map[string]tree.Entry
 
-// build makes the directories of a model.
+// build adds the directories of a model to l and returns the root.
 func (m model) build(l memory) band.Ref { return m.directory(l, "") }
 
 func (m model) directory(l memory, path string) band.Ref {
@@ -66,7 +66,7 @@ func below(path, dir string) bool {
 	return path != dir && (dir == "" || strings.HasPrefix(path, dir+"/"))
 }
 
-// compare is Diff, said in the plainest way.
+// compare is a naive Diff.
 func compare(old, now model) map[string]tree.ChangeKind {
 	changes := map[string]tree.ChangeKind{}
 	for path := range union(old, now) {
@@ -139,8 +139,8 @@ func entries() *rapid.Generator[tree.Entry] {
 	})
 }
 
-// set puts an entry at a path and takes what was there away. Where the parent is
-// no directory nothing happens.
+// set puts an entry at a path and removes the former one. It does nothing if the parent isn't a
+// directory.
 func (m model) set(path string, e tree.Entry) {
 	if m[parent(path)].Kind != tree.Dir {
 		return
@@ -153,7 +153,7 @@ func (m model) remove(path string) {
 	maps.DeleteFunc(m, func(p string, _ tree.Entry) bool { return p == path || below(p, path) })
 }
 
-// paths sort otherwise by their names than by their bytes: "a.b" and "a/b".
+// paths generates paths whose order by names isn't that by bytes: "a.b" and "a/b".
 func paths() *rapid.Generator[string] {
 	name := rapid.SampledFrom([]string{"a", "a.b", "b", "\xff", "a b"})
 	return rapid.Custom(func(t *rapid.T) string {
@@ -208,10 +208,10 @@ func TestDiffAgainstAModel(t *testing.T) {
 	})
 }
 
-// byNames is the order of a walk.
+// byNames compares paths in the order of a walk.
 func byNames(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) }
 
-// check compares an entry that was handed over with the model's.
+// check compares an entry passed to a visitor with the model's.
 func check(t *rapid.T, path string, got *tree.Entry, m model) {
 	want, ok := m[path]
 	if ok != (got != nil) {

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// paged is a Loader of directories with pages that were never written. It counts
-// what is loaded and stored.
+// paged is a Loader of directories with pages that were never written. It counts the loaded and
+// the stored pages.
 type paged struct {
 	headers        map[band.Ref]*tree.Directory
 	pages          map[band.Ref][]tree.Entry
@@ -78,7 +78,7 @@ func numberedFile(random *rand.Rand, name string) tree.Entry {
 	}
 }
 
-// sortedEntries are the entries of a naive directory.
+// sortedEntries returns the entries of a naive directory, by name.
 func sortedEntries(m map[string]tree.Entry) []tree.Entry {
 	list := slices.Collect(maps.Values(m))
 	slices.SortFunc(list, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
@@ -89,7 +89,7 @@ func pointers(list []tree.Entry) func(func(*tree.Entry) bool) {
 	return tree.Merged(list, nil)
 }
 
-// editDirectory draws edits of a naive directory, and applies them.
+// editDirectory generates edits of a naive directory, and applies them.
 func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree.Edit {
 	done := map[string]tree.Edit{}
 	names := slices.Sorted(maps.Keys(m))
@@ -153,7 +153,7 @@ func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
 	}
 }
 
-// compareDirectories checks that Diff and Lookup see what the models hold.
+// compareDirectories checks that Diff and Lookup agree with the models.
 func compareDirectories(t *testing.T, m *paged, roots [2]band.Ref, before, after map[string]tree.Entry) {
 	t.Helper()
 	want := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// store writes records and returns what reads them.
+// store writes records and returns a Records that reads them.
 func store(tb testing.TB, write func(w *band.Writer)) *tree.Records {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -90,7 +90,7 @@ func TestRecordsLoad(t *testing.T) {
 	}
 }
 
-// The same parts elsewhere are the same file; other parts are another.
+// The same parts stored elsewhere are the same file; other parts are a different one.
 func TestDiffComparesParts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -134,8 +134,7 @@ func TestDiffComparesParts(t *testing.T) {
 	}
 }
 
-// A directory whose record is another although nothing in it differs is none of
-// the changes.
+// A directory with another record but the same content is not reported as changed.
 func TestDiffGoesByContent(t *testing.T) {
 	t.Parallel()
 	l := memory{}

@@ -21,14 +21,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// The variables that tell the process that is stopped what to do.
+// The environment variables that tell the child process what to do.
 const (
 	workVar  = "VOLUME_WORK"
 	worldVar = "VOLUME_WORLD"
 	kindVar  = "VOLUME_KIND"
 )
 
-// works are all that writes to a store.
+// works returns all operations that write to a store.
 func works() map[string]func(dir string, h *bands.Held) error {
 	return map[string]func(dir string, h *bands.Held) error{
 		"take": func(dir string, h *bands.Held) error {
@@ -47,10 +47,10 @@ func works() map[string]func(dir string, h *bands.Held) error {
 	}
 }
 
-// child is the driver of the process that is stopped.
+// child returns the driver of the child process.
 func child(dir string) volume.Driver { return driverOf(os.Getenv(kindVar), dir) }
 
-// TestFSVolumeCrashChild is no test but the process that is stopped.
+// TestFSVolumeCrashChild isn't a test: it is the process that is stopped.
 func TestFSVolumeCrashChild(t *testing.T) {
 	work, dir := works()[os.Getenv(workVar)], os.Getenv(worldVar)
 	if work == nil {
@@ -69,9 +69,9 @@ func TestFSVolumeCrashChild(t *testing.T) {
 	}
 }
 
-// TestFSVolumeCrash kills the process at each of its steps in turn, then lets each of
-// them and all later ones fail as on a full disk. The next command leaves the volume old
-// or new, every snapshot whole, and nothing else.
+// TestFSVolumeCrash kills the process at each of its steps in turn, then lets each of them and
+// all later ones fail as on a full disk. After the next command the volume is the old or the new
+// one, every snapshot is intact, and nothing else is left.
 func TestFSVolumeCrash(t *testing.T) {
 	for driver, kind := range kinds() {
 		t.Run(driver, func(t *testing.T) {
@@ -100,7 +100,7 @@ func crashes(t *testing.T, driver, dir string) {
 	}
 }
 
-// stopped does it once with a fault, and reports whether it came that far.
+// stopped runs the operation with a fault, and reports whether the fault struck.
 func stopped(t *testing.T, driver, dir, name, fault string) bool {
 	t.Helper()
 	w := newWorld(t, driver, dir, 7)
@@ -170,8 +170,8 @@ func stopped(t *testing.T, driver, dir, name, fault string) bool {
 	return struck
 }
 
-// someRestored checks that the folder some is as it was or as it is restored, after a kill
-// not between the two, and everything else as it is.
+// someRestored checks that the files of the folder some are as before or restored, after a kill
+// all of them the same, and that everything else is unchanged.
 func (w *world) someRestored(some, fault string, present treetest.Model) {
 	w.t.Helper()
 	restored := 0
@@ -201,7 +201,7 @@ func (w *world) someRestored(some, fault string, present treetest.Model) {
 	w.same("the rest", others(present), others(w.tree.Read()))
 }
 
-// clean checks that nothing half done is left in the store's folder.
+// clean checks that there are no leftovers in the store's folder and no loop devices.
 func (w *world) clean() {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.store.Dir())

@@ -20,12 +20,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSVolumeThawed kills a process while it has the volume frozen: who writes waits no
-// longer than the guard needs to notice, without any command.
+// TestFSVolumeThawed kills a process while it has the volume frozen: writers block no longer
+// than the guard needs to notice, without any command.
 func TestFSVolumeThawed(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 1)
 	mark := filepath.Join(w.dir, "mark")
-	n := w.stepOf("take", "clone") // frozen then
+	n := w.stepOf("take", "clone") // the volume is frozen at this step
 	_ = w.child("take", "ENTIRE_FAULT=crash:"+n, "ENTIRE_FAULT_MARK="+mark).Run()
 	if line, err := os.ReadFile(mark); !strings.Contains(string(line), " clone ") {
 		t.Fatalf("killed at %q, %v", line, err)
@@ -49,7 +49,7 @@ func TestFSVolumeThawed(t *testing.T) {
 	w.hold(func(h *bands.Held) error { return h.Sweep() })
 }
 
-// child is this test as a process that does the work in the world.
+// child returns a command that runs this test binary to do the work in the world.
 func (w *world) child(work string, env ...string) *exec.Cmd {
 	w.t.Helper()
 	exe, err := os.Executable()
@@ -59,7 +59,7 @@ func (w *world) child(work string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// stepOf does the work and returns the number of its last step of that name.
+// stepOf does the work and returns the number of its last step with the name op.
 func (w *world) stepOf(work, op string) string {
 	w.t.Helper()
 	log := filepath.Join(w.dir, "log")
@@ -80,8 +80,8 @@ func (w *world) stepOf(work, op string) string {
 	return n
 }
 
-// TestFSVolumeSuspended stops a process while it has the volume frozen, as a suspended computer may:
-// others can write when the guard has thawed it, and there is no snapshot that has some of that.
+// TestFSVolumeSuspended stops a process while it has the volume frozen, as a suspended computer
+// may. Others can write once the guard has thawed it, and no snapshot has some of these writes.
 func TestFSVolumeSuspended(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 6)
 	n := w.stepOf("take", "clone")
@@ -92,7 +92,7 @@ func TestFSVolumeSuspended(t *testing.T) {
 	for _, err := os.Stat(mark); err != nil; _, err = os.Stat(mark) {
 		time.Sleep(time.Millisecond)
 	}
-	w.must(os.WriteFile(filepath.Join(w.dir, "tree", "later"), []byte("x"), 0o644)) // waits for the guard
+	w.must(os.WriteFile(filepath.Join(w.dir, "tree", "later"), []byte("x"), 0o644)) // blocks at first
 	w.must(suspended.Process.Signal(syscall.SIGCONT))
 	if err := suspended.Wait(); err == nil {
 		t.Error("a snapshot was taken of what others could write to")
@@ -107,8 +107,8 @@ func TestFSVolumeSuspended(t *testing.T) {
 	w.whole()
 }
 
-// TestFSVolumeGuardOfAnother checks that the guard of a snapshot whose process was killed leaves
-// a later snapshot frozen.
+// TestFSVolumeGuardOfAnother checks that the guard of a snapshot whose process was killed
+// doesn't thaw a later snapshot.
 func TestFSVolumeGuardOfAnother(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 4)
 	n := w.stepOf("take", "clone")
@@ -157,8 +157,8 @@ func TestFSVolumeGuardOfAnother(t *testing.T) {
 	w.clean()
 }
 
-// TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing mounted,
-// although its former volume goes later, and that the snapshot of before has all files.
+// TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing
+// mounted, although the former volume is removed later, and that the rescue has all files.
 func TestFSVolumeImageManyFiles(t *testing.T) {
 	const files, perFolder = 50_200, 502
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 1500), 8)
@@ -190,15 +190,15 @@ func TestFSVolumeImageManyFiles(t *testing.T) {
 	w.clean()
 }
 
-// isOurs reports whether the backing file of a loop device, whose name the file at path has, is one of the
-// store's.
+// isOurs reports whether a loop device is backed by a file of the store. The file at path
+// contains the name of the backing file.
 func (w *world) isOurs(path string) bool {
 	file, err := os.ReadFile(path)
 	return err == nil && strings.HasPrefix(string(file), w.store.Dir())
 }
 
-// TestFSVolumeThawedByTheNext checks that the next command thaws what both the process and
-// its guard left frozen.
+// TestFSVolumeThawedByTheNext checks that the next command thaws a volume that both the process
+// and its guard left frozen.
 func TestFSVolumeThawedByTheNext(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 2)
 	root := filepath.Join(w.dir, "tree")
@@ -212,8 +212,8 @@ func TestFSVolumeThawedByTheNext(t *testing.T) {
 	w.whole()
 }
 
-// TestFSVolumeImageInUse checks that a restore of an image goes on while a process has a
-// file open: its snapshot of before has what was written until then.
+// TestFSVolumeImageInUse checks that a restore of an image works while a process has a file
+// open: its rescue has the data written until then.
 func TestFSVolumeImageInUse(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 500), 3)
 	v := w.take()
@@ -231,8 +231,8 @@ func TestFSVolumeImageInUse(t *testing.T) {
 	w.clean()
 }
 
-// TestFSVolumeImageFull checks that a snapshot is refused while the disk has no room for what
-// the volume may still take, and that a full image is no harm.
+// TestFSVolumeImageFull checks that a snapshot is refused if the disk has no room for the data
+// that the volume may still get, and that a full image does no harm.
 func TestFSVolumeImageFull(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 4)
 	o := options(w.dir)
@@ -258,7 +258,7 @@ func TestFSVolumeImageFull(t *testing.T) {
 	w.whole()
 }
 
-// TestFSVolumeImageRefuses checks what can't be made, opened or replaced.
+// TestFSVolumeImageRefuses checks which volumes can't be taken, restored, closed or opened.
 func TestFSVolumeImageRefuses(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 5)
 	v := w.take()

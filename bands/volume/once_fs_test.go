@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSVolumeTwoAtOnce lets processes take and restore the same store at once: each waits for the other,
-// and each snapshot is of a moment between.
+// TestFSVolumeTwoAtOnce lets processes take and restore the same store at once: they run one
+// after the other, and each snapshot is of a moment in between.
 func TestFSVolumeTwoAtOnce(t *testing.T) {
 	for driver, kind := range kinds() {
 		t.Run(driver, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestFSVolumeTwoAtOnce(t *testing.T) {
 			if len(versions) != 7 {
 				t.Errorf("%d snapshots", len(versions))
 			}
-			// Before the first restore they have what was there now, after it what was there then.
+			// Before the first restore they have the edited tree, after it the restored one.
 			later := false
 			for _, v := range versions[1:] {
 				got := w.read(v)

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// kinds are the drivers that are tested, with a file system for each.
+// kinds returns the tested drivers, with a file system for each.
 func kinds() map[string]string {
 	return map[string]string{"subvolume": testkit.Btrfs, "image": testkit.XFS, "sparsebundle": testkit.XFS, "pool": testkit.Ext4}
 }
@@ -38,7 +38,7 @@ func driverOf(name, dir string) volume.Driver {
 	return d
 }
 
-// world is a store of a volume, and what every snapshot must hold.
+// world is a store of a volume, and the expected content of every snapshot.
 type world struct {
 	t      *testing.T
 	dir    string
@@ -125,7 +125,7 @@ func (w *world) same(what string, want, got treetest.Model) {
 	}
 }
 
-// whole checks that every snapshot holds what it must, and that there are no others.
+// whole checks that the store has the expected snapshots, with their content, and no others.
 func (w *world) whole() {
 	w.t.Helper()
 	versions := w.versions()
@@ -141,7 +141,7 @@ func (w *world) whole() {
 	}
 }
 
-// read returns what a snapshot holds, mounted by the programs of the system.
+// read returns the content of a snapshot, mounted with the system's tools.
 func (w *world) read(v bands.Version) treetest.Model {
 	w.t.Helper()
 	files := w.store.VolumeDir(v)
@@ -152,7 +152,7 @@ func (w *world) read(v bands.Version) treetest.Model {
 	case "sparsebundle":
 		band := filepath.Join(w.dir, "band")
 		w.must(os.MkdirAll(at, 0o700), exec.Command("cp", filepath.Join(files, "0"), band).Run())
-		_ = exec.Command("e2fsck", "-p", band).Run() // it wasn't unmounted; mount reports what can't be mended
+		_ = exec.Command("e2fsck", "-p", band).Run() // not unmounted; mount reports remaining errors
 		w.must(exec.Command("mount", "-o", "loop,ro", band, at).Run())
 	default:
 		return treetest.Read(w.t, files)
@@ -162,8 +162,8 @@ func (w *world) read(v bands.Version) treetest.Model {
 	return model
 }
 
-// TestFSVolumeRestores restores random snapshots of a tree with random changes in
-// between: each time the tree is byte for byte what it was.
+// TestFSVolumeRestores restores random snapshots of a tree with random changes in between: each
+// time the tree is the same, byte for byte.
 func TestFSVolumeRestores(t *testing.T) {
 	for driver, kind := range kinds() {
 		t.Run(driver, func(t *testing.T) {
@@ -192,8 +192,8 @@ func restores(t *testing.T, driver, dir string) {
 	}
 }
 
-// TestFSVolumeRestoreKeeps checks that what is kept is as it is now, and everything else
-// as it was; and that what is written to an open file afterwards is in the rescue.
+// TestFSVolumeRestoreKeeps checks that a restore leaves the kept paths unchanged and restores
+// everything else, and that data written to an open file afterwards is in the rescue.
 func TestFSVolumeRestoreKeeps(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
 	w := newWorld(t, "subvolume", dir, 1)
@@ -223,7 +223,7 @@ func TestFSVolumeRestoreKeeps(t *testing.T) {
 	}
 }
 
-// TestFSVolumeRefuses checks what can't be a volume, or be replaced.
+// TestFSVolumeRefuses checks which trees can't be taken, restored or made a volume.
 func TestFSVolumeRefuses(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
 	w := newWorld(t, "subvolume", dir, 2)
@@ -264,8 +264,8 @@ func TestFSVolumeRefuses(t *testing.T) {
 	}
 }
 
-// TestFSVolumeMissing checks what is reported where the driver doesn't work, and that
-// trying it leaves nothing.
+// TestFSVolumeMissing checks what is reported where the driver doesn't work, and that the probe
+// leaves nothing behind.
 func TestFSVolumeMissing(t *testing.T) {
 	one, two := testkit.Mount(t, testkit.Btrfs, 300), testkit.Mount(t, testkit.Btrfs, 300)
 	other := testkit.Mount(t, testkit.Ext4, 16)
@@ -282,7 +282,7 @@ func TestFSVolumeMissing(t *testing.T) {
 			t.Errorf("%s and %s: %v", c.root, c.dir, err)
 		}
 	}
-	// What a killed process left goes with the next one, a minute later.
+	// A probe removes the leftovers of a killed one that are over a minute old.
 	left := filepath.Join(one, ".entire-probe-1")
 	long := time.Now().Add(-time.Hour)
 	if err := errors.Join(os.Mkdir(left, 0o700), btrfs.Create(filepath.Join(left, "live")), os.Chtimes(left, long, long),
@@ -297,8 +297,8 @@ func TestFSVolumeMissing(t *testing.T) {
 	}
 }
 
-// TestFSVolumeOfAUser checks that an ordinary user, to whom the file system doesn't allow
-// to remove a subvolume at once, can remove one whose folders nobody may write.
+// TestFSVolumeOfAUser checks that an ordinary user, whom the file system doesn't let remove a
+// subvolume at once, can remove one with folders that aren't writable.
 func TestFSVolumeOfAUser(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
 	const user = 65534
@@ -328,7 +328,7 @@ func TestFSVolumeOfAUser(t *testing.T) {
 
 const userVar = "VOLUME_USER"
 
-// TestFSVolumeUserChild is what the user does.
+// TestFSVolumeUserChild runs as the user.
 func TestFSVolumeUserChild(t *testing.T) {
 	dir := os.Getenv(userVar)
 	if dir == "" {
@@ -348,7 +348,7 @@ func TestFSVolumeUserChild(t *testing.T) {
 	}
 }
 
-// TestFSVolumeChanged checks that what Changed doesn't name is the same in both.
+// TestFSVolumeChanged checks that Changed returns the paths that differ, and no others.
 func TestFSVolumeChanged(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
 	w := newWorld(t, "subvolume", dir, 3)
@@ -366,8 +366,8 @@ func TestFSVolumeChanged(t *testing.T) {
 	}
 }
 
-// TestFSVolumeTouched checks that what Btrfs has recorded leads to the same differences as
-// looking at every file, between any two snapshots, and each of them and the volume, across
+// TestFSVolumeTouched checks that the changes recorded by Btrfs lead to the same differences as
+// reading every file, between any two snapshots and between each of them and the volume, across
 // restores.
 func TestFSVolumeTouched(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 600)
@@ -408,7 +408,7 @@ func TestFSVolumeTouched(t *testing.T) {
 	}
 }
 
-// byWalk is a Btrfs that has no record of what changed.
+// byWalk is a Btrfs driver without a record of changes.
 type byWalk struct{ volume.Subvolume }
 
 func (byWalk) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }
@@ -429,8 +429,8 @@ func (w *world) versions() []bands.Version {
 	return versions
 }
 
-// TestFSVolumeReadOnlyHost checks that nothing changes while the file system of a volume is read-only, as
-// after an error of its disk, and that all works when it can be written to again.
+// TestFSVolumeReadOnlyHost checks that nothing changes while the file system of a volume is
+// read-only, as after a disk error, and that everything works once it is writable again.
 func TestFSVolumeReadOnlyHost(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 400)
 	w := newWorld(t, "subvolume", filepath.Join(dir, "w"), 9)
