@@ -29,7 +29,7 @@ func defaults() registry.Config {
 	return registry.Config{BasePath: "HOME/stores", CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
 }
 
-func TestConfigIsReadAsTheUserWroteIt(t *testing.T) {
+func TestConfig(t *testing.T) {
 	t.Parallel()
 	with := func(edit func(*registry.Config)) registry.Config {
 		c := defaults()
@@ -75,7 +75,7 @@ min_interval = "90s"
 	}
 }
 
-func TestABadValueIsNamedAndTheRestIsRead(t *testing.T) {
+func TestConfigBadValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"stores = 1":                             "config.toml: stores: must be a table",
@@ -115,7 +115,7 @@ func TestABadValueIsNamedAndTheRestIsRead(t *testing.T) {
 	}
 }
 
-func TestWithoutAFileAllIsAsByDefault(t *testing.T) {
+func TestConfigDefaults(t *testing.T) {
 	t.Parallel()
 	r := &registry.Registry{Home: "/nowhere"}
 	got, err := r.Config()

@@ -20,22 +20,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// doings returns all operations that write to a store.
-func doings() []doing {
-	return []doing{
+// operations returns all operations that write to a store.
+func operations() []operation {
+	return []operation{
 		{name: "first snapshot", prepare: planted, do: take, after: afterTake},
 		{name: "snapshot", prepare: changed, do: take, after: afterTake},
 		{name: "snapshot of large files", prepare: large, do: take, after: afterTake},
 		{name: "restore", prepare: changed, do: restoreFirst, after: afterRestore},
 		{name: "restore of large files", prepare: large, do: restoreFirst, after: afterRestore},
 		{name: "undo", prepare: restored, do: undo, after: afterUndo},
-		{name: "finish of what was stopped", prepare: stoppedRestore, do: finish, after: afterFinish, step: 3},
-		{name: "delete", prepare: several, do: deleteSecond, after: afterDelete},
-		{name: "prune", prepare: several, do: prune, after: afterPrune},
-		{name: "compact", prepare: deleted, do: compact, after: afterTake},
+		{name: "finish of what was stopped", prepare: interruptedRestore, do: finish, after: afterFinish, step: 3},
+		{name: "delete", prepare: withAutomatic, do: deleteSecond, after: afterDelete},
+		{name: "prune", prepare: withAutomatic, do: prune, after: afterPrune},
+		{name: "compact", prepare: withDeadRecords, do: compact, after: afterTake},
 		{name: "pair", prepare: changed, do: pair, after: afterTake},
-		{name: "forget", prepare: forgettable, do: forgetText, after: afterForget, step: 2},
-		{name: "sweep", prepare: littered, do: sweep, after: afterTake},
+		{name: "forget", prepare: withText, do: forgetText, after: afterForget, step: 2},
+		{name: "sweep", prepare: withLeftovers, do: sweep, after: afterTake},
 	}
 }
 
@@ -58,8 +58,8 @@ func restored(w *world) {
 	w.restore(1)
 }
 
-// several prepares several automatic snapshots.
-func several(w *world) {
+// withAutomatic prepares several automatic snapshots.
+func withAutomatic(w *world) {
 	planted(w)
 	for i := range 4 {
 		data := make([]byte, 200_000)
@@ -73,16 +73,16 @@ func several(w *world) {
 	}
 }
 
-// deleted prepares bands with many dead records.
-func deleted(w *world) {
-	several(w)
+// withDeadRecords prepares bands with many dead records.
+func withDeadRecords(w *world) {
+	withAutomatic(w)
 	for v := range bands.Version(3) {
 		w.delete(v + 1)
 	}
 }
 
-// littered prepares the leftovers of killed runs.
-func littered(w *world) {
+// withLeftovers prepares the leftovers of killed runs.
+func withLeftovers(w *world) {
 	changed(w)
 	for _, name := range []string{".tmp-v9", ".deleted-v7-0123456789"} {
 		dir := filepath.Join(w.store.Dir(), name)
@@ -119,8 +119,8 @@ func pair(_ *world, h *bands.Held) error {
 	return h.AddPair(1, bands.Pair{Checkpoint: "0123456789ab", Commit: "0123456789012345678901234567890123456789"})
 }
 
-// forgettable prepares two snapshots of a file with the text.
-func forgettable(w *world) {
+// withText prepares two snapshots of a file with the text.
+func withText(w *world) {
 	planted(w)
 	secret := filepath.Join(w.tree.Root, "secret")
 	for range 2 {
@@ -132,7 +132,7 @@ func forgettable(w *world) {
 }
 
 func forgetText(w *world, h *bands.Held) error {
-	return erase.Run(w.ctx.Context(), h, textual("walrus-4711"))
+	return erase.Run(w.ctx.Context(), h, textRequest("walrus-4711"))
 }
 
 // afterForget checks that every snapshot can be read, and that forgetting the text once more
@@ -145,7 +145,7 @@ func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 		w.tb.Fatalf("damaged: %+v", damage)
 	}
 	w.hold(func(h *bands.Held) error { return forgetText(w, h) })
-	found, bad, err := erase.Find(w.ctx.Context(), w.store, textual("walrus-4711"))
+	found, bad, err := erase.Find(w.ctx.Context(), w.store, textRequest("walrus-4711"))
 	w.must(errors.Join(bad, err))
 	if len(found) > 0 {
 		w.tb.Fatalf("still there: %+v", found)
@@ -174,35 +174,35 @@ func sweep(_ *world, h *bands.Held) error { return h.Sweep() }
 // afterTake checks that the tree, the former snapshots and a new one are intact.
 func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
-	w.whole()
+	w.checkSnapshots()
 	if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("a restore was interrupted, but there was none")
 	}
 	w.adopt(present)
-	w.goesOn()
+	w.checkUsable()
 }
 
 // afterRestore checks that the tree is the old or the new one, or that the interrupted restore
 // can be finished or undone.
 func afterRestore(t *testing.T, w *world, n int, present treetest.Model) {
 	t.Helper()
-	w.whole()
+	w.checkSnapshots()
 	w.adopt(present)
-	w.eitherWay(n, w.holds[1], present)
-	w.goesOn()
+	w.checkOldOrNew(n, w.holds[1], present)
+	w.checkUsable()
 }
 
 // afterUndo is afterRestore with the rescue snapshot as the target.
 func afterUndo(t *testing.T, w *world, n int, present treetest.Model) {
 	t.Helper()
-	w.whole()
+	w.checkSnapshots()
 	w.adopt(present)
-	w.eitherWay(n, w.holds[2], present)
-	w.goesOn()
+	w.checkOldOrNew(n, w.holds[2], present)
+	w.checkUsable()
 }
 
-// stoppedRestore prepares a tree with a restore that was killed in the middle.
-func stoppedRestore(w *world) {
+// interruptedRestore prepares a tree with a restore that was killed in the middle.
+func interruptedRestore(w *world) {
 	t, ok := w.tb.(*testing.T)
 	if !ok {
 		w.tb.Fatalf("it needs a test")
@@ -210,7 +210,7 @@ func stoppedRestore(w *world) {
 	changed(w)
 	before := w.tree.Read()
 	for n := 10; ; n += 7 {
-		doing{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
+		operation{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
 		if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
 			break
 		}
@@ -224,21 +224,21 @@ func stoppedRestore(w *world) {
 // afterFinish checks that a restore that was stopped twice can be finished or undone.
 func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
 	t.Helper()
-	w.whole()
+	w.checkSnapshots()
 	before := w.holds[w.versions()[1]] // as in the first rescue
-	w.eitherWay(n, w.holds[1], before)
-	w.goesOn()
+	w.checkOldOrNew(n, w.holds[1], before)
+	w.checkUsable()
 }
 
 // afterDelete checks that v2 is intact or deleted, and that the others are intact.
 func afterDelete(t *testing.T, w *world, _ int, present treetest.Model) {
 	t.Helper()
-	w.gone(2)
+	w.dropMissing(2)
 	afterTake(t, w, 0, present)
 }
 
-// gone removes those of the versions that no longer exist from w.holds.
-func (w *world) gone(versions ...bands.Version) {
+// dropMissing removes those of the versions that no longer exist from w.holds.
+func (w *world) dropMissing(versions ...bands.Version) {
 	w.tb.Helper()
 	for _, v := range versions {
 		if _, err := w.store.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
@@ -250,6 +250,6 @@ func (w *world) gone(versions ...bands.Version) {
 // afterPrune is afterTake, but automatic snapshots except the last may be deleted.
 func afterPrune(t *testing.T, w *world, _ int, present treetest.Model) {
 	t.Helper()
-	w.gone(1, 2, 3)
+	w.dropMissing(1, 2, 3)
 	afterTake(t, w, 0, present)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// doing is an operation on a store that is stopped in the middle.
-type doing struct {
+// operation is an operation on a store that is stopped in the middle.
+type operation struct {
 	name string
 	// prepare runs before do, without faults.
 	prepare func(w *world)
@@ -34,17 +34,17 @@ type doing struct {
 
 // The environment variables that tell the child process what to do.
 const (
-	doingVar = "BANDS_DOING"
-	worldVar = "BANDS_WORLD"
+	operationVar = "BANDS_DOING"
+	worldVar     = "BANDS_WORLD"
 )
 
 // TestCrashChild isn't a test: it is the process that is stopped.
 func TestCrashChild(t *testing.T) {
-	name := os.Getenv(doingVar)
+	name := os.Getenv(operationVar)
 	if name == "" {
 		t.Skip("there is nothing to do")
 	}
-	for _, d := range doings() {
+	for _, d := range operations() {
 		if d.name != name {
 			continue
 		}
@@ -80,13 +80,13 @@ func TestCrashWrites(t *testing.T) {
 
 func drills(t *testing.T, fault string) {
 	t.Helper()
-	for _, d := range doings() {
+	for _, d := range operations() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			points, failed := 0, 0
 			// Each n has its own tree: some trees need more writes than others.
 			for n, past := 1, 0; past < 4 && failed < 4; n += max(d.step, 1) {
-				switch struck, right := d.stopped(t, fault, n); {
+				switch struck, right := d.runWithFault(t, fault, n); {
 				case !right:
 					failed++
 				case struck:
@@ -106,9 +106,9 @@ func drills(t *testing.T, fault string) {
 	}
 }
 
-// stopped runs the operation with a fault at its nth write. It reports whether the fault struck,
-// and whether all checks passed.
-func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
+// runWithFault runs the operation with a fault at its nth write. It reports whether the fault
+// struck, and whether all checks passed.
+func (d operation) runWithFault(t *testing.T, fault string, n int) (struck, right bool) {
 	t.Helper()
 	right = t.Run(fmt.Sprintf("%04d", n), func(t *testing.T) {
 		dir := t.TempDir()
@@ -136,7 +136,7 @@ func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
 }
 
 // child runs the operation in a process of its own and returns its output.
-func (d doing) child(t *testing.T, w *world, fault, mark string) string {
+func (d operation) child(t *testing.T, w *world, fault, mark string) string {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -145,7 +145,7 @@ func (d doing) child(t *testing.T, w *world, fault, mark string) string {
 	cmd := exec.Command(exe, "-test.run=^TestCrashChild$", "-test.timeout=60s")
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.opts.Home, "TMPDIR=" + w.dir,
-		doingVar + "=" + d.name, worldVar + "=" + w.dir,
+		operationVar + "=" + d.name, worldVar + "=" + w.dir,
 		"ENTIRE_FAULT=" + fault, "ENTIRE_FAULT_MARK=" + mark,
 	}
 	said, err := cmd.CombinedOutput()

@@ -32,9 +32,9 @@ func incomplete(err error) error {
 	return err
 }
 
-// whole checks that every expected snapshot exists with its content, and that the store is not
-// damaged.
-func (w *world) whole() {
+// checkSnapshots checks that every expected snapshot exists with its content, and that the store
+// is not damaged.
+func (w *world) checkSnapshots() {
 	w.tb.Helper()
 	snapshots, err := w.store.Snapshots()
 	w.must(err)
@@ -64,11 +64,11 @@ func (w *world) unchanged(present treetest.Model) {
 	}
 }
 
-// goesOn checks that the store still works: it sweeps, takes a snapshot and restores an old one.
-func (w *world) goesOn() {
+// checkUsable checks that a sweep, a new snapshot and a restore of an old one work.
+func (w *world) checkUsable() {
 	w.tb.Helper()
 	w.hold((*bands.Held).Sweep)
-	w.tidy()
+	w.checkNoLeftovers()
 	w.take(capture.TakeOptions{})
 	w.export(w.last)
 	w.tree.Edit(3)
@@ -93,9 +93,9 @@ func (w *world) adopt(present treetest.Model) {
 	}
 }
 
-// eitherWay checks that the tree is the old or the new one, or that the interrupted restore can
-// be finished or undone.
-func (w *world) eitherWay(n int, target, present treetest.Model) {
+// checkOldOrNew checks that the tree is the old or the new one, or that the interrupted restore
+// can be finished or undone.
+func (w *world) checkOldOrNew(n int, target, present treetest.Model) {
 	w.tb.Helper()
 	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {
 		want, loose := treetest.Restored(target, present)
@@ -107,11 +107,11 @@ func (w *world) eitherWay(n int, target, present treetest.Model) {
 		return
 	}
 	if n%2 == 0 {
-		w.changes("finish", target, present, func(h *bands.Held) (restore.Result, error) {
+		w.change("finish", target, present, func(h *bands.Held) (restore.Result, error) {
 			return restore.Finish(w.ctx.Context(), h, w.restoreOptions())
 		})
 	} else {
-		w.changes("undo of what was stopped", present, present, w.undo)
+		w.change("undo of what was stopped", present, present, w.undo)
 	}
 	if journal, is := history.Interrupted(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("it is completed, but still: %+v", journal)

@@ -157,7 +157,7 @@ func TestVerifiedDamageIsRepaired(t *testing.T) {
 	}
 	h := r.hold()
 	r.must(errors.Join(h.NoteDamage(damage.Damaged()), h.Release()))
-	r.kept()
+	r.takeAndCheck()
 	if damage, err = verify.Run(t.Context(), r.store, 0, nil); err != nil || len(damage.Bad) != 1 || damage.Bad[0].Lost[0].Path != "gone" {
 		t.Errorf("%+v, %v", damage, err)
 	}

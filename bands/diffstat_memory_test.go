@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestDiffReadsTheHeadOfLargeFiles is not parallel: it measures allocations.
-func TestDiffReadsTheHeadOfLargeFiles(t *testing.T) {
+// TestDiffReadsOnlyStartOfLargeFiles is not parallel: it measures allocations.
+func TestDiffReadsOnlyStartOfLargeFiles(t *testing.T) {
 	testkit.Long(t, "files of gigabytes")
 	const huge = 4 << 30
 	r := newRig(t)

@@ -13,7 +13,7 @@ import (
 
 // Files that change or are removed after the tree was read are reported as unread, and the diff
 // leaves them out.
-func TestDiffOfFilesThatChangeMeanwhile(t *testing.T) {
+func TestDiffOfConcurrentlyChangedFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"gone", "changed", "replaced", "still"} {

@@ -71,7 +71,7 @@ func (r *rig) sides(v bands.Version) (old, now diff.Side) {
 	return old, now
 }
 
-func TestDiffStatTellsEachKind(t *testing.T) {
+func TestDiffStatReportsEachKind(t *testing.T) {
 	t.Parallel()
 	r, v := changedTree(t)
 	want := []diff.File{

@@ -65,7 +65,7 @@ func TestDoctorRebuildsTheCatalog(t *testing.T) {
 	}
 }
 
-func TestDoctorForgetsWhatIsGone(t *testing.T) {
+func TestDoctorRemovesMissingStores(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	a := m.init(t, "a")
@@ -86,7 +86,7 @@ func TestDoctorForgetsWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestDoctorTellsStoresOfOneNameApart(t *testing.T) {
+func TestDoctorRenamesStoresWithSameName(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	repo := m.path("x", "app")
@@ -106,7 +106,7 @@ func TestDoctorTellsStoresOfOneNameApart(t *testing.T) {
 	}
 }
 
-func TestDoctorGivesAStoreItsDescriptionBack(t *testing.T) {
+func TestDoctorRestoresDescription(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(path string) error{
 		"lost":    os.Remove,
@@ -133,7 +133,7 @@ func TestDoctorGivesAStoreItsDescriptionBack(t *testing.T) {
 	}
 }
 
-func TestVersionsGoOnAboveWhatTheCatalogKnew(t *testing.T) {
+func TestDoctorKeepsVersionsAboveCatalog(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 5)
@@ -146,10 +146,10 @@ func TestVersionsGoOnAboveWhatTheCatalogKnew(t *testing.T) {
 	if v := s.take(t, bands.Auto, 0); v != 6 {
 		t.Errorf("the next version is %s", v)
 	}
-	s.sound(t)
+	s.checkData(t)
 }
 
-func TestDoctorNamesWhatStaysWrong(t *testing.T) {
+func TestDoctorReportsProblems(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 2)

@@ -72,7 +72,7 @@ func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
 
 // Hard links of one file are hard links in an export, in whatever order directories are written.
 // Directories have their times and modes although links are created last.
-func TestExportJoinsNamesOfOneFile(t *testing.T) {
+func TestExportKeepsHardLinks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, dir := range []string{"a", "b/deep", "c"} {

@@ -140,7 +140,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-func TestBlameRefuses(t *testing.T) {
+func TestBlameErrors(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "binary", "\x00")
@@ -158,7 +158,7 @@ func TestBlameRefuses(t *testing.T) {
 
 // Whatever is inserted and removed, each line is attributed to the version that wrote it. The
 // text of a line names that version.
-func TestBlameNamesTheVersionThatWroteEachLine(t *testing.T) {
+func TestBlameAttributesEachLine(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "ten histories of twelve versions")
 	for seed := range uint64(10) {
@@ -194,7 +194,7 @@ func TestBlameNamesTheVersionThatWroteEachLine(t *testing.T) {
 	}
 }
 
-func TestWhichSnapshotsTouchAPath(t *testing.T) {
+func TestTouches(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "d/a", "1")

@@ -20,8 +20,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
-// textual returns a request to forget the text.
-func textual(text string) erase.Request {
+// textRequest returns a request to forget the text.
+func textRequest(text string) erase.Request {
 	return erase.Request{
 		Content: func(data []byte) bool { return bytes.Contains(data, []byte(text)) },
 		Overlap: len(text) - 1,
@@ -99,7 +99,7 @@ func TestForgetText(t *testing.T) {
 	r.write("dir/secret", "nothing now")
 	r.write("one", "changed")
 	second := r.auto().Snapshot.Version
-	r.forget(textual(text))
+	r.forget(textRequest(text))
 	r.lacks(text)
 	for _, path := range []string{"large", "dir/secret", "dir/data.db", "dir/data.db-wal", "dir/REDACTED.txt", "dir/pointer", "many/zz"} {
 		if e := r.entryAt(first, path); e.Kind != tree.Unknown || e.Reason != tree.Forgotten {
@@ -111,7 +111,7 @@ func TestForgetText(t *testing.T) {
 	}
 	r.must(errors.Join(os.RemoveAll(r.path("large")), os.RemoveAll(r.path("dir/"+text+".txt")), os.RemoveAll(r.path("dir/pointer")),
 		os.RemoveAll(r.path("dir/data.db")), os.RemoveAll(r.path("dir/data.db-wal")), os.RemoveAll(r.path("many/zz"))))
-	third := r.kept().Snapshot.Version
+	third := r.takeAndCheck().Snapshot.Version
 	if third <= second {
 		t.Errorf("%s came again", third)
 	}

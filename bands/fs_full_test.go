@@ -81,7 +81,7 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	errTake := w.try(func(h *bands.Held) error { return take(w, h) })
 	w.reopen()
 	w.unchanged(present)
-	w.whole()
+	w.checkSnapshots()
 	w.adopt(present)
 	errRestore := w.try(func(h *bands.Held) error { return restoreFirst(w, h) })
 	if free == 0 && (errTake == nil || errRestore == nil) {
@@ -90,10 +90,10 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	drain(t, dir)
 
 	w.reopen()
-	w.whole()
+	w.checkSnapshots()
 	w.adopt(present)
-	w.eitherWay(int(free>>16), w.holds[1], present)
-	w.goesOn()
+	w.checkOldOrNew(int(free>>16), w.holds[1], present)
+	w.checkUsable()
 }
 
 // TestFSFullRewind checks that without space for a rescue of everything, the files that the

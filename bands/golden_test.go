@@ -103,7 +103,7 @@ func files(t *testing.T, root string) map[string]string {
 	return found
 }
 
-func TestAStoreOfTheFormerFormat(t *testing.T) {
+func TestFormerStoreFormat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.must(os.RemoveAll(r.store.Dir()))
@@ -130,7 +130,7 @@ func TestAStoreOfTheFormerFormat(t *testing.T) {
 	r.write("many/0003", "three")
 	want := maps.Clone(goldenFiles(2))
 	want["many/0003"] = "three"
-	taken := r.kept() // the folder is now stored in pages
+	taken := r.takeAndCheck() // the folder is now stored in pages
 	if taken.Snapshot.Version != 3 || taken.Snapshot.Parent != 2 {
 		t.Errorf("%+v", taken.Snapshot)
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// anew checks that a snapshot without the stat cache finds no changes.
-func (r *rig) anew(want bands.Version) {
+// takeWithoutCache checks that a snapshot without the stat cache finds no changes.
+func (r *rig) takeWithoutCache(want bands.Version) {
 	r.t.Helper()
 	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage)))
 	if taken := r.auto(); !taken.Unchanged {
@@ -67,7 +67,7 @@ func (r *rig) editLarge(random *rand.Rand) {
 	}
 }
 
-func TestEditsOfALargeDirectory(t *testing.T) {
+func TestLargeDirectoryEdits(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "2,400 files, edited six times")
 	for seed := range uint64(1) {
@@ -77,7 +77,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 		for i := range 2400 {
 			r.write(fmt.Sprintf("large/%04d", i), strconv.Itoa(i%100))
 		}
-		first, want := r.kept(), r.model()
+		first, want := r.takeAndCheck(), r.model()
 		for round := range 6 {
 			if round == 3 { // it becomes small, and in round 5 large again
 				for i := range 1700 {
@@ -91,7 +91,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 				}
 			}
 			r.editLarge(random)
-			r.anew(r.kept().Snapshot.Version)
+			r.takeWithoutCache(r.takeAndCheck().Snapshot.Version)
 		}
 		damage, err := verify.Run(t.Context(), r.store, 0, nil)
 		if err != nil || !damage.OK() {
@@ -105,7 +105,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 	}
 }
 
-func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
+func TestLargeDirectoryStoresChangedPage(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "6,000 files")
 	r := newRig(t)
@@ -139,8 +139,8 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	}
 }
 
-// TestADamagedPage checks that only its folder can't be restored.
-func TestADamagedPage(t *testing.T) {
+// TestDamagedPage checks that only its folder can't be restored.
+func TestDamagedPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("small/file", "small")
@@ -158,7 +158,7 @@ func TestADamagedPage(t *testing.T) {
 		t.Fatalf("%d pages", len(header.Pages))
 	}
 	at := header.Pages[0].Ref
-	r.damages(filepath.Join(r.store.BandsDir(), strconv.FormatUint(uint64(at.Band), 10)), func(data []byte) []byte {
+	r.rewrite(filepath.Join(r.store.BandsDir(), strconv.FormatUint(uint64(at.Band), 10)), func(data []byte) []byte {
 		data[at.Offset+60] ^= 1
 		return data
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 )
 
-func TestTakeGivesUpWhereTooMuchHasChanged(t *testing.T) {
+func TestTakeLimits(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	store, err := bands.Create(filepath.Join(t.TempDir(), "store"))

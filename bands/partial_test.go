@@ -31,8 +31,8 @@ func (r *rig) partial(files map[string]string, only ...string) bands.Version {
 	return taken.Snapshot.Version
 }
 
-// none fails the test if the path exists.
-func (r *rig) none(name string) {
+// isMissing fails the test if the path exists.
+func (r *rig) isMissing(name string) {
 	r.t.Helper()
 	if _, err := os.Lstat(r.path(name)); err == nil {
 		r.t.Errorf("%s is there", name)
@@ -52,7 +52,7 @@ func TestPartialSnapshot(t *testing.T) {
 	v := r.partial(map[string]string{"a": "two", "new/c": "two"}, "a", "dir/b", "new/c", "\xff")
 	changed := func() {
 		r.is("a", "two")
-		r.none("dir/b")
+		r.isMissing("dir/b")
 		r.is("new/c", "two")
 	}
 
@@ -71,7 +71,7 @@ func TestPartialSnapshot(t *testing.T) {
 	done = r.undo(plan.Scope{})
 	r.is("a", "one")
 	r.is("dir/b", "one")
-	r.none("new/c")
+	r.isMissing("new/c")
 	r.is("new/mine", "later")
 	if left := len(done.Plan.Unknown) + len(done.Plan.Untouched) + len(done.Plan.ChangedSince) + len(done.Plan.Kept); left > 0 || len(done.Failed) > 0 {
 		t.Errorf("%d paths are named, failed: %v", left, done.Failed)

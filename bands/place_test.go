@@ -15,7 +15,7 @@ import (
 
 // A band that is missing in a snapshot's folder is read from the store's folder. It stays there
 // when other snapshots are deleted.
-func TestABandThatAFolderLost(t *testing.T) {
+func TestBandMissingInSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
 		"missing":   os.Remove,
@@ -43,7 +43,7 @@ func TestABandThatAFolderLost(t *testing.T) {
 
 // A band that is missing in the store's folder is restored from the last snapshot's folder, and
 // nothing is appended to one that became shorter.
-func TestABandThatTheStoreLost(t *testing.T) {
+func TestBandMissingInStore(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string, data []byte) error{
 		"missing": func(path string, _ []byte) error { return os.Remove(path) },
@@ -60,7 +60,7 @@ func TestABandThatTheStoreLost(t *testing.T) {
 			data, err := os.ReadFile(path)
 			r.must(errors.Join(err, lose(path, data)))
 			r.write("one", "changed")
-			r.kept()
+			r.takeAndCheck()
 			r.holds(v, was)
 			f, err := band.StatFile(r.store.BandsDir(), 0)
 			if err != nil || f.Length < int64(len(data)) {

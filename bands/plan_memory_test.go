@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestAPlanIsSmall is not parallel: it measures the heap.
-func TestAPlanIsSmall(t *testing.T) {
+// TestPlanMemory is not parallel: it measures the heap.
+func TestPlanMemory(t *testing.T) {
 	testkit.Long(t, "10,000 files")
 	const files, most = 10_000, 100 // most is in bytes per path
 	r := newRig(t)

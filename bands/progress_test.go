@@ -61,7 +61,7 @@ func TestProgressReportsEntriesAndBytes(t *testing.T) {
 }
 
 // A comparison reports the files whose lines are compared, and their bytes on both sides.
-func TestProgressOfAComparison(t *testing.T) {
+func TestDiffProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1\n")

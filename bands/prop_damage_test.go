@@ -43,7 +43,7 @@ func TestPropDamage(t *testing.T) {
 			}
 			return
 		}
-		w.rightOrTold(name)
+		w.checkDamaged(name)
 		w.tree.Edit(2)
 		if !disposable(name) {
 			w.hold((*bands.Held).DropCaches)
@@ -113,9 +113,9 @@ func damage(r *rapid.T, path string) {
 	}
 }
 
-// rightOrTold checks that each version is exported as it was taken, or that the export fails and
-// Verify reports damage.
-func (w *world) rightOrTold(name string) {
+// checkDamaged checks that each version is exported as it was taken, or that the export fails
+// and Verify reports damage.
+func (w *world) checkDamaged(name string) {
 	w.tb.Helper()
 	found, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	told := err != nil || !found.OK()

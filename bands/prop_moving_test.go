@@ -77,10 +77,10 @@ func TestPropMovingFile(t *testing.T) {
 	t.Logf("held %d times of %d", held, times)
 }
 
-// TestPropTogether takes, restores, deletes and prunes snapshots at once, as several processes
-// would, while files are edited. No operation fails, versions are unique, and the remaining
-// snapshots are intact.
-func TestPropTogether(t *testing.T) {
+// TestPropConcurrentOperations takes, restores, deletes and prunes snapshots at once, as several
+// processes would, while files are edited. No operation fails, versions are unique, and the
+// remaining snapshots are intact.
+func TestPropConcurrentOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t, t.TempDir(), treetest.Seeded(2))
 	t.Cleanup(func() { treetest.Loosen(w.dir) })
@@ -102,7 +102,7 @@ func TestPropTogether(t *testing.T) {
 		all.Go(func() {
 			store, err := bands.Open(w.store.Dir())
 			for i := 0; err == nil && i < 12; i++ {
-				err = together(t, store, w.opts, worker*100+i, note)
+				err = doOperation(t, store, w.opts, worker*100+i, note)
 			}
 			if err != nil {
 				t.Errorf("worker %d: %v", worker, err)
@@ -129,8 +129,8 @@ func keys(m map[bands.Version]bool) func(yield func(bands.Version) bool) {
 	}
 }
 
-// together does one of several operations, chosen by i.
-func together(t *testing.T, store *bands.Store, opts bands.Options, i int, note func(bands.Version)) error {
+// doOperation does one of several operations, chosen by i.
+func doOperation(t *testing.T, store *bands.Store, opts bands.Options, i int, note func(bands.Version)) error {
 	t.Helper()
 	path := filepath.Join(opts.Root, "made", string(rune('a'+i%26)))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -155,10 +155,10 @@ func together(t *testing.T, store *bands.Store, opts bands.Options, i int, note 
 	if err != nil {
 		return err
 	}
-	return errors.Join(heldTogether(t, h, opts, i, note), h.Release())
+	return errors.Join(doHeldOperation(t, h, opts, i, note), h.Release())
 }
 
-func heldTogether(t *testing.T, h *bands.Held, opts bands.Options, i int, note func(bands.Version)) error {
+func doHeldOperation(t *testing.T, h *bands.Held, opts bands.Options, i int, note func(bands.Version)) error {
 	t.Helper()
 	versions, err := h.Versions()
 	if err != nil {

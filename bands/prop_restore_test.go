@@ -33,9 +33,9 @@ func worlds(t *testing.T) func(r *rapid.T) *world {
 	}
 }
 
-// TestPropRestoreBringsBack checks that each snapshot is restored exactly, whatever was changed
-// since, and that Undo reverts the restore.
-func TestPropRestoreBringsBack(t *testing.T) {
+// TestPropRestore checks that each snapshot is restored exactly, whatever was changed since, and
+// that Undo reverts the restore.
+func TestPropRestore(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -57,9 +57,9 @@ func (w *world) story(large bool) {
 	w.restore(one)
 	between := w.tree.Read()
 	w.restore(two)
-	w.changes("undo", between, w.tree.Read(), w.undo)
-	w.changes("undo again", before, w.tree.Read(), w.undo)
-	w.changes("redo", between, w.tree.Read(), w.redo)
+	w.change("undo", between, w.tree.Read(), w.undo)
+	w.change("undo again", before, w.tree.Read(), w.undo)
+	w.change("redo", between, w.tree.Read(), w.redo)
 	w.check()
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestPropScratchIsEachSnapshotExactly checks that a scratch tree, whatever was changed in it,
-// has exactly the files of the snapshot that it is updated to.
-func TestPropScratchIsEachSnapshotExactly(t *testing.T) {
+// TestPropScratch checks that a scratch tree, whatever was changed in it, has exactly the files
+// of the snapshot that it is updated to.
+func TestPropScratch(t *testing.T) {
 	t.Parallel()
 	create := worlds(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -43,14 +43,14 @@ func (w *world) scratch(src treetest.Source, choose func(n int) int) {
 	state, err := s.Make(ctx, at, nil)
 	w.must(err)
 	for range 3 {
-		w.scratched(s.Dir(), at.Version)
+		w.checkScratch(s.Dir(), at.Version)
 		treetest.New(w.tb, s.Dir(), src).Edit(5)
 		next := w.snapshot(versions[choose(len(versions))])
 		state, err = s.Update(ctx, state, at, next)
 		w.must(err)
 		at = next
 	}
-	w.scratched(s.Dir(), at.Version)
+	w.checkScratch(s.Dir(), at.Version)
 	w.must(s.Remove())
 }
 
@@ -61,8 +61,8 @@ func (w *world) snapshot(v bands.Version) bands.Snapshot {
 	return s
 }
 
-// scratched compares a scratch tree with the expected content of a version.
-func (w *world) scratched(dir string, v bands.Version) {
+// checkScratch compares a scratch tree with the expected content of a version.
+func (w *world) checkScratch(dir string, v bands.Version) {
 	w.tb.Helper()
 	want := treetest.Model{}
 	for path, node := range w.holds[v] {

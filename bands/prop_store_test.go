@@ -23,7 +23,7 @@ func TestPropStore(t *testing.T) {
 		w := create(r)
 		w.tree.Plant(12)
 		w.take(capture.TakeOptions{})
-		doings := []func(){
+		choices := []func(){
 			func() { w.tree.Edit(1 + rapid.IntRange(0, 5).Draw(r, "edits")) },
 			func() { w.take(capture.TakeOptions{}) },
 			func() { w.take(capture.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}) },
@@ -42,9 +42,9 @@ func TestPropStore(t *testing.T) {
 			if len(w.holds) == 0 {
 				w.take(capture.TakeOptions{})
 			}
-			rapid.SampledFrom(doings).Draw(r, "doing")()
+			rapid.SampledFrom(choices).Draw(r, "doing")()
 			w.check()
-			w.tidy()
+			w.checkNoLeftovers()
 		}
 	})
 }

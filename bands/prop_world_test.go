@@ -109,13 +109,13 @@ func (w *world) restoreOptions() restore.Options {
 func (w *world) restore(v bands.Version) {
 	w.tb.Helper()
 	present := w.tree.Read()
-	w.changes(fmt.Sprintf("restore %v", v), w.holds[v], present, func(h *bands.Held) (restore.Result, error) {
+	w.change(fmt.Sprintf("restore %v", v), w.holds[v], present, func(h *bands.Held) (restore.Result, error) {
 		return restore.Run(w.ctx.Context(), h, v, w.restoreOptions())
 	})
 }
 
-// changes calls do, which must change the tree from present to target.
-func (w *world) changes(what string, target, present treetest.Model, do func(h *bands.Held) (restore.Result, error)) {
+// change calls do, which must change the tree from present to target.
+func (w *world) change(what string, target, present treetest.Model, do func(h *bands.Held) (restore.Result, error)) {
 	w.tb.Helper()
 	want, loose := treetest.Restored(target, present)
 	now := w.tree.Read()
@@ -215,8 +215,8 @@ func (w *world) export(v bands.Version) {
 	w.must(os.RemoveAll(to))
 }
 
-// tidy checks that the store has no leftovers of interrupted runs.
-func (w *world) tidy() {
+// checkNoLeftovers checks that the store has no leftovers of interrupted runs.
+func (w *world) checkNoLeftovers() {
 	w.tb.Helper()
 	for _, name := range []string{"", "checkpoints", "bands"} {
 		entries, err := os.ReadDir(filepath.Join(w.store.Dir(), name))

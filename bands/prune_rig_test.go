@@ -81,8 +81,8 @@ func (s *shelf) prune(t *testing.T, p retention.Policy) retention.Pruned {
 	return done
 }
 
-// sound verifies all data of the snapshots.
-func (s *shelf) sound(t *testing.T) {
+// checkData verifies all data of the snapshots.
+func (s *shelf) checkData(t *testing.T) {
 	t.Helper()
 	found, err := verify.Run(context.Background(), s.Store, 0, nil)
 	fine(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
+func TestPruneFreesSpace(t *testing.T) {
 	t.Parallel()
 	for name, linking := range map[string]string{"linked": "", "copied": `"copy"`} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
 			if diff := cmp.Diff([]bands.Version{1, 7}, s.versions(t)); diff != "" {
 				t.Error(diff)
 			}
-			s.sound(t)
+			s.checkData(t)
 			if v := s.take(t, bands.Named, 0); v != 8 {
 				t.Errorf("the next is %s", v)
 			}
@@ -68,7 +68,7 @@ func (s *shelf) relink(t *testing.T, linking string) {
 	s.Store = store
 }
 
-func TestWhatWasPrunedCanBeTakenAgain(t *testing.T) {
+func TestPrunedContentCanBeStoredAgain(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.noise(t, "big", 1<<20)
@@ -82,10 +82,10 @@ func TestWhatWasPrunedCanBeTakenAgain(t *testing.T) {
 	if v != 3 {
 		t.Errorf("the version is %s", v)
 	}
-	s.sound(t)
+	s.checkData(t)
 }
 
-func TestVersionsNeverComeAgain(t *testing.T) {
+func TestVersionsAreNeverReused(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	for i := range 5 {
@@ -104,9 +104,9 @@ func TestVersionsNeverComeAgain(t *testing.T) {
 	}
 }
 
-// TestNumbersOfUnreservedVersionsNeverComeAgain deletes a snapshot with a version above the
-// reserved one. A power loss can leave one.
-func TestNumbersOfUnreservedVersionsNeverComeAgain(t *testing.T) {
+// TestUnreservedVersionsAreNeverReused deletes a snapshot with a version above the reserved one.
+// A power loss can leave one.
+func TestUnreservedVersionsAreNeverReused(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	reserved := filepath.Join(s.Dir(), "version")
@@ -126,10 +126,10 @@ func TestNumbersOfUnreservedVersionsNeverComeAgain(t *testing.T) {
 	if v := s.take(t, bands.Auto, 0); v != 4 {
 		t.Errorf("after v3 was deleted: %s", v)
 	}
-	s.sound(t)
+	s.checkData(t)
 }
 
-func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
+func TestPruneOrderAtCap(t *testing.T) {
 	t.Parallel()
 	const mega = 1 << 20
 	for name, c := range map[string]struct {
@@ -167,7 +167,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 			if size := s.size(t); size > c.cap && c.cap > 2*mega {
 				t.Errorf("it takes %d of %d: %+v", size, c.cap, done)
 			}
-			s.sound(t)
+			s.checkData(t)
 			if again := s.prune(t, retention.Policy{Cap: c.cap}); len(again.Versions) > 0 {
 				t.Errorf("a second prune takes %v", again.Versions)
 			}
@@ -175,7 +175,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 	}
 }
 
-func TestManySmallSnapshotsStayBelowTheCap(t *testing.T) {
+func TestPruneKeepsManySnapshotsBelowCap(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "120 snapshots")
 	const size = 2 << 20
@@ -193,10 +193,10 @@ func TestManySmallSnapshotsStayBelowTheCap(t *testing.T) {
 			}
 		}
 	}
-	s.sound(t)
+	s.checkData(t)
 }
 
-func TestDamageIsLeftAsItIs(t *testing.T) {
+func TestPruneKeepsDamagedSnapshots(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.noise(t, "keep", 300_000)
@@ -214,7 +214,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 		t.Error(diff)
 	}
 	putFile(t, description, whole)
-	s.sound(t)
+	s.checkData(t)
 
 	// A directory of the last can't be read either.
 	snap, err := s.Snapshot(4)
@@ -287,5 +287,5 @@ func TestMaybePrune(t *testing.T) {
 	if got := maybe(retention.Policy{Keep: 1}); got != nil {
 		t.Errorf("with a bad note: %v", got)
 	}
-	s.sound(t)
+	s.checkData(t)
 }

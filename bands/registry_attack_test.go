@@ -137,8 +137,8 @@ func (m machine) plant(t *testing.T, dir, root string) *bands.Store {
 	return s
 }
 
-// TestWithoutAHomeThereAreOnlyRepositories has a registry without a home directory.
-func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
+// TestRegistryWithoutHome has a registry without a home directory.
+func TestRegistryWithoutHome(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.Home, m.UserHome = "", ""

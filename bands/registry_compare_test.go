@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-func TestCompareNamesRowsOfSnapshotsThatAreGone(t *testing.T) {
+func TestCompareReportsRowsWithoutSnapshots(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filled(t, m, "a", 3).Store

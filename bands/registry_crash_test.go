@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
-// registryDoings returns the operations that are stopped at each of their writes and then
+// registryOperations returns the operations that are stopped at each of their writes and then
 // repeated. They run on a machine with the store old.
-func registryDoings() map[string]func(t *testing.T, m machine) error {
+func registryOperations() map[string]func(t *testing.T, m machine) error {
 	return map[string]func(t *testing.T, m machine) error{
 		"init": func(t *testing.T, m machine) error {
 			t.Helper()
@@ -56,20 +56,20 @@ func registryDoings() map[string]func(t *testing.T, m machine) error {
 
 // TestRegistryCrashChild isn't a test: it is the process that is stopped.
 func TestRegistryCrashChild(t *testing.T) {
-	do := registryDoings()[os.Getenv("REGISTRY_DOING")]
+	do := registryOperations()[os.Getenv("REGISTRY_DOING")]
 	if do == nil {
 		t.Skip("there is nothing to do")
 	}
 	fine(t, do(t, machineIn(os.Getenv("REGISTRY_DIR"))))
 }
 
-func TestARegistryThatIsStoppedAnywhereGoesOn(t *testing.T) {
+func TestRegistryAfterInterruption(t *testing.T) {
 	t.Parallel()
-	for name, do := range registryDoings() {
+	for name, do := range registryOperations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := 1
-			for stopped(t, name, do, n) {
+			for runTwice(t, name, do, n) {
 				n++
 			}
 			if n < 3 {
@@ -79,9 +79,9 @@ func TestARegistryThatIsStoppedAnywhereGoesOn(t *testing.T) {
 	}
 }
 
-// stopped runs the operation in a process that is killed at its nth write, then again. It
+// runTwice runs the operation in a process that is killed at its nth write, then again. It
 // returns false if there are fewer writes.
-func stopped(t *testing.T, name string, do func(t *testing.T, m machine) error, n int) bool {
+func runTwice(t *testing.T, name string, do func(t *testing.T, m machine) error, n int) bool {
 	t.Helper()
 	m := newMachine(t)
 	old := m.init(t, "old")

@@ -52,8 +52,8 @@ func rows(t *testing.T, m machine) []catalog.Checkpoint {
 	return list
 }
 
-// told returns the expected result of Checkpoints, made from the store's snapshots.
-func told(t *testing.T, s *shelf) []bands.Snapshot {
+// expectedRows returns the expected result of Checkpoints, made from the store's snapshots.
+func expectedRows(t *testing.T, s *shelf) []bands.Snapshot {
 	t.Helper()
 	snaps, err := s.Snapshots()
 	fine(t, err)
@@ -77,13 +77,13 @@ func agrees(t *testing.T, m machine, s *shelf) {
 			list[i].Created = list[i].Created.UTC().Truncate(time.Second)
 			list[i].Totals = tree.Totals{Files: list[i].Totals.Files, Bytes: list[i].Totals.Bytes}
 		}
-		if diff := cmp.Diff(told(t, s), list, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		if diff := cmp.Diff(expectedRows(t, s), list, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
 	}
 }
 
-func TestTheRowsAgreeWithTheStoreWhateverHappens(t *testing.T) {
+func TestRowsAgreeWithStore(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 5)
@@ -114,7 +114,7 @@ func TestTheRowsAgreeWithTheStoreWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestRowsOfWhatIsDoneAreWritten(t *testing.T) {
+func TestRecordAndForgetRows(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 3)
@@ -131,7 +131,7 @@ func TestRowsOfWhatIsDoneAreWritten(t *testing.T) {
 	}
 }
 
-func TestADamagedSnapshotIsToldAndTheOthersListed(t *testing.T) {
+func TestRowsReportDamagedSnapshot(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 3)
@@ -144,7 +144,7 @@ func TestADamagedSnapshotIsToldAndTheOthersListed(t *testing.T) {
 	}
 }
 
-func TestListCountsWhatIsThere(t *testing.T) {
+func TestListCountsSnapshots(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	filled(t, m, "b", 3)
@@ -160,7 +160,7 @@ func TestListCountsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestManyRecordAtOnce(t *testing.T) {
+func TestConcurrentRecord(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := filled(t, m, "a", 6)

@@ -69,7 +69,7 @@ func putFile(t *testing.T, path, content string) {
 	fine(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)))
 }
 
-func TestInitMakesAStoreThatIsFoundAgain(t *testing.T) {
+func TestInit(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	e, err := m.Init(t.Context(), "myapp", m.path("projects", "myapp"), 50<<30)
@@ -109,7 +109,7 @@ func TestInitMakesAStoreThatIsFoundAgain(t *testing.T) {
 	}
 }
 
-func TestWhatInitRefuses(t *testing.T) {
+func TestInitErrors(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.init(t, "taken")
@@ -154,7 +154,7 @@ func TestWhatInitRefuses(t *testing.T) {
 	}
 }
 
-func TestTheNearestRegularAgentfsCounts(t *testing.T) {
+func TestNearestContextFile(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	a, b := m.init(t, "a"), m.init(t, "b")
@@ -194,7 +194,7 @@ func TestTheNearestRegularAgentfsCounts(t *testing.T) {
 	}
 }
 
-func TestWithoutAContextTheRepositoryCounts(t *testing.T) {
+func TestRepositoryIsDefaultContext(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	e := m.init(t, "a")
@@ -217,7 +217,7 @@ func TestWithoutAContextTheRepositoryCounts(t *testing.T) {
 	}
 }
 
-func TestClosedIsInactiveUntilOpened(t *testing.T) {
+func TestCloseAndOpen(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	e := m.init(t, "a")
@@ -240,7 +240,7 @@ func TestClosedIsInactiveUntilOpened(t *testing.T) {
 	fine(t, c.Close())
 }
 
-func TestDeleteTakesTheStoreAndLeavesTheTree(t *testing.T) {
+func TestDeleteRemovesStoreAndKeepsTree(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	a, b := m.init(t, "a"), m.init(t, "b")
@@ -276,7 +276,7 @@ func TestDeleteTakesTheStoreAndLeavesTheTree(t *testing.T) {
 	}
 }
 
-func TestDeleteRemovesNothingThatIsNoStore(t *testing.T) {
+func TestDeleteRefusesOtherDirectories(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	putFile(t, m.path("precious", "file"), "mine")
@@ -322,7 +322,7 @@ func TestManageAndUnmanage(t *testing.T) {
 	}
 }
 
-func TestAMovedTreeIsGivenBackToItsStore(t *testing.T) {
+func TestManageFindsStoreOfMovedTree(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	e := m.init(t, "a")
@@ -334,7 +334,7 @@ func TestAMovedTreeIsGivenBackToItsStore(t *testing.T) {
 	}
 }
 
-func TestARepositoryHasItsOwnStore(t *testing.T) {
+func TestRepositoryStore(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.init(t, "app")
@@ -376,7 +376,7 @@ func TestARepositoryHasItsOwnStore(t *testing.T) {
 	}
 }
 
-func TestACopiedRepositoryGetsAnotherName(t *testing.T) {
+func TestCopiedRepositoryGetsAnotherName(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	root := m.path("app")
@@ -393,7 +393,7 @@ func TestACopiedRepositoryGetsAnotherName(t *testing.T) {
 	}
 }
 
-func TestManyMakeStoresAtOnce(t *testing.T) {
+func TestConcurrentInit(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	var all sync.WaitGroup

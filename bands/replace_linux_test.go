@@ -112,7 +112,7 @@ func TestRestoreKeepsFlags(t *testing.T) {
 }
 
 // Immutable and append-only files are reported and stay unchanged.
-func TestRestoreNamesImmutableFiles(t *testing.T) {
+func TestRestoreReportsImmutableFiles(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []int{0x10 /* FS_IMMUTABLE_FL */, 0x20 /* FS_APPEND_FL */} {
 		r := newRig(t)
@@ -143,7 +143,7 @@ func TestRestoreNamesImmutableFiles(t *testing.T) {
 
 // Times outside the range of 64 bits of nanoseconds are restored exactly, those of folders and
 // links too, where the file system supports them.
-func TestRestoreOfFarTimes(t *testing.T) {
+func TestRestoreOfExtremeTimes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	names := map[string]int64{"dir/late": 10_413_792_000, "dir/early": -11_676_096_000, "dir": 20_000_000_000, "link": -20_000_000_000, "y2039": 2_200_000_000}

@@ -77,7 +77,7 @@ func TestJournalOfAnotherVersion(t *testing.T) {
 		if _, err := r.try(v, plan.Scope{}); !errors.Is(err, history.ErrOtherJournal) {
 			t.Errorf("%s: restore: %v", text, err)
 		}
-		if _, err := r.undoing(plan.Scope{}); !errors.Is(err, history.ErrOtherJournal) {
+		if _, err := r.tryUndo(plan.Scope{}); !errors.Is(err, history.ErrOtherJournal) {
 			t.Errorf("%s: undo: %v", text, err)
 		}
 		r.is("a", "two")

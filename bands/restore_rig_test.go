@@ -134,8 +134,8 @@ func steps(p plan.Plan) []string {
 	return list
 }
 
-// planned calls do and checks that its steps are those of the preview.
-func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store, restore.Options) (plan.Plan, error),
+// runAsPlanned calls do and checks that its steps are those of the preview.
+func (r *rig) runAsPlanned(in plan.Scope, preview func(context.Context, *bands.Store, restore.Options) (plan.Plan, error),
 	do func(context.Context, *bands.Held, restore.Options) (restore.Result, error),
 ) restore.Result {
 	r.t.Helper()

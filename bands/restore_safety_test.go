@@ -58,7 +58,7 @@ const manyRows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n W
 
 // A database is restored with its log, and a log that appeared later is removed: an old main
 // file beside a newer log is a corrupt database.
-func TestRestoreTakesADatabaseAsOne(t *testing.T) {
+func TestRestoreOfDatabaseWithLog(t *testing.T) {
 	t.Parallel()
 	all := plan.Scope{}
 	keep := plan.Scope{Delete: func(string, tree.Entry) bool { return false }}
@@ -90,13 +90,13 @@ func TestRestoreTakesADatabaseAsOne(t *testing.T) {
 			r.rows("db/x.db", 500)
 			r.remove("db/x.db-wal")
 			r.remove("db/x.db-shm")
-			r.turn(restore.Undo)
+			r.run(restore.Undo)
 			r.rows("db/x.db", 1000)
 		})
 	}
 }
 
-func TestRestoreLeavesAnOpenDatabaseAndRestoresTheRest(t *testing.T) {
+func TestRestoreSkipsOpenDatabase(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -116,7 +116,7 @@ func TestRestoreLeavesAnOpenDatabaseAndRestoresTheRest(t *testing.T) {
 	r.rows("x.db", 500)
 }
 
-func TestRestoreDeletesADatabaseWithItsLog(t *testing.T) {
+func TestRestoreDeletesDatabaseWithLog(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -128,12 +128,12 @@ func TestRestoreDeletesADatabaseWithItsLog(t *testing.T) {
 	if _, err := os.Lstat(r.path("d")); err == nil {
 		t.Error("the directory is still there")
 	}
-	r.turn(restore.Undo)
+	r.run(restore.Undo)
 	r.rows("d/x.db", 500)
 }
 
 // A damaged band affects only the files in it.
-func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
+func TestRestoreReportsLostContent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("good", "1")
@@ -230,12 +230,12 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 				r.write(n, "2")
 			}
 			r.write("later", "2")
-			r.stopped(v)
+			r.interrupt(v)
 			journal, is := history.Interrupted(r.store, bands.PlainLineage)
 			if !is || journal.Target != v || journal.Op != history.OpRestore {
 				t.Fatalf("%+v, %v", journal, is)
 			}
-			r.turn(end.do)
+			r.run(end.do)
 			for _, n := range names {
 				r.is(n, end.want)
 			}
@@ -243,7 +243,7 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 				t.Error("it counts as interrupted still")
 			}
 			if end.want == "1" {
-				r.turn(restore.Undo)
+				r.run(restore.Undo)
 				for _, n := range names {
 					r.is(n, "2")
 				}
@@ -253,8 +253,8 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 	}
 }
 
-// stopped starts a restore and cancels it after some steps.
-func (r *rig) stopped(v bands.Version) {
+// interrupt starts a restore and cancels it after some steps.
+func (r *rig) interrupt(v bands.Version) {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(r.t.Context())
 	h := r.hold()
@@ -270,7 +270,7 @@ func (r *rig) stopped(v bands.Version) {
 }
 
 // A change between the rescue and the restore is in no snapshot: it is kept.
-func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
+func TestRestoreKeepsChangesAfterRescue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, n := range []string{"a", "b", "c"} {
@@ -302,7 +302,7 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 }
 
 // A database with the name of another database's journal is restored once.
-func TestRestoreOfADatabaseNamedAsAJournal(t *testing.T) {
+func TestRestoreOfDatabaseNamedAsJournal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	const head = "SQLite format 3\x00"

@@ -23,7 +23,7 @@ import (
 
 // A turn that deletes, rewrites, renames and installs files is undone completely, and the
 // restore is undone and redone.
-func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
+func TestRestoreUndoAndRedo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write(".env", "SECRET=1")
@@ -64,12 +64,12 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	}
 	after()
 	for range 2 {
-		r.turn(restore.Undo)
+		r.run(restore.Undo)
 		before()
-		r.turn(restore.Redo)
+		r.run(restore.Redo)
 		after()
 	}
-	r.turn(restore.Undo)
+	r.run(restore.Undo)
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
 	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, history.ErrEmpty) {
@@ -77,8 +77,8 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	}
 }
 
-// turn runs Undo, Redo or Finish, which must succeed.
-func (r *rig) turn(do func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) restore.Result {
+// run runs Undo, Redo or Finish, which must succeed.
+func (r *rig) run(do func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) restore.Result {
 	r.t.Helper()
 	h := r.hold()
 	done, err := do(r.t.Context(), h, restore.Options{Options: r.opts})
@@ -86,7 +86,7 @@ func (r *rig) turn(do func(context.Context, *bands.Held, restore.Options) (resto
 	return done
 }
 
-func TestRestoreRewritesOnlyWhatDiffers(t *testing.T) {
+func TestRestoreRewritesOnlyChangedFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("same", "same")
@@ -104,7 +104,7 @@ func TestRestoreRewritesOnlyWhatDiffers(t *testing.T) {
 	r.is("dir/other", "one")
 }
 
-func TestRestoreBringsAttributesBack(t *testing.T) {
+func TestRestoreOfAttributes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("run.sh", "#!/bin/sh")
@@ -160,13 +160,13 @@ func TestRestoreNeverFollowsSymlinks(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(outside, "file")); err != nil || string(got) != "theirs" {
 		t.Errorf("the file outside is %q, %v", got, err)
 	}
-	r.turn(restore.Undo)
+	r.run(restore.Undo)
 	if got, err := os.Readlink(r.path("dir")); err != nil || got != outside {
 		t.Errorf("the undone link leads to %q, %v", got, err)
 	}
 }
 
-func TestRestoreLeavesUnknownPathsAlone(t *testing.T) {
+func TestRestoreKeepsUnknownPaths(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("dir/file", "one")
@@ -192,7 +192,7 @@ func TestRestoreLeavesUnknownPathsAlone(t *testing.T) {
 	r.is("new/file", "")
 }
 
-func TestRestoreLeavesWhatTheTargetLeftOut(t *testing.T) {
+func TestRestoreKeepsPathsLeftOutOfTarget(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("cache/big", "one")
@@ -208,7 +208,7 @@ func TestRestoreLeavesWhatTheTargetLeftOut(t *testing.T) {
 	r.is("cache/big", "two")
 }
 
-func TestRestoreKeepsWhatAppearedLaterIfAsked(t *testing.T) {
+func TestRestoreKeepsLaterFilesIfAsked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -232,7 +232,7 @@ func TestRestoreKeepsWhatAppearedLaterIfAsked(t *testing.T) {
 	}
 }
 
-func TestRestoreOfPathsLeavesTheRest(t *testing.T) {
+func TestRestoreOfPaths(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -256,12 +256,12 @@ func TestRestoreOfPathsLeavesTheRest(t *testing.T) {
 			t.Errorf("%q was taken for a path of the tree", bad)
 		}
 	}
-	r.turn(restore.Undo)
+	r.run(restore.Undo)
 	r.is("a", "2")
 	r.is("dir/deep/c", "")
 }
 
-func TestRestoreLeavesNestedRepositoriesUnlessAsked(t *testing.T) {
+func TestRestoreKeepsNestedRepositoriesUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]struct {
 		scope plan.Scope
@@ -294,7 +294,7 @@ func TestRestoreLeavesNestedRepositoriesUnlessAsked(t *testing.T) {
 	}
 }
 
-func TestRestoreLeavesTheAgentsSettingsUnlessNamed(t *testing.T) {
+func TestRestoreKeepsAgentSettingsUnlessNamed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write(".claude/settings.json", "1")
@@ -331,7 +331,7 @@ func TestRestoreNeverTouchesGit(t *testing.T) {
 	r.is(".git/HEAD", "new")
 }
 
-func TestRestoreOfKindsInEachOthersPlace(t *testing.T) {
+func TestRestoreOfChangedKinds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("file", "1")
@@ -350,12 +350,12 @@ func TestRestoreOfKindsInEachOthersPlace(t *testing.T) {
 	if got, err := os.Readlink(r.path("link")); err != nil || got != "file" {
 		t.Errorf("%q, %v", got, err)
 	}
-	r.turn(restore.Undo)
+	r.run(restore.Undo)
 	r.is("file/now/a/dir", "2")
 	r.is("link", "now a file")
 }
 
-func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
+func TestRestoreOfHardLinks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "shared")
@@ -389,7 +389,7 @@ func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
 }
 
 // The attributes of a file with a hard link outside the tree are not changed there.
-func TestRestoreLeavesNamesOutsideTheTreeAlone(t *testing.T) {
+func TestRestoreKeepsLinksOutsideTree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -405,7 +405,7 @@ func TestRestoreLeavesNamesOutsideTheTreeAlone(t *testing.T) {
 	}
 }
 
-func TestRestoreOfAVersionThatIsNotThere(t *testing.T) {
+func TestRestoreOfMissingVersion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "1")
@@ -418,7 +418,7 @@ func TestRestoreOfAVersionThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
+func TestRestoreRemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"dir/a", "dir/b", "dir/c", "dir/d"} {
@@ -427,10 +427,10 @@ func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
 	v := r.take()
 	r.write("dir/a", "2")
 	r.write("dir/b", "2")
-	r.stopped(v)
+	r.interrupt(v)
 	r.write("other/.entire-tmp-0123456789abcdef", "half")
 	r.write("dir/.entire-tmp-notours", "mine")
-	r.turn(restore.Finish)
+	r.run(restore.Finish)
 	r.is("other/.entire-tmp-0123456789abcdef", "")
 	r.is("dir/.entire-tmp-notours", "mine")
 	r.is("dir/a", "1")
@@ -438,7 +438,7 @@ func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
 }
 
 // With PresentTime, a file with older content is newer than the files built from it.
-func TestRestoreWithThePresentTime(t *testing.T) {
+func TestRestoreWithPresentTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	old := time.Date(2020, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -35,7 +35,7 @@ func statLines(s *bands.Store, lineage string) (map[string]statLine, bands.Versi
 	return all, c.Version, true
 }
 
-// leaves reports whether the options leave a path out.
-func leaves(o bands.Options, dir, name string, isDir bool) bool {
+// leavesOut reports whether the options leave a path out.
+func leavesOut(o bands.Options, dir, name string, isDir bool) bool {
 	return rules.New(o, "/nowhere").Reason(dir, name, isDir) != 0
 }

@@ -61,7 +61,7 @@ func TestSoak(t *testing.T) {
 			most = max(most, size)
 		}
 	}
-	first, last := middle(took[edge/2:edge]), middle(took[len(took)-edge/2:])
+	first, last := median(took[edge/2:edge]), median(took[len(took)-edge/2:])
 	snapshots, err := w.store.Snapshots()
 	w.must(err)
 	fmt.Printf("%d snapshots, %d of them kept, at most %d MB: the first %v, the last %v\n", count, len(snapshots), most>>20, first, last)
@@ -127,7 +127,7 @@ func (w *world) stop(o capture.TakeOptions, now time.Time) {
 	})
 }
 
-func middle(list []time.Duration) time.Duration {
+func median(list []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
 }

@@ -71,7 +71,7 @@ func TestAStoreIsMadeAndOpened(t *testing.T) {
 	}
 }
 
-func TestOneHoldsAStoreAtATime(t *testing.T) {
+func TestHoldIsExclusive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	h := r.hold()
@@ -85,7 +85,7 @@ func TestOneHoldsAStoreAtATime(t *testing.T) {
 }
 
 // Each state is one that a kill can leave, in the order of a snapshot's writes.
-func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
+func TestStoreAfterKill(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(r *rig){
 		"a record that nobody names": func(r *rig) {
@@ -95,7 +95,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 			r.must(errors.Join(err, w.Close()))
 		},
 		"half a record": func(r *rig) {
-			r.damages(r.tail(), func(data []byte) []byte { return append(data, "half a record"...) })
+			r.rewrite(r.tail(), func(data []byte) []byte { return append(data, "half a record"...) })
 		},
 		"an empty band": func(r *rig) { r.must(os.WriteFile(filepath.Join(r.store.BandsDir(), "1"), nil, 0o600)) },
 		"a reserved version": func(r *rig) {
@@ -106,7 +106,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 			r.must(errors.Join(os.Mkdir(r.stored(".tmp-v2"), 0o700), os.Link(r.tail(), r.stored(".tmp-v2/0"))))
 		},
 		"a snapshot that isn't linked": func(r *rig) {
-			cache, link := r.copied(r.stored("stat-"+r.opts.Lineage)), r.copied(r.stored("latest-"+r.opts.Lineage))
+			cache, link := r.save(r.stored("stat-"+r.opts.Lineage)), r.save(r.stored("latest-"+r.opts.Lineage))
 			r.write("dir/four", "changed")
 			r.auto()
 			cache()
@@ -138,7 +138,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 			r.holds(last.Version, r.model())
 			r.write("dir/three", "changed after the kill")
 			r.write("new", "new")
-			taken := r.kept()
+			taken := r.takeAndCheck()
 			if taken.Snapshot.Parent != last.Version || taken.Snapshot.Version <= last.Version {
 				t.Errorf("%s has the parent %s, after %s", taken.Snapshot.Version, taken.Snapshot.Parent, last.Version)
 			}
@@ -161,7 +161,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 	}
 }
 
-func TestADamagedStatCacheCostsTimeOnly(t *testing.T) {
+func TestDamagedStatCacheIsNotUsed(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	flip := func(data []byte) []byte {
@@ -191,14 +191,14 @@ func TestADamagedStatCacheCostsTimeOnly(t *testing.T) {
 	for i, name := range names {
 		r.auto()
 		r.write("dir/three", fmt.Sprint("edit ", i))
-		r.damages(r.stored("stat-"+r.opts.Lineage), hurts[name])
+		r.rewrite(r.stored("stat-"+r.opts.Lineage), hurts[name])
 		present, err := capture.Scan(t.Context(), r.store, r.opts)
 		r.must(err)
 		if present.Base != 0 {
 			t.Errorf("%s: a damaged cache is used", name)
 		}
 		r.must(present.Close())
-		taken := r.kept()
+		taken := r.takeAndCheck()
 		if taken.Unchanged || taken.Changes == 0 {
 			t.Errorf("%s: the edit wasn't seen", name)
 		}
@@ -208,7 +208,7 @@ func TestADamagedStatCacheCostsTimeOnly(t *testing.T) {
 	}
 }
 
-func TestTheStatCacheOfALostSnapshotDoesNotCount(t *testing.T) {
+func TestStatCacheOfLostSnapshotIsNotUsed(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(r *rig){
 		"deleted":     func(r *rig) { r.drop(2) },
@@ -217,13 +217,13 @@ func TestTheStatCacheOfALostSnapshotDoesNotCount(t *testing.T) {
 			r.must(errors.Join(os.RemoveAll(r.stored("checkpoints/v2")), os.RemoveAll(r.store.BandsDir()), os.Mkdir(r.store.BandsDir(), 0o700)))
 		},
 		"description damaged": func(r *rig) {
-			r.damages(r.stored("checkpoints/v2/snapshot.json"), func(data []byte) []byte { return data[:len(data)-2] })
+			r.rewrite(r.stored("checkpoints/v2/snapshot.json"), func(data []byte) []byte { return data[:len(data)-2] })
 		},
 		"band gone": func(r *rig) {
 			r.must(errors.Join(os.Remove(r.stored("checkpoints/v2/0")), os.Remove(r.stored("bands/0"))))
 		},
 		"band too short": func(r *rig) {
-			r.damages(r.stored("checkpoints/v2/0"), func(data []byte) []byte { return data[:len(data)-1] })
+			r.rewrite(r.stored("checkpoints/v2/0"), func(data []byte) []byte { return data[:len(data)-1] })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestTheStatCacheOfALostSnapshotDoesNotCount(t *testing.T) {
 			r.auto()
 			lose(r)
 			r.write("dir/four", "of v3")
-			taken := r.kept()
+			taken := r.takeAndCheck()
 			if taken.Unchanged || taken.Snapshot.Version != 3 {
 				t.Errorf("%+v", taken.Snapshot)
 			}
@@ -244,14 +244,14 @@ func TestTheStatCacheOfALostSnapshotDoesNotCount(t *testing.T) {
 				t.Errorf("%+v, %v", damage, err)
 			}
 			r.write("dir/four", "of v4")
-			if next := r.kept(); next.Snapshot.Version != 4 || next.Snapshot.Added > 3000 {
+			if next := r.takeAndCheck(); next.Snapshot.Version != 4 || next.Snapshot.Added > 3000 {
 				t.Errorf("%+v", next.Snapshot)
 			}
 		})
 	}
 }
 
-func TestDamagedRecordsAreStoredAnew(t *testing.T) {
+func TestDamagedRecordsAreStoredAgain(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	for i := range 40 {
@@ -260,14 +260,14 @@ func TestDamagedRecordsAreStoredAnew(t *testing.T) {
 	r.take()
 	r.auto()
 	// Only bytes of records are damaged.
-	r.damages(r.tail(), func(data []byte) []byte {
+	r.rewrite(r.tail(), func(data []byte) []byte {
 		for at := 100; at < len(data); at += 50 {
 			data[at] ^= 0x55
 		}
 		return data
 	})
 	r.write("dir/sub7/file", "changed")
-	taken := r.kept()
+	taken := r.takeAndCheck()
 	damage, err := verify.Run(t.Context(), r.store, taken.Snapshot.Version, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("%+v, %v", damage, err)
@@ -284,10 +284,10 @@ func TestCachesCanBeDropped(t *testing.T) {
 		t.Errorf("dedupe: %v", err)
 	}
 	r.write("one", "changed")
-	r.kept()
+	r.takeAndCheck()
 }
 
-func TestADescriptionThatWasChangedIsDamaged(t *testing.T) {
+func TestChangedDescriptionIsDamaged(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.take()
@@ -322,7 +322,7 @@ func TestADescriptionThatWasChangedIsDamaged(t *testing.T) {
 	}
 }
 
-func TestTheLatestOfEachLineage(t *testing.T) {
+func TestLatestPerLineage(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	at := func(lineage string) bands.Version {
@@ -338,7 +338,7 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 	r.take()
 	o := r.opts
 	o.Lineage = other
-	_, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Auto})
+	_, err := r.tryTake(capture.TakeOptions{Options: o, Cause: bands.Auto})
 	r.must(err)
 	r.write("one", "x")
 	r.take()
@@ -369,7 +369,7 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 	}
 }
 
-func TestDeletingGivesTheBandsBack(t *testing.T) {
+func TestDeleteRemovesBands(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "a file of 40 MB")
 	r := rigWithFiles(t)
@@ -393,12 +393,12 @@ func TestDeletingGivesTheBandsBack(t *testing.T) {
 	}
 	r.holds(3, want)
 	r.write("big", big[:20<<20])
-	r.kept()
+	r.takeAndCheck()
 	r.drop(4)
 	r.holds(3, want)
 }
 
-func TestPairsAreKeptBesideTheSnapshot(t *testing.T) {
+func TestPairs(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.take()
@@ -420,14 +420,14 @@ func TestPairsAreKeptBesideTheSnapshot(t *testing.T) {
 	if diff := cmp.Diff([]bands.Pair{first, later}, snapshot.Pairs); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	r.damages(r.stored("checkpoints/v1/pair-cccccccccccc.json"), func(data []byte) []byte { return data[:20] })
+	r.rewrite(r.stored("checkpoints/v1/pair-cccccccccccc.json"), func(data []byte) []byte { return data[:20] })
 	snapshot, err = r.store.Snapshot(1)
 	if diff := cmp.Diff([]bands.Pair{later}, snapshot.Pairs); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 }
 
-func TestABandWithTooManyNamesIsCopied(t *testing.T) {
+func TestBandWithTooManyLinksIsCopied(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "makes as many links as there can be")
 	r := newRigAt(t, testkit.DiskDir(t))
@@ -450,9 +450,9 @@ func TestABandWithTooManyNamesIsCopied(t *testing.T) {
 		}
 	}
 	r.write("one", "changed")
-	r.kept()
+	r.takeAndCheck()
 	r.write("two", "changed")
-	r.kept()
+	r.takeAndCheck()
 	r.holds(1, want)
 	if entries, err := os.ReadDir(r.store.BandsDir()); err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)

@@ -16,7 +16,7 @@ import (
 
 // A write through a mapping to a page that was already dirty when the last snapshot read it is
 // detected by the next one.
-func TestTakeSeesWritesToMappedPages(t *testing.T) {
+func TestTakeDetectsWritesToMappedPages(t *testing.T) {
 	t.Parallel()
 	r := newRigAt(t, testkit.DiskDir(t))
 	r.plant()
@@ -32,10 +32,10 @@ func TestTakeSeesWritesToMappedPages(t *testing.T) {
 		m, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		r.must(err)
 		m[0] = 'a'
-		r.trusted(name)
+		r.awaitTrusted(name)
 		before := r.auto()
 		m[0] = 'b'
-		rescue := r.kept()
+		rescue := r.takeAndCheck()
 		if rescue.Unchanged {
 			t.Fatalf("%s: the write is not seen", name)
 		}
@@ -52,8 +52,8 @@ func TestTakeSeesWritesToMappedPages(t *testing.T) {
 	}
 }
 
-// trusted takes snapshots until the stat cache trusts its entry of the file.
-func (r *rig) trusted(name string) {
+// awaitTrusted takes snapshots until the stat cache trusts its entry of the file.
+func (r *rig) awaitTrusted(name string) {
 	r.t.Helper()
 	for range 1000 {
 		r.auto()

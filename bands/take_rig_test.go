@@ -17,12 +17,12 @@ import (
 // auto takes a snapshot if something changed, as a hook does.
 func (r *rig) auto() capture.Taken {
 	r.t.Helper()
-	taken, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto, SkipUnchanged: true})
+	taken, err := r.tryTake(capture.TakeOptions{Options: r.opts, Cause: bands.Auto, SkipUnchanged: true})
 	r.must(err)
 	return taken
 }
 
-func (r *rig) tries(o capture.TakeOptions) (capture.Taken, error) {
+func (r *rig) tryTake(o capture.TakeOptions) (capture.Taken, error) {
 	r.t.Helper()
 	h := r.hold()
 	taken, err := capture.Take(r.t.Context(), h, o)
@@ -52,8 +52,8 @@ func (r *rig) holds(v bands.Version, want treetest.Model) {
 	}
 }
 
-// kept takes a snapshot and checks that it holds the tree.
-func (r *rig) kept() capture.Taken {
+// takeAndCheck takes a snapshot and checks that it holds the tree.
+func (r *rig) takeAndCheck() capture.Taken {
 	r.t.Helper()
 	want := r.model()
 	taken := r.auto()
@@ -72,16 +72,16 @@ func (r *rig) plant() {
 	r.must(errors.Join(os.Symlink("one", r.path("link")), os.Mkdir(r.path("empty"), 0o755)))
 }
 
-// damages changes a file's bytes with how.
-func (r *rig) damages(path string, how func(data []byte) []byte) {
+// rewrite changes a file's bytes with how.
+func (r *rig) rewrite(path string, how func(data []byte) []byte) {
 	r.t.Helper()
 	data, err := os.ReadFile(path)
 	r.must(err)
 	r.must(os.WriteFile(path, how(data), 0o600))
 }
 
-// copied reads a file or symlink and returns a function that restores it.
-func (r *rig) copied(path string) func() {
+// save reads a file or symlink and returns a function that restores it.
+func (r *rig) save(path string) func() {
 	r.t.Helper()
 	info, err := os.Lstat(path)
 	r.must(err)

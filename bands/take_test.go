@@ -23,7 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-func TestTakeFindsWhatChanged(t *testing.T) {
+func TestTakeDetectsChanges(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(r *rig){
 		"nothing": func(*rig) {},
@@ -92,7 +92,7 @@ func TestTakeFindsWhatChanged(t *testing.T) {
 			r.auto() // files that were new at first can be trusted now
 			edit(r)
 			before, now := first, r.model()
-			taken := r.kept()
+			taken := r.takeAndCheck()
 			if same := cmp.Equal(before, now); taken.Unchanged != same {
 				t.Errorf("unchanged: %v, want %v", taken.Unchanged, same)
 			}
@@ -104,7 +104,7 @@ func TestTakeFindsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestTakeSeesAnEditRightAfterTheLast(t *testing.T) {
+func TestTakeDetectsImmediateEdits(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	// Edits of the same size, at shorter intervals than the ticks of the file system's clock.
@@ -128,7 +128,7 @@ func TestTakeSeesAnEditRightAfterTheLast(t *testing.T) {
 
 // Files written after the start of the walk are not trusted. Files written before are, once the
 // clock has advanced.
-func TestTakeTrustsOnlyWhatIsOlderThanItself(t *testing.T) {
+func TestTakeTrustsOnlyOlderFiles(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.take()
@@ -149,7 +149,7 @@ func TestTakeTrustsOnlyWhatIsOlderThanItself(t *testing.T) {
 	t.Error("the stat cache never trusts anything")
 }
 
-func TestTakeOfAMovingTreeMissesNothingForever(t *testing.T) {
+func TestTakeOfChangingTree(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	stop, done := make(chan struct{}), make(chan error)
@@ -186,13 +186,13 @@ func TestTakeOfAMovingTreeMissesNothingForever(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	r.kept()
+	r.takeAndCheck()
 	if again := r.auto(); !again.Unchanged {
 		t.Errorf("changed again: %+v", again)
 	}
 }
 
-func TestTakeReadsAMovedDirectoryFromTheCache(t *testing.T) {
+func TestTakeUsesCacheForMovedDirectory(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.write("dir/incompressible", noise(300_000))
@@ -200,7 +200,7 @@ func TestTakeReadsAMovedDirectoryFromTheCache(t *testing.T) {
 	r.auto()
 	r.must(errors.Join(os.Remove(r.stored("dedupe")), os.Rename(r.path("dir"), r.path("other/moved"))))
 	// Without the dedupe table, all data that is read is stored again.
-	if taken := r.kept(); taken.Snapshot.Added > 10_000 {
+	if taken := r.takeAndCheck(); taken.Snapshot.Added > 10_000 {
 		t.Errorf("%d bytes were added", taken.Snapshot.Added)
 	}
 }
@@ -214,7 +214,7 @@ func TestTakeStoresEachContentOnce(t *testing.T) {
 	r.take()
 	r.write("dir/again", large)
 	r.write("dir/small", large[:500_000])
-	taken := r.kept()
+	taken := r.takeAndCheck()
 	if taken.Snapshot.Added > 10_000 {
 		t.Errorf("%d bytes were added", taken.Snapshot.Added)
 	}
@@ -223,18 +223,18 @@ func TestTakeStoresEachContentOnce(t *testing.T) {
 	r.must(err)
 	_, err = f.WriteAt([]byte("changed"), 3<<20)
 	r.must(errors.Join(err, f.Close()))
-	if taken := r.kept(); r.store.Linking() != "reflink" && taken.Snapshot.Added > 1<<20+10_000 {
+	if taken := r.takeAndCheck(); r.store.Linking() != "reflink" && taken.Snapshot.Added > 1<<20+10_000 {
 		t.Errorf("%d bytes were added for one part", taken.Snapshot.Added)
 	}
 }
 
-func TestTakeTellsWhatItDid(t *testing.T) {
+func TestTakeResult(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	now := time.Date(2024, 5, 6, 7, 8, 9, 10, time.UTC)
 	r.opts.Now = func() time.Time { return now }
 	causality := bands.Causality{Agent: "claude", Session: "s1", Turn: "t1", TranscriptLines: 7}
-	first, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Named, Message: "first", Late: true, Causality: causality})
+	first, err := r.tryTake(capture.TakeOptions{Options: r.opts, Cause: bands.Named, Message: "first", Late: true, Causality: causality})
 	r.must(err)
 	want := bands.Snapshot{
 		Version: 1, Message: "first", Cause: bands.Named, Created: now, Root: r.root, Lineage: r.opts.Lineage, Late: true,
@@ -259,7 +259,7 @@ func TestTakeTellsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestTakeNotesWhatItCannotHold(t *testing.T) {
+func TestTakeRecordsUnknownEntries(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.must(errors.Join(syscall.Mkfifo(r.path("dir/fifo"), 0o644), os.MkdirAll(r.path("tmp/big"), 0o755)))
@@ -303,7 +303,7 @@ func TestTakeNotesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-func TestTakeTakesADatabaseAsOne(t *testing.T) {
+func TestTakeOfDatabase(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	const head = "SQLite format 3\x00"

@@ -31,7 +31,7 @@ func TestTakeRefusesRoots(t *testing.T) {
 	} {
 		o := r.opts
 		o.Root = root
-		_, err := r.tries(capture.TakeOptions{Options: o})
+		_, err := r.tryTake(capture.TakeOptions{Options: o})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", root, err, want)
 		}
@@ -90,7 +90,7 @@ func TestTakeEntersNeitherStoresNorWorktrees(t *testing.T) {
 	}
 }
 
-func TestTreesThatDoNotFit(t *testing.T) {
+func TestTakeWithoutRoomForIgnored(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	for name, size := range map[string]int{"cache": 4 << 20, "dist/a": 3 << 20, "dist/b": 3 << 20, "small": 2 << 20} {
@@ -120,13 +120,13 @@ func TestTreesThatDoNotFit(t *testing.T) {
 	// More data than fits is added: the choice is made again.
 	r.write("small/more", noise(2<<20))
 	r.opts.Cap = 7<<20 + 1 // the store itself has grown too
-	third, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
+	third, err := r.tryTake(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
 	if !errors.Is(err, bands.ErrNoRoom) && !slices.Equal(third.Snapshot.LeftOut, []string{"cache", "dist"}) {
 		t.Errorf("left out %q, %v", third.Snapshot.LeftOut, err)
 	}
 	// Force takes everything.
 	want := r.model()
-	all, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Rescue, Force: true})
+	all, err := r.tryTake(capture.TakeOptions{Options: r.opts, Cause: bands.Rescue, Force: true})
 	r.must(err)
 	if len(all.Snapshot.LeftOut) > 0 {
 		t.Errorf("left out %q", all.Snapshot.LeftOut)
@@ -146,23 +146,23 @@ func TestNoRoom(t *testing.T) {
 			r.write("much", noise(100_000))
 			o := r.opts
 			change(&o)
-			if _, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Auto}); !errors.Is(err, bands.ErrNoRoom) {
+			if _, err := r.tryTake(capture.TakeOptions{Options: o, Cause: bands.Auto}); !errors.Is(err, bands.ErrNoRoom) {
 				t.Errorf("%v", err)
 			}
-			taken, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Named, Force: true})
+			taken, err := r.tryTake(capture.TakeOptions{Options: o, Cause: bands.Named, Force: true})
 			r.must(err)
 			r.holds(taken.Snapshot.Version, r.model())
 		})
 	}
 }
 
-func TestAFullStoreTakesNoMore(t *testing.T) {
+func TestTakeAtCap(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.opts.Cap = 2 << 20
 	for i := range 5 {
 		r.write("one", noise(500_000 + i)[i:])
-		taken, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
+		taken, err := r.tryTake(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
 		if errors.Is(err, bands.ErrNoRoom) && i > 1 {
 			return
 		}
@@ -201,16 +201,16 @@ func TestExcludedPatterns(t *testing.T) {
 		dir, name := filepath.Split(tc.path)
 		o := bands.Options{Root: "/r", Exclude: []string{tc.pattern}}
 		dir = strings.TrimSuffix(dir, "/")
-		if got := leaves(o, dir, name, false); got != tc.file {
+		if got := leavesOut(o, dir, name, false); got != tc.file {
 			t.Errorf("%q leaves out the file %q: %v", tc.pattern, tc.path, got)
 		}
-		if got := leaves(o, dir, name, true); got != tc.dir {
+		if got := leavesOut(o, dir, name, true); got != tc.dir {
 			t.Errorf("%q leaves out the directory %q: %v", tc.pattern, tc.path, got)
 		}
 	}
 }
 
-func TestScanIsWhatTakeWouldTake(t *testing.T) {
+func TestScanAgreesWithTake(t *testing.T) {
 	t.Parallel()
 	r := rigWithFiles(t)
 	r.write("large", noise(5<<20))

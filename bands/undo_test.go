@@ -18,16 +18,16 @@ import (
 // undo undoes the last restore in a scope, and checks that its steps are those of the preview.
 func (r *rig) undo(in plan.Scope) restore.Result {
 	r.t.Helper()
-	return r.planned(in, restore.PlanUndo, restore.Undo)
+	return r.runAsPlanned(in, restore.PlanUndo, restore.Undo)
 }
 
 func (r *rig) redo(in plan.Scope) restore.Result {
 	r.t.Helper()
-	return r.planned(in, restore.PlanRedo, restore.Redo)
+	return r.runAsPlanned(in, restore.PlanRedo, restore.Redo)
 }
 
 // An undo reverts only the changes of the restore; a preview lists the same.
-func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
+func TestUndoRevertsOnlyTheRestore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "one")
@@ -66,7 +66,7 @@ func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 }
 
 // A path that was changed again after the restore is kept.
-func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
+func TestUndoKeepsLaterChanges(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("edited", "one")
@@ -136,12 +136,12 @@ func TestUndoOfPaths(t *testing.T) {
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.is(name, "two")
 	}
-	if _, err := r.undoing(plan.Scope{}); !errors.Is(err, history.ErrEmpty) {
+	if _, err := r.tryUndo(plan.Scope{}); !errors.Is(err, history.ErrEmpty) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }
 
-func (r *rig) undoing(in plan.Scope) (restore.Result, error) {
+func (r *rig) tryUndo(in plan.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
 	done, err := restore.Undo(r.t.Context(), h, restore.Options{Options: r.opts, Scope: in})
@@ -150,7 +150,7 @@ func (r *rig) undoing(in plan.Scope) (restore.Result, error) {
 }
 
 // A history from before there were lists of changed paths is still valid.
-func TestUndoWithoutAList(t *testing.T) {
+func TestUndoWithoutChangedList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "one")
@@ -170,7 +170,7 @@ func TestUndoWithoutAList(t *testing.T) {
 }
 
 // With a damaged list of changed paths, an undo fails and changes nothing.
-func TestUndoWithADamagedList(t *testing.T) {
+func TestUndoWithDamagedChangedList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("a", "one")
@@ -184,7 +184,7 @@ func TestUndoWithADamagedList(t *testing.T) {
 		bad := append([]byte(nil), data...)
 		bad[i] ^= 0x40
 		r.must(os.WriteFile(path, bad, 0o600))
-		if _, err := r.undoing(plan.Scope{}); err == nil {
+		if _, err := r.tryUndo(plan.Scope{}); err == nil {
 			t.Fatalf("byte %d: no error", i)
 		}
 		r.is("a", "one")

@@ -31,7 +31,7 @@ func rigWithoutRoom(t *testing.T) *rig {
 }
 
 // Paths that neither side holds are reported, also in directories that didn't change.
-func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
+func TestUnheldPathsAreReported(t *testing.T) {
 	t.Parallel()
 	r := rigWithoutRoom(t)
 	v := r.auto()
@@ -57,7 +57,7 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 }
 
 // Paths that one of two snapshots doesn't hold can't be compared.
-func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
+func TestUncomparedPathsAreReported(t *testing.T) {
 	t.Parallel()
 	r := rigWithoutRoom(t)
 	first := r.auto().Snapshot
@@ -91,7 +91,7 @@ func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
 }
 
 // The same for files that can't be read.
-func TestWhatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadablePathsAreReported(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root can read everything")

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
+func TestUsage(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	for i := range 20 {
@@ -60,7 +60,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	}
 }
 
-func TestSizeIsWhatTheDiskSays(t *testing.T) {
+func TestSizeCountsDiskBlocks(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	for i := range 9 {

@@ -16,7 +16,7 @@ import (
 
 // Versions deleted while the store is verified don't count, whether or not they are already
 // being read. Records lost by other versions are reported.
-func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
+func TestVerifyDuringDeletion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.write("dir/shared", "shared by all")
@@ -61,7 +61,7 @@ func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 }
 
 // A version that is deleted while only it is verified is reported as deleted, not as damaged.
-func TestVerifyOneThatIsDeletedMeanwhile(t *testing.T) {
+func TestVerifyOfDeletedVersion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 600 {

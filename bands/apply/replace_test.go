@@ -18,7 +18,7 @@ import (
 )
 
 // A file that an editor saves between its check and its replacement is kept.
-func TestRestoreKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
+func TestRestoreKeepsConcurrentWrites(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	r := newRig(t)
 	for _, name := range []string{"rewritten", "renamed", "plain"} {
 		r.write(name, "one")
@@ -68,7 +68,7 @@ func TestRestoreKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:paralleltest 
 }
 
 // A file with the same size and time as before, but other content, is detected as changed.
-func TestRestoreSeesAChangeThatKeepsTheTime(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
+func TestRestoreDetectsChangeWithSameTime(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	r := newRig(t)
 	r.write("file", "one")
 	r.write("other", "one")
@@ -94,7 +94,7 @@ func TestRestoreSeesAChangeThatKeepsTheTime(t *testing.T) { //nolint:paralleltes
 
 // A database whose log a program creates after the rescue was taken stays as it is: a restored
 // main file must not get that log, and the log must not be replaced.
-func TestRestoreKeepsADatabaseThatGetsALog(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
+func TestRestoreKeepsDatabaseWithNewLog(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	r := newRig(t)
 	header := "SQLite format 3\x00"
 	r.write("a", "one")

@@ -81,7 +81,7 @@ func read(tb testing.TB, r *band.Reader, ref band.Ref, kind band.Kind) []byte {
 	return got
 }
 
-func TestContentComesBack(t *testing.T) {
+func TestContentRoundTrip(t *testing.T) {
 	t.Parallel()
 	contents := map[string][]byte{
 		"empty":                       {},
@@ -178,7 +178,7 @@ func TestWrongReferences(t *testing.T) {
 }
 
 // A changed byte damages the record that it is in, and no others.
-func TestDamageStaysInItsRecord(t *testing.T) {
+func TestDamageAffectsOneRecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
@@ -232,7 +232,7 @@ func TestNewerRecords(t *testing.T) {
 	}
 }
 
-func TestABandThatWasCutLosesItsEnd(t *testing.T) {
+func TestTruncatedBand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})

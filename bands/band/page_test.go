@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestTheBandOfThePage(t *testing.T) {
+func TestExampleBand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{First: 7})
@@ -43,7 +43,7 @@ func examplePartsOf() []band.Part {
 	}
 }
 
-func TestThePartsOfThePage(t *testing.T) {
+func TestExampleParts(t *testing.T) {
 	t.Parallel()
 	want := testkit.Example(t, "../../docs/formats/bands.md", "parts")
 	if diff := cmp.Diff(hex.Dump(want), hex.Dump(band.EncodeParts(examplePartsOf()))); diff != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-func TestPartsComeBack(t *testing.T) {
+func TestPartsRoundTrip(t *testing.T) {
 	t.Parallel()
 	ref := band.Ref{Hash: band.Hash{1, 2}, Band: math.MaxUint32, Offset: math.MaxUint32}
 	for name, parts := range map[string][]band.Part{

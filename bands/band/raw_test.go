@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-func TestALargeFileIsABandOfItsOwn(t *testing.T) {
+func TestLargeFileIsRawBand(t *testing.T) {
 	t.Parallel()
 	for _, how := range []disk.Linking{disk.Copy, disk.Reflink} {
 		t.Run(string(how), func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestALargeFileIsABandOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestHolesOfALargeFileStay(t *testing.T) {
+func TestRawBandKeepsHoles(t *testing.T) {
 	t.Parallel()
 	f := openFile(t, nil)
 	if _, err := f.WriteAt([]byte("end"), 64<<20); err != nil {
@@ -84,7 +84,7 @@ func TestHolesOfALargeFileStay(t *testing.T) {
 	}
 }
 
-func TestALargeFileThatChanged(t *testing.T) {
+func TestRawBandOfChangedFile(t *testing.T) {
 	t.Parallel()
 	content := noise(1, 5000)
 	for name, test := range map[string]struct {
@@ -111,7 +111,7 @@ func TestALargeFileThatChanged(t *testing.T) {
 	}
 }
 
-func TestARawBandThatIsMissing(t *testing.T) {
+func TestMissingRawBand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, dir, "1", one(t, 1))

@@ -48,7 +48,7 @@ func one(tb testing.TB, number uint32) []byte {
 	return data
 }
 
-func TestWhereAWriterGoesOn(t *testing.T) {
+func TestWriterStart(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		files map[string][]byte
@@ -93,7 +93,7 @@ func TestWhereAWriterGoesOn(t *testing.T) {
 	}
 }
 
-func TestNothingAddedWritesNothing(t *testing.T) {
+func TestWriterWithoutRecordsWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
@@ -105,7 +105,7 @@ func TestNothingAddedWritesNothing(t *testing.T) {
 	}
 }
 
-func TestABandIsClosedBeforeItGrowsTooLong(t *testing.T) {
+func TestBandLengthLimit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
@@ -158,7 +158,7 @@ func TestContentTooLarge(t *testing.T) {
 }
 
 // After a write has failed, records added before may be missing on the disk.
-func TestAWriterThatFailedStaysFailed(t *testing.T) {
+func TestWriterErrorIsSticky(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bands")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -197,7 +197,7 @@ func openDedupe(tb testing.TB, path string) *band.Dedupe {
 	return d
 }
 
-func TestTheSameContentIsStoredOnce(t *testing.T) {
+func TestDedupe(t *testing.T) {
 	t.Parallel()
 	dir, table := t.TempDir(), filepath.Join(t.TempDir(), "dedupe")
 	small, large := []byte("small"), text(400_000)
@@ -225,7 +225,7 @@ func TestTheSameContentIsStoredOnce(t *testing.T) {
 
 // A record that has lost its content must not be referred to again, unless it is repaired in
 // place. That requires that the place can still be identified as the record's.
-func TestDamagedRecordsAreRepairedOrStoredAnew(t *testing.T) {
+func TestDamagedRecordsAreRepairedOrReplaced(t *testing.T) {
 	t.Parallel()
 	at := func(offset uint32) func(data []byte, ref band.Ref) []byte {
 		return func(data []byte, ref band.Ref) []byte { data[ref.Offset+offset] ^= 1; return data }
@@ -284,7 +284,7 @@ func TestDamagedRecordsAreRepairedOrStoredAnew(t *testing.T) {
 	}
 }
 
-func TestManyAtATime(t *testing.T) {
+func TestConcurrentAdd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	d := openDedupe(t, filepath.Join(t.TempDir(), "dedupe"))

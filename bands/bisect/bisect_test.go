@@ -94,9 +94,9 @@ func (h history) search(tb testing.TB, command ...string) *bisect.Search {
 	}
 }
 
-// TestThePlantedTurnIsFound checks that of 64 turns of generated histories, the turn with the
+// TestSearchFindsPlantedTurn checks that of 64 turns of generated histories, the turn with the
 // planted defect is found each of 50 times, in at most 2 + 6 + 2 runs: ends, search, repeats.
-func TestThePlantedTurnIsFound(t *testing.T) {
+func TestSearchFindsPlantedTurn(t *testing.T) {
 	t.Parallel()
 	histories, each := 5, 10
 	if testing.Short() {
@@ -130,9 +130,9 @@ func TestThePlantedTurnIsFound(t *testing.T) {
 	}
 }
 
-// TestASearchGoesOnWhereverItWasStopped stops a search after every run and resumes it from its
+// TestSearchResumesAfterInterruption stops a search after every run and resumes it from its
 // record: it finds the same in the same number of runs.
-func TestASearchGoesOnWhereverItWasStopped(t *testing.T) {
+func TestSearchResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 7, 16)
 	s := h.search(t, "sh", "-c", "test $(wc -l < turns) -lt 12")
@@ -167,8 +167,8 @@ func TestASearchGoesOnWhereverItWasStopped(t *testing.T) {
 	}
 }
 
-// TestTwoSearchesOfOneTree checks that the second search is refused instead of blocked.
-func TestTwoSearchesOfOneTree(t *testing.T) {
+// TestConcurrentSearchIsRefused checks that the second search is refused instead of blocked.
+func TestConcurrentSearchIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 3, 2)
 	h.search(t, "true")
@@ -177,8 +177,8 @@ func TestTwoSearchesOfOneTree(t *testing.T) {
 	}
 }
 
-// TestALogIsReadAsItWasWritten compares a search with what is read from its log, except times.
-func TestALogIsReadAsItWasWritten(t *testing.T) {
+// TestLogRoundTrip compares a search with what is read from its log, except times.
+func TestLogRoundTrip(t *testing.T) {
 	t.Parallel()
 	was := &bisect.State{
 		Command: []string{"sh", "-c", "a\nb"}, Paths: []string{"x y"}, Keep: true, Versions: []bands.Version{1, 3, 8},
@@ -222,8 +222,8 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// TestTheCommandEndsWithWhatItStarted checks that child processes end too, and the exit status.
-func TestTheCommandEndsWithWhatItStarted(t *testing.T) {
+// TestCommandEndsWithChildProcesses checks that child processes end too, and the exit status.
+func TestCommandEndsWithChildProcesses(t *testing.T) {
 	t.Parallel()
 	run := func(script string) (status int) {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 
 // A file that was restored from pieces of a raw band is stored as records at the next
 // snapshot, or the other way round: an undo has to find it unchanged.
-func TestStateIsOfContentNotOfItsPlace(t *testing.T) {
+func TestStateDependsOnContentOnly(t *testing.T) {
 	t.Parallel()
 	of := func(parts ...band.Part) StateID {
 		s, ok := stateOf("large", &tree.Entry{Name: "large", Kind: tree.File, Size: 2 << 20, Parts: true},

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-func TestStepsAreInTheOrderOfTheirPaths(t *testing.T) {
+func TestStepsAreSortedByPath(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		paths := rapid.SliceOf(rapid.StringMatching(`[-.ab0](/[-.ab0]{1,2}){0,3}`)).Draw(r, "paths")
@@ -53,7 +53,7 @@ func planSteps(paths []string) *DirSteps {
 	return dirs[""]
 }
 
-func TestAChangedListHasWhatWasPutIntoIt(t *testing.T) {
+func TestChangedListRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		name := rapid.StringMatching(`[-.ab0]{1,2}(/[-.ab0]{1,2}){0,3}`)
@@ -100,7 +100,7 @@ func TestAChangedListHasWhatWasPutIntoIt(t *testing.T) {
 	})
 }
 
-func TestAListOfChangedPathsThatIsCutIsDamaged(t *testing.T) {
+func TestTruncatedChangedList(t *testing.T) {
 	t.Parallel()
 	var set ChangedSet
 	for i := range 100 {

@@ -31,7 +31,7 @@ const (
 	days   = 24 * time.Hour
 )
 
-func TestWhatRetentionLetsGo(t *testing.T) {
+func TestThin(t *testing.T) {
 	t.Parallel()
 	old := []time.Duration{100*days + 3*hour, 100*days + 2*hour, 100 * days, 99 * days}
 	latest := 0 * minute
@@ -77,7 +77,7 @@ func TestWhatRetentionLetsGo(t *testing.T) {
 	}
 }
 
-func TestEachLineageIsThinnedByItself(t *testing.T) {
+func TestThinPerLineage(t *testing.T) {
 	t.Parallel()
 	snaps := aged(bands.Auto, 9*days+3*minute, 9*days+2*minute, 9*days+minute, 9*days, 2*minute, minute)
 	for i := range snaps {
@@ -90,7 +90,7 @@ func TestEachLineageIsThinnedByItself(t *testing.T) {
 	}
 }
 
-func TestTenThousandAreThinnedToFew(t *testing.T) {
+func TestThinTenThousand(t *testing.T) {
 	t.Parallel()
 	var ages []time.Duration
 	for i := range 10_000 {

@@ -3,7 +3,7 @@ package rules
 import "testing"
 
 // The expected results are those of git for the same line of a .gitignore.
-func TestPatternsLeaveOutWhatGitDoes(t *testing.T) {
+func TestPatternsAgreeWithGit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pattern, file string

@@ -178,8 +178,8 @@ func BenchmarkCapture(b *testing.B) {
 	}
 }
 
-// TestWriterGoesOn holds a capture open while the writer works.
-func TestWriterGoesOn(t *testing.T) {
+// TestCaptureDoesNotBlockWriter holds a capture open while the writer works.
+func TestCaptureDoesNotBlockWriter(t *testing.T) {
 	t.Parallel()
 	dir, copies := t.TempDir(), filepath.Join(t.TempDir(), "copy")
 	w := start(t, job{Path: filepath.Join(dir, "x.db"), Loop: true, Pragmas: []string{

@@ -83,7 +83,7 @@ func write(encoded string) error {
 	}
 	fmt.Println("ready")
 	if !j.Loop {
-		return obey(ctx, db)
+		return execute(ctx, db)
 	}
 	var stop atomic.Bool
 	go func() {
@@ -108,8 +108,8 @@ func write(encoded string) error {
 	return db.Close()
 }
 
-// obey executes the statements in the input, one per line.
-func obey(ctx context.Context, db *sql.DB) error {
+// execute executes the statements in the input, one per line.
+func execute(ctx context.Context, db *sql.DB) error {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		if _, err := db.ExecContext(ctx, in.Text()); err != nil {

@@ -24,9 +24,9 @@ func commitOf(n string) []string {
 	}
 }
 
-// TestMovedMeanwhile changes the database while one of its files is half read. If that makes the
-// capture inconsistent, another attempt follows.
-func TestMovedMeanwhile(t *testing.T) {
+// TestCaptureOfChangingDatabase changes the database while one of its files is half read. If
+// that makes the capture inconsistent, another attempt follows.
+func TestCaptureOfChangingDatabase(t *testing.T) {
 	t.Parallel()
 	const rollback, wal = "journal_mode(DELETE)", "journal_mode(WAL)"
 	alone := []string{"locking_mode(EXCLUSIVE)", wal}
@@ -118,8 +118,8 @@ func awaitSettled(t testing.TB, dir string) {
 	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(string, *os.File, dirfd.Stat) error { return nil }))
 }
 
-// TestLockedMeanwhile has a writer that gets the exclusive lock while the main file is read.
-func TestLockedMeanwhile(t *testing.T) {
+// TestCaptureWithNewLock has a writer that gets the exclusive lock while the main file is read.
+func TestCaptureWithNewLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := start(t, job{Path: filepath.Join(dir, "x.db"), Pragmas: []string{"journal_mode(MEMORY)"}})
@@ -136,7 +136,7 @@ func TestLockedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestConnectedMeanwhile(t *testing.T) {
+func TestCaptureWithNewConnection(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	j := job{Path: filepath.Join(dir, "x.db"), Pragmas: []string{"journal_mode(WAL)"}}

@@ -154,9 +154,9 @@ func check(t *testing.T, path string, end uint64, sum uint32, meta statcache.Met
 	}
 }
 
-// TestTornUpdate checks that nothing of a truncated update is read, and that the former end of
-// the cache is still valid. A change of any byte is detected.
-func TestTornUpdate(t *testing.T) {
+// TestTruncatedUpdate checks that nothing of a truncated update is read, and that the former end
+// of the cache is still valid. A change of any byte is detected.
+func TestTruncatedUpdate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stat")
 	m := model{"dir03/file01": 7}
 	end, sum, err := statcache.Save(path, statcache.Meta{Version: 1}, root(t, m, nil, nil), nil)

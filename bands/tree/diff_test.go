@@ -99,7 +99,7 @@ func TestDiffFromNothing(t *testing.T) {
 	}
 }
 
-func TestErrorsComeBack(t *testing.T) {
+func TestErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	l := memory{}
 	root := model{"": dir(), "a": dir(), "a/1": file(1)}.build(l)
@@ -168,7 +168,7 @@ func TestLookup(t *testing.T) {
 }
 
 // A damaged directory affects the paths below it, and nothing else.
-func TestDamageIsPassedOver(t *testing.T) {
+func TestDamageIsSkipped(t *testing.T) {
 	t.Parallel()
 	var root, other band.Ref
 	records := store(t, func(w *band.Writer) {

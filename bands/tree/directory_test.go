@@ -40,7 +40,7 @@ func everything() *tree.Directory {
 	}
 }
 
-func TestDirectoriesComeBack(t *testing.T) {
+func TestDirectoryRoundTrip(t *testing.T) {
 	t.Parallel()
 	many := &tree.Directory{Attr: tree.Attr{Mode: 0o755, Mtime: at(5, 5)}}
 	for i := range 5000 {
@@ -77,7 +77,7 @@ func TestDirectoriesComeBack(t *testing.T) {
 }
 
 // Every byte of a directory is needed: no prefix is valid.
-func TestCutDirectories(t *testing.T) {
+func TestTruncatedDirectories(t *testing.T) {
 	t.Parallel()
 	data := everything().Encode(nil)
 	for n := range data {

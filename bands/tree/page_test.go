@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestTheDirectoryOfThePage(t *testing.T) {
+func TestExampleDirectory(t *testing.T) {
 	t.Parallel()
 	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
 	want := &tree.Directory{
@@ -44,7 +44,7 @@ func TestTheDirectoryOfThePage(t *testing.T) {
 	}
 }
 
-func TestThePagedDirectoryOfThePage(t *testing.T) {
+func TestExamplePagedDirectory(t *testing.T) {
 	t.Parallel()
 	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
 	want := &tree.Directory{Attr: tree.Attr{Mode: 0o755, UID: 1000, GID: 1000, Mtime: at(1_700_000_000, 0)}}

@@ -113,7 +113,7 @@ func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree
 	return list
 }
 
-func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
+func TestEditedPagesEqualNewPages(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "folders of 6,000 files")
 	for seed := range uint64(testkit.Rounds(1, 3)) {
@@ -193,7 +193,7 @@ func compareDirectories(t *testing.T, m *paged, roots [2]band.Ref, before, after
 	}
 }
 
-func TestPagesHaveAFewHundredEntries(t *testing.T) {
+func TestPageSize(t *testing.T) {
 	t.Parallel()
 	m := newPaged()
 	var list []tree.Entry
@@ -214,7 +214,7 @@ func TestPagesHaveAFewHundredEntries(t *testing.T) {
 	}
 }
 
-func TestHeadersComeBack(t *testing.T) {
+func TestHeaderRoundTrip(t *testing.T) {
 	t.Parallel()
 	want := &tree.Directory{Attr: everything().Attr}
 	want.SetPages([]tree.Page{
@@ -248,7 +248,7 @@ func TestHeadersComeBack(t *testing.T) {
 	}
 }
 
-func TestRecordsRefuseAPageOfAnotherDirectory(t *testing.T) {
+func TestRecordsRefusePageOfAnotherDirectory(t *testing.T) {
 	t.Parallel()
 	first := []tree.Entry{{Name: "a", Kind: tree.Symlink, Target: "x"}, {Name: "c", Kind: tree.Symlink}}
 	second := []tree.Entry{{Name: "b", Kind: tree.Symlink}, {Name: "d", Kind: tree.Symlink}}

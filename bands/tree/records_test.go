@@ -135,7 +135,7 @@ func TestDiffComparesParts(t *testing.T) {
 }
 
 // A directory with another record but the same content is not reported as changed.
-func TestDiffGoesByContent(t *testing.T) {
+func TestDiffComparesContent(t *testing.T) {
 	t.Parallel()
 	l := memory{}
 	var roots []band.Ref

@@ -28,8 +28,8 @@ const (
 	kindVar  = "VOLUME_KIND"
 )
 
-// works returns all operations that write to a store.
-func works() map[string]func(dir string, h *bands.Held) error {
+// operations returns all operations that write to a store.
+func operations() map[string]func(dir string, h *bands.Held) error {
 	return map[string]func(dir string, h *bands.Held) error{
 		"take": func(dir string, h *bands.Held) error {
 			_, _, err := volume.Take(h, child(dir), volume.TakeOptions{Options: options(dir), Force: true})
@@ -52,7 +52,7 @@ func child(dir string) volume.Driver { return driverOf(os.Getenv(kindVar), dir) 
 
 // TestFSVolumeCrashChild isn't a test: it is the process that is stopped.
 func TestFSVolumeCrashChild(t *testing.T) {
-	work, dir := works()[os.Getenv(workVar)], os.Getenv(worldVar)
+	work, dir := operations()[os.Getenv(workVar)], os.Getenv(worldVar)
 	if work == nil {
 		t.Skip("there is nothing to do")
 	}
@@ -83,11 +83,11 @@ func TestFSVolumeCrash(t *testing.T) {
 
 func crashes(t *testing.T, driver, dir string) {
 	t.Helper()
-	for name := range works() {
+	for name := range operations() {
 		for _, fault := range []string{"crash", "fail"} {
 			points := 0
 			for n := 1; ; n++ {
-				if !stopped(t, driver, filepath.Join(dir, fmt.Sprintf("%s-%s-%d", name, fault, n)), name, fmt.Sprintf("%s:%d", fault, n)) {
+				if !runWithFault(t, driver, filepath.Join(dir, fmt.Sprintf("%s-%s-%d", name, fault, n)), name, fmt.Sprintf("%s:%d", fault, n)) {
 					break
 				}
 				points++
@@ -100,8 +100,8 @@ func crashes(t *testing.T, driver, dir string) {
 	}
 }
 
-// stopped runs the operation with a fault, and reports whether the fault struck.
-func stopped(t *testing.T, driver, dir, name, fault string) bool {
+// runWithFault runs the operation with a fault, and reports whether the fault struck.
+func runWithFault(t *testing.T, driver, dir, name, fault string) bool {
 	t.Helper()
 	w := newWorld(t, driver, dir, 7)
 	some := filepath.Join(dir, "tree", "some")
@@ -148,7 +148,7 @@ func stopped(t *testing.T, driver, dir, name, fault string) bool {
 		t.Fatal("it is restored, but there is no rescue")
 	}
 	if name == "paths" {
-		w.someRestored(some, fault, want)
+		w.checkSome(some, fault, want)
 	} else {
 		w.same("the tree", want, w.tree.Read())
 	}
@@ -159,20 +159,20 @@ func stopped(t *testing.T, driver, dir, name, fault string) bool {
 	} else if w.store.Has(2) {
 		w.holds[2] = present
 	}
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 	w.take()
 	w.tree.Edit(3)
 	w.restore(w.versions()[0])
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 	w.close()
 	return struck
 }
 
-// someRestored checks that the files of the folder some are as before or restored, after a kill
-// all of them the same, and that everything else is unchanged.
-func (w *world) someRestored(some, fault string, present treetest.Model) {
+// checkSome checks that the files of the folder some are as before or restored, after a kill all
+// of them the same, and that everything else is unchanged.
+func (w *world) checkSome(some, fault string, present treetest.Model) {
 	w.t.Helper()
 	restored := 0
 	for file, now := range map[string]string{"gone": "", "below/changed": "now", "new": "now"} {
@@ -201,8 +201,8 @@ func (w *world) someRestored(some, fault string, present treetest.Model) {
 	w.same("the rest", others(present), others(w.tree.Read()))
 }
 
-// clean checks that there are no leftovers in the store's folder and no loop devices.
-func (w *world) clean() {
+// checkNoLeftovers checks that there are no leftovers in the store's folder and no loop devices.
+func (w *world) checkNoLeftovers() {
 	w.t.Helper()
 	entries, err := os.ReadDir(w.store.Dir())
 	w.must(err)

@@ -101,15 +101,15 @@ func TestFSVolumeSuspended(t *testing.T) {
 		_, err := w.driver.Thaw(filepath.Join(w.dir, "tree"))
 		return errors.Join(err, h.Sweep())
 	})
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 	w.take()
-	w.whole()
+	w.checkSnapshots()
 }
 
-// TestFSVolumeGuardOfAnother checks that the guard of a snapshot whose process was killed
+// TestFSVolumeGuardOfKilledProcess checks that the guard of a snapshot whose process was killed
 // doesn't thaw a later snapshot.
-func TestFSVolumeGuardOfAnother(t *testing.T) {
+func TestFSVolumeGuardOfKilledProcess(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 4)
 	n := w.stepOf("take", "clone")
 	w.holds[1] = w.tree.Read()
@@ -153,8 +153,8 @@ func TestFSVolumeGuardOfAnother(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	w.must(later.Process.Signal(syscall.SIGCONT), later.Wait())
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 }
 
 // TestFSVolumeImageManyFiles checks that a restore of a volume with many files leaves nothing
@@ -176,7 +176,7 @@ func TestFSVolumeImageManyFiles(t *testing.T) {
 	v := w.take()
 	w.must(os.WriteFile(filepath.Join(root, "later"), []byte("x"), 0o644))
 	w.restore(v)
-	w.whole()
+	w.checkSnapshots()
 	w.must(w.driver.Close(root, false))
 	const most = 30 * time.Second
 	for end := time.Now().Add(most); ; time.Sleep(100 * time.Millisecond) {
@@ -187,7 +187,7 @@ func TestFSVolumeImageManyFiles(t *testing.T) {
 			t.Fatal("a loop device is left")
 		}
 	}
-	w.clean()
+	w.checkNoLeftovers()
 }
 
 // isOurs reports whether a loop device is backed by a file of the store. The file at path
@@ -197,9 +197,9 @@ func (w *world) isOurs(path string) bool {
 	return err == nil && strings.HasPrefix(string(file), w.store.Dir())
 }
 
-// TestFSVolumeThawedByTheNext checks that the next command thaws a volume that both the process
-// and its guard left frozen.
-func TestFSVolumeThawedByTheNext(t *testing.T) {
+// TestFSVolumeThawedByNextCommand checks that the next command thaws a volume that both the
+// process and its guard left frozen.
+func TestFSVolumeThawedByNextCommand(t *testing.T) {
 	w := newWorld(t, "image", testkit.Mount(t, testkit.XFS, 400), 2)
 	root := filepath.Join(w.dir, "tree")
 	w.must(os.WriteFile(w.store.Path("freezing"), nil, 0o600), loopfs.Freeze(root))
@@ -209,7 +209,7 @@ func TestFSVolumeThawedByTheNext(t *testing.T) {
 		t.Fatalf("%v, %v, %v", thawed, err, again)
 	}
 	w.take()
-	w.whole()
+	w.checkSnapshots()
 }
 
 // TestFSVolumeImageInUse checks that a restore of an image works while a process has a file
@@ -227,8 +227,8 @@ func TestFSVolumeImageInUse(t *testing.T) {
 	}
 	_, err = open.WriteString(", later")
 	w.must(err, open.Close())
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 }
 
 // TestFSVolumeImageFull checks that a snapshot is refused if the disk has no room for the data
@@ -255,7 +255,7 @@ func TestFSVolumeImageFull(t *testing.T) {
 	}
 	w.take()
 	w.restore(v)
-	w.whole()
+	w.checkSnapshots()
 }
 
 // TestFSVolumeImageRefuses checks which volumes can't be taken, restored, closed or opened.
@@ -287,7 +287,7 @@ func TestFSVolumeImageRefuses(t *testing.T) {
 		t.Errorf("opened over a foreign mount: %v", err)
 	}
 	w.must(exec.Command("umount", root).Run(), w.driver.Open(root), w.driver.Open(root))
-	w.whole()
+	w.checkSnapshots()
 	mounted := filepath.Join(root, "mnt")
 	w.must(os.Mkdir(mounted, 0o755))
 	testkit.Bind(t, t.TempDir(), mounted)

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSVolumeTwoAtOnce lets processes take and restore the same store at once: they run one
-// after the other, and each snapshot is of a moment in between.
-func TestFSVolumeTwoAtOnce(t *testing.T) {
+// TestFSVolumeConcurrentProcesses lets processes take and restore the same store at once: they
+// run one after the other, and each snapshot is of a moment in between.
+func TestFSVolumeConcurrentProcesses(t *testing.T) {
 	for driver, kind := range kinds() {
 		t.Run(driver, func(t *testing.T) {
 			testkit.Hdiutil(t)
@@ -48,7 +48,7 @@ func TestFSVolumeTwoAtOnce(t *testing.T) {
 					t.Errorf("%s is neither: %s", v, treetest.Diff(now, got))
 				}
 			}
-			w.clean()
+			w.checkNoLeftovers()
 		})
 	}
 }

@@ -125,8 +125,8 @@ func (w *world) same(what string, want, got treetest.Model) {
 	}
 }
 
-// whole checks that the store has the expected snapshots, with their content, and no others.
-func (w *world) whole() {
+// checkSnapshots checks that the store has exactly the expected snapshots, with their content.
+func (w *world) checkSnapshots() {
 	w.t.Helper()
 	versions := w.versions()
 	for _, v := range versions {
@@ -183,12 +183,12 @@ func restores(t *testing.T, driver, dir string) {
 			if step%2 == 1 {
 				w.restore(1 + bands.Version(seed+uint64(step))%v)
 			}
-			w.whole()
+			w.checkSnapshots()
 		}
 		w.hold(func(h *bands.Held) error { return retention.Delete(h, 1, 3) })
 		delete(w.holds, 1)
 		delete(w.holds, 3)
-		w.whole()
+		w.checkSnapshots()
 	}
 }
 
@@ -239,7 +239,7 @@ func TestFSVolumeRefuses(t *testing.T) {
 			}
 			return nil
 		})
-		w.whole()
+		w.checkSnapshots()
 	}
 	nested := filepath.Join(root, "nested")
 	w.must(btrfs.Create(nested))
@@ -297,9 +297,9 @@ func TestFSVolumeMissing(t *testing.T) {
 	}
 }
 
-// TestFSVolumeOfAUser checks that an ordinary user, whom the file system doesn't let remove a
+// TestFSVolumeOfUser checks that an ordinary user, whom the file system doesn't let remove a
 // subvolume at once, can remove one with folders that aren't writable.
-func TestFSVolumeOfAUser(t *testing.T) {
+func TestFSVolumeOfUser(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Btrfs, 300)
 	const user = 65534
 	if err := os.Chown(dir, user, user); err != nil {
@@ -459,9 +459,9 @@ func TestFSVolumeReadOnlyHost(t *testing.T) {
 		_, _, err := volume.Recover(h, w.driver)
 		return errors.Join(err, h.Sweep())
 	})
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 	w.restore(v)
-	w.whole()
-	w.clean()
+	w.checkSnapshots()
+	w.checkNoLeftovers()
 }
