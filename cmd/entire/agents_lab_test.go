@@ -18,9 +18,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// TestAgentLab has the genuine clients of other agents work in a repository while a script
-// returns the model's answers. ENTIRE_AGENT_LAB is the lab's folder, ENTIRE_BIN that of
-// the program; ENTIRE_AGENTS names the clients.
+// TestAgentLab runs the genuine clients of other agents in a repository, with a script in place
+// of the model. ENTIRE_AGENT_LAB is the folder of the lab, ENTIRE_BIN that of the program;
+// ENTIRE_AGENTS lists the clients.
 func TestAgentLab(t *testing.T) {
 	lab, bin := os.Getenv("ENTIRE_AGENT_LAB"), os.Getenv("ENTIRE_BIN")
 	if lab == "" || bin == "" {
@@ -47,7 +47,7 @@ type agentLab struct {
 	t             *testing.T
 	lab, dir, bin string
 	agent         agent.Agent
-	// before is what the person runs in the project before it is enabled.
+	// before is the command that the user runs in the project before entire is enabled.
 	before string
 }
 
@@ -67,11 +67,12 @@ func newAgentLab(t *testing.T, lab, bin string, a agent.Agent) *agentLab {
 func (l *agentLab) project() string { return filepath.Join(l.dir, "project") }
 func (l *agentLab) home() string    { return filepath.Join(l.dir, "home") }
 
-// play runs the client with a script of the model and what the person types: the name of
-// a file and its lines.
+// play runs the client with a script for the model and the user's input. input is its kind,
+// prompts or keys, and lines is its text.
 func (l *agentLab) play(script, input, lines string) {
 	l.t.Helper()
-	// The client's shell may be a login shell, which sets PATH anew, and not read the user's configuration of git.
+	// The client's shell may be a login shell, which resets PATH, and may not read the user's
+	// git configuration.
 	mcp := ""
 	if agenthook.ServersFile(l.agent, l.project()) != "" {
 		mcp = " --mcp"
@@ -86,7 +87,7 @@ func (l *agentLab) play(script, input, lines string) {
 	}
 }
 
-// program returns the folder of OpenCode's program, as the lab has installed it.
+// program returns the folder of the client's program, as installed by the lab.
 func (l *agentLab) program() string {
 	l.t.Helper()
 	cache, err := os.UserCacheDir()
@@ -101,7 +102,7 @@ func (l *agentLab) program() string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// run runs a command in the project as the person would.
+// run runs a command in the project as the user would.
 func (l *agentLab) run(name string, args ...string) string {
 	l.t.Helper()
 	cmd := exec.CommandContext(l.t.Context(), name, args...)
@@ -114,7 +115,7 @@ func (l *agentLab) run(name string, args ...string) string {
 	return string(out)
 }
 
-// requests returns what the client asked the model.
+// requests returns the client's requests to the model.
 func (l *agentLab) requests() string {
 	l.t.Helper()
 	data, err := os.ReadFile(filepath.Join(l.dir, "log", "requests.jsonl"))
@@ -156,7 +157,8 @@ func (l *agentLab) sessions() []agentSession {
 	return list.Sessions
 }
 
-// agentWorks has the person commit what the first turn did, and the agent what the second did.
+// agentWorks checks two turns: the user commits the changes of the first, the agent those of
+// the second.
 func agentWorks(t *testing.T, l *agentLab) {
 	l.play(filepath.Join(l.lab, "examples", "1-write-shell.json"), "prompts",
 		"Write two pages in docs and name them in the readme\n"+
@@ -188,8 +190,8 @@ func agentWorks(t *testing.T, l *agentLab) {
 	}
 }
 
-// agentDelegates has a subagent write a file and use the shell: what it said and did is in the
-// record of the person's commit, its tokens apart.
+// agentDelegates has a subagent write a file and use the shell. The record of the user's commit
+// contains the subagent's conversation and actions, and its tokens separately.
 func agentDelegates(t *testing.T, l *agentLab) {
 	if l.agent.Name == agent.Pi().Name {
 		t.Skip("it has no subagents")
@@ -216,14 +218,14 @@ func agentDelegates(t *testing.T, l *agentLab) {
 	l.contains(blame, `"agent": "`+l.agent.Label+`"`, `"subagent": "`)
 }
 
-// agentClears sees that the new session gets the brief of the one that was cleared.
+// agentClears checks that the session after a clear gets the brief of the cleared session.
 func agentClears(t *testing.T, l *agentLab) {
 	keys, err := os.ReadFile(filepath.Join(l.lab, "examples", "2-clear.keys"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	script := filepath.Join(l.lab, "examples", "2-clear.json")
-	if l.agent.Name == agent.Gemini().Name { // the brief is behind the prompt, and quotes the first one
+	if l.agent.Name == agent.Gemini().Name { // the brief follows the prompt and quotes the first one
 		turns, err := os.ReadFile(script)
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +248,7 @@ func agentClears(t *testing.T, l *agentLab) {
 	l.contains(l.run(filepath.Join(l.bin, "entire"), "recall", "list"), "Write the first page")
 }
 
-// patiently lets a machine with other work take three times as long.
+// patiently triples the waits of 10 to 99 seconds, for a machine with other load.
 func patiently(keys string) string {
 	return regexp.MustCompile(`(?m)(^wait-.* )(\d\d)$`).ReplaceAllStringFunc(keys, func(line string) string {
 		at := strings.LastIndexByte(line, ' ') + 1
@@ -258,8 +260,8 @@ func patiently(keys string) string {
 	})
 }
 
-// agentIsRewound has the person cut the conversation back to before its second turn: the next
-// request to the model has the first turn and nothing of the second.
+// agentIsRewound has the user rewind the conversation to before its second turn. The next
+// request to the model contains the first turn and nothing of the second.
 func agentIsRewound(t *testing.T, l *agentLab) {
 	if l.agent.KeepsConversation {
 		t.Skip("its conversation can't be cut back")
@@ -269,7 +271,7 @@ func agentIsRewound(t *testing.T, l *agentLab) {
   {"match": "beta page", "steps": [[{"write": "${CWD}/docs/beta.md", "content": "# Beta\n"}], [{"text": "Beta is there."}]]},
   {"match": "gamma page", "steps": [[{"text": "Gamma is not needed."}]]}]}`)
 	goOn := "\nWrite the gamma page\n"
-	if l.agent.HandsOver() { // the command that is printed makes a session of its own
+	if l.agent.HandsOver() { // the printed command creates a session of its own
 		goOn = ` 2>&1 | tee ../said; export PATH="` + l.program() + `:$PATH"; eval "$(sed -n 's/.*as it was there: //p' ../said | sed 's/ && .*//')"` +
 			` && opencode run --format json -s "$(sed -n 's/.* -s //p' ../said)" 'Write the gamma page'` + "\n"
 	}
@@ -291,8 +293,8 @@ func agentIsRewound(t *testing.T, l *agentLab) {
 	}
 }
 
-// agentHasTwoLevels installs hooks in the person's own settings of the client, first alone and then
-// beside the project's: each event counts once.
+// agentHasTwoLevels installs hooks in the user's own settings of the client, first alone and
+// then in addition to the project's. Each event counts once.
 func agentHasTwoLevels(t *testing.T, l *agentLab) {
 	l.before = `entire agents install ` + l.agent.Name + ` --user`
 	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [
@@ -311,8 +313,8 @@ func agentHasTwoLevels(t *testing.T, l *agentLab) {
 	}
 }
 
-// agentIsKilled kills the client in its turn: the next command knows that the agent is gone,
-// and what it did is linked to the person's commit.
+// agentIsKilled kills the client in its turn. The next command detects that the agent has
+// exited, and the changes of the turn are linked to the user's commit.
 func agentIsKilled(t *testing.T, l *agentLab) {
 	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [{"match": "third page", "steps": [
   [{"write": "${CWD}/docs/third.md", "content": "# Third\n"}],

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// equal fails the script unless both lists hold the same.
+// equal fails the script unless the lists are equal.
 func (s *story) equal(what string, got, want []string) {
 	for i := range want {
 		want[i] = testkit.InJSON(unescape(want[i]))
@@ -26,7 +26,7 @@ func (s *story) equal(what string, got, want []string) {
 	}
 }
 
-// cmdTrailer prints the ids of a commit.
+// cmdTrailer prints the checkpoint ids in the trailers of a commit.
 func cmdTrailer(s *story, args []string) {
 	_, _ = s.ts.Stdout().Write([]byte(strings.Join(s.repo().Trailers(arg(args, 0, "HEAD")), "\n") + "\n"))
 }
@@ -52,7 +52,7 @@ func cmdLinked(s *story, args []string) {
 	}
 }
 
-// cmdUnlinked asserts that a commit's message has nothing of ours.
+// cmdUnlinked asserts that a commit's message has no trailer of ours.
 func cmdUnlinked(s *story, args []string) {
 	body := s.repo().Git("log", "-1", "--format=%B", arg(args, 0, "HEAD"))
 	if strings.Contains(body, "Entire-") {
@@ -96,10 +96,9 @@ func cmdPrompts(s *story, args []string) {
 	s.equal("prompts", slot.Prompts, args[1:])
 }
 
-// cmdTranscript asserts that a checkpoint holds the live transcript's lines,
-// all of them, the first N, or all but the last N: transcript [-s NAME] REV
-// [N|-N]. The vendor's own
-// bulk may be shortened, and secrets are taken out; the rest is as it was.
+// cmdTranscript asserts that a checkpoint holds the live transcript's lines, all of them, the
+// first N, or all but the last N: transcript [-s NAME] REV [N|-N]. Bulky records of the agent
+// itself may be shortened and secrets are redacted; the rest is unchanged.
 func cmdTranscript(s *story, args []string) {
 	name, args := named(args)
 	session := s.session(name)
@@ -125,8 +124,7 @@ func cmdTranscript(s *story, args []string) {
 	}
 }
 
-// cmdSays asserts that a checkpoint's transcript has each text: says [-s NAME]
-// REV TEXT...
+// cmdSays asserts that a checkpoint's transcript contains each text: says [-s NAME] REV TEXT...
 func cmdSays(s *story, args []string) {
 	name, args := named(args)
 	transcript := s.repo().Checkpoint(args[0]).Slot(scriptTB{s.ts}, s.session(name).ID).Transcript
@@ -212,7 +210,7 @@ func cmdSubject(s *story, args []string) {
 	s.equal("subject", []string{s.repo().Git("log", "-1", "--format=%s", args[0])}, args[1:])
 }
 
-// cmdInvariants holds the repository against the rules of the format.
+// cmdInvariants checks the repository against the rules of the format.
 func cmdInvariants(s *story, _ []string) { testkit.Check(scriptTB{s.ts}, s.repo()) }
 
 // cmdCheckpoints asserts how many checkpoints are stored.
@@ -245,7 +243,7 @@ func cmdShadow(s *story, args []string) {
 	s.equal("content", []string{repo.Git("cat-file", "blob", names[0]+":"+args[0])}, args[2:3])
 }
 
-// cmdLogged asserts that the worktree's log has each text.
+// cmdLogged asserts that the worktree's log contains each text.
 func cmdLogged(s *story, args []string) {
 	log := s.repo().Log()
 	for _, text := range args {
@@ -255,9 +253,9 @@ func cmdLogged(s *story, args []string) {
 	}
 }
 
-// cmdCleanOf asserts that nothing of ours holds a text, but contents of the
-// user's own files: clean-of TEXT. It reads the stored checkpoints, the
-// shadow branches' messages and metadata, the states, and .entire.
+// cmdCleanOf asserts that none of our records contains a text, except the stored contents of
+// the user's files: clean-of TEXT. It reads the stored checkpoints, the shadow branches'
+// messages and metadata, the states, and .entire.
 func cmdCleanOf(s *story, args []string) {
 	repo, text := s.repo(), args[0]
 	for id, checkpoint := range repo.Stored() {
@@ -286,8 +284,8 @@ func cmdCleanOf(s *story, args []string) {
 	}
 }
 
-// bandFile are the files of a store that hold the user's own, and what finds
-// them there.
+// bandFile matches the files of a store that hold contents of the user's files, and their
+// indexes.
 var bandFile = regexp.MustCompile(`/entire/store/(bands/.*|checkpoints/v[0-9]+/[0-9]+(\.raw)?|dedupe|stat-[0-9a-f]+)$`)
 
 func (s *story) grepTree(dir, text string) {

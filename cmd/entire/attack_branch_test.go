@@ -67,8 +67,8 @@ func hostileBranches() map[string]string {
 	return all
 }
 
-// TestAttackBranches: what a fetched branch of checkpoints has reaches no file outside,
-// runs nothing, ends no command otherwise than by exit code, and no terminal.
+// TestAttackBranches: the contents of a fetched branch of checkpoints reach no file outside,
+// run nothing, crash or hang no command, and send no control characters to the terminal.
 func TestAttackBranches(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "all commands on each branch")
@@ -87,7 +87,8 @@ func TestAttackBranches(t *testing.T) {
 	repo := matrixRepo(t)
 	repo.Git("commit", "-q", "--no-verify", "--allow-empty", "-m", "work\n\nEntire-Checkpoint: a1b2c3d4e5f6")
 	home := repo.Env.Get("HOME")
-	// What a command may write is the transcript of that session, in the agent's folder.
+	// The only file that a command may write is the transcript of that session, in the agent's
+	// folder.
 	transcript := filepath.Join(home, ".claude", "projects", testkit.Slug(repo.Dir), "11111111-1111-4111-8111-111111111111.jsonl")
 	state := func() string {
 		var files []string

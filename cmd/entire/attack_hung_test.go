@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestAttackHungGit: a git command, a filter or a monitor of files that ignores SIGTERM
-// and SIGINT, and never ends by itself.
+// TestAttackHungGit: a git command, a filter or a file system monitor that ignores SIGTERM and
+// SIGINT and never exits.
 func TestAttackHungGit(t *testing.T) {
 	testkit.Long(t, "git runs until its deadline")
 	t.Parallel()
@@ -19,7 +19,8 @@ func TestAttackHungGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// hung writes a program that hangs as long as it is hostile and its arguments match.
+	// hung writes a program that hangs if its arguments match, as long as the file hostile
+	// exists.
 	hung := func(p *play, name, pattern string) (dir string, lift func()) {
 		dir = filepath.Join(p.root, "hung")
 		hostile := filepath.Join(dir, "hostile")

@@ -12,22 +12,23 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// siege is something hostile that is there while hooks run, and gone afterwards.
+// siege is a hostile condition that exists while hooks run and is removed afterwards.
 type siege struct {
 	name string
-	// set makes it so, and returns what takes it away.
+	// set creates the condition and returns a function that removes it.
 	set func(t *testing.T, p *play) (lift func())
 	// excused are the paths that need not be recorded.
 	excused []string
-	// locked reports that a child may hold the lock: a commit that gets no trailer says so.
+	// locked reports that a child may hold the lock: a commit without a trailer then prints a
+	// message.
 	locked bool
-	// uncommitted reports that git itself can't commit meanwhile.
+	// uncommitted reports that git itself can't commit under this condition.
 	uncommitted bool
 }
 
-// withstands plays a turn and a commit during the siege, and more after it: each hook
-// exits 0 within its deadline, leaves the worktree and the index alone, and in the end
-// nothing is lost. It returns the number of hooks and commits.
+// withstands plays a turn and a commit during the siege, and more after it. Each hook exits 0
+// within its deadline and leaves the worktree and the index unchanged; in the end nothing is
+// lost. It returns the number of hooks and commits.
 func (s siege) withstands(t *testing.T, p *play) int {
 	t.Helper()
 	const deadline = time.Second
@@ -76,7 +77,7 @@ func (s siege) withstands(t *testing.T, p *play) int {
 	return tries
 }
 
-// withstandAll tries up to n of the sieges, evenly from all.
+// withstandAll tries up to n of the sieges, evenly spaced.
 func withstandAll(t *testing.T, n int, all []siege) {
 	t.Helper()
 	step := max(1, len(all)/max(1, n))
@@ -89,7 +90,7 @@ func withstandAll(t *testing.T, n int, all []siege) {
 	}
 }
 
-// instead puts what create makes in the place of a file, which lift returns to it.
+// instead replaces a file by the result of create; lift restores it.
 func (p *play) instead(path string, create func(path string) error) (lift func()) {
 	p.TB.Helper()
 	path = p.Path(path)
@@ -104,7 +105,7 @@ func (p *play) instead(path string, create func(path string) error) (lift func()
 	}
 	return func() {
 		if pipe, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
-			_ = pipe.Close() // whoever waits for its other end goes on
+			_ = pipe.Close() // unblocks a process that waits for the other end
 		}
 		p.remove(path)
 		if was {
@@ -115,7 +116,7 @@ func (p *play) instead(path string, create func(path string) error) (lift func()
 	}
 }
 
-// TestAttackFIFOs: a pipe that nobody writes to, where a file is expected.
+// TestAttackFIFOs: a pipe without a writer where a file is expected.
 func TestAttackFIFOs(t *testing.T) {
 	t.Parallel()
 	at := func(path string) func(*play) string { return func(*play) string { return path } }
@@ -158,8 +159,8 @@ func TestAttackFIFOs(t *testing.T) {
 	withstandAll(t, attackTries(4), all)
 }
 
-// TestAttackLinks: a link out of the worktree, where a file or folder is expected. What
-// it leads to stays as it is.
+// TestAttackLinks: a link out of the worktree where a file or folder is expected. Its target
+// stays unchanged.
 func TestAttackLinks(t *testing.T) {
 	t.Parallel()
 	var all []siege

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// nobody is a user without files, for tests that root can't make: root may write
-// what is read-only.
+// nobody is a user without files, for tests that don't work as root: root may write read-only
+// files.
 const nobody = 65534
 
-// TestAttackReadOnlyParts: a part of the git directory, or of the worktree, that its
-// own user may not write.
+// TestAttackReadOnlyParts: a part of the git directory or of the worktree that its owner can't
+// write.
 func TestAttackReadOnlyParts(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "a repository for each part")
@@ -63,8 +63,8 @@ func TestAttackReadOnlyParts(t *testing.T) {
 	withstandAll(t, attackTries(4), all)
 }
 
-// readOnly takes the right to write from a path and all below it. What lift returns
-// it to is as it was.
+// readOnly removes the write permission from a path and everything below it; lift restores the
+// modes.
 func (p *play) readOnly(t *testing.T, path string) (lift func()) {
 	t.Helper()
 	modes := map[string]fs.FileMode{}
@@ -91,7 +91,7 @@ func (p *play) readOnly(t *testing.T, path string) (lift func()) {
 	}
 }
 
-// asNobody runs the test once more, as a user whom the modes of files bind.
+// asNobody runs the test again as a user who is subject to file modes.
 func asNobody(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "as-nobody-") //nolint:usetesting // nobody can't enter t.TempDir
@@ -108,8 +108,8 @@ func asNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "entire.test")
-	// By a child: a process that another test starts meanwhile would inherit the open file, and
-	// a program that is open for writing can't be run.
+	// A child copies it: a process that another test starts at the same time would inherit the
+	// open file, and a program that is open for writing can't be run.
 	if out, err := exec.Command("cp", self, program).CombinedOutput(); err != nil {
 		t.Fatalf("copy the test: %v\n%s", err, out)
 	}

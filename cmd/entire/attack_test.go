@@ -12,7 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// attackTries is how many tries an attack makes, of all that it has.
+// attackTries returns the number of tries of an attack: some, fewer under -short, or
+// ENTIRE_TEST_ATTACK.
 func attackTries(some int) int {
 	if n, err := strconv.Atoi(os.Getenv("ENTIRE_TEST_ATTACK")); err == nil {
 		return n
@@ -20,7 +21,7 @@ func attackTries(some int) int {
 	return testkit.Rounds(max(1, some/4), some)
 }
 
-// attempt is one call of a hook, with what it is to be proof against.
+// attempt is one call of a hook with hostile input.
 type attempt struct {
 	name  string
 	args  []string
@@ -28,9 +29,9 @@ type attempt struct {
 	env   []string
 }
 
-// withstand makes up to n of the attempts, evenly from all: each exits 0 in time,
-// and no branch, neither the index, the worktree but for .entire, nor the folder above
-// it changes. A session whose transcript is refused may be recorded.
+// withstand makes up to n of the attempts, evenly spaced. Each exits 0 in time; branches, the
+// index, the worktree except .entire, and the folder above it stay unchanged. A session whose
+// transcript is refused may be recorded.
 func withstand(t *testing.T, n int, all []attempt) {
 	t.Helper()
 	repo := matrixRepo(t)
@@ -42,7 +43,7 @@ func withstand(t *testing.T, n int, all []attempt) {
 		}
 		return fmt.Sprint(entries, repo.Git("for-each-ref", "refs/heads", "refs/tags", "refs/remotes"), repo.Git("status", "--porcelain", "--untracked-files=all", "--ignored", ":!.entire"), repo.Git("log", "-1", "--format=%H %B"))
 	}
-	// The first call makes the folder of the log.
+	// The first call creates the folder of the log.
 	testkit.Call{Dir: repo.Dir, Env: repo.Env, Name: "entire", Args: []string{"hooks", "claude-code", "stop"}}.Run(t)
 	before := state()
 	step := max(1, len(all)/max(1, n))

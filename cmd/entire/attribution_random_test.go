@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// writers is a repository in which an agent and a person edit the same files at
-// random. No two lines are ever equal, so that each line's author is known.
+// writers is a repository in which an agent and a person edit the same files at random. No two
+// lines are ever equal, so each line's author is known.
 type writers struct {
 	*testkit.Repo
 
@@ -42,8 +42,8 @@ func (w *writers) edit(path string, byAgent bool) string {
 
 func (w *writers) file() string { return []string{"a.txt", "b.txt"}[w.random.IntN(2)] }
 
-// turn is one of the agent's, in which a tool names the file or a shell changes
-// it. Some are interrupted.
+// turn plays a turn of the agent in which a tool names the file or a shell command changes it.
+// Some turns are interrupted.
 func (w *writers) turn() {
 	w.session.Prompt("Change it")
 	w.settle()
@@ -59,8 +59,8 @@ func (w *writers) turn() {
 	}
 }
 
-// settle waits until the prompt's snapshot is there: on a busy machine another
-// child may be at it.
+// settle waits until the prompt's snapshot is taken: on a busy machine another child may still
+// be taking it.
 func (w *writers) settle() {
 	const tries = 100
 	for range tries {
@@ -73,7 +73,7 @@ func (w *writers) settle() {
 	}
 }
 
-// person edits a file, at a time that no turn can take for its own.
+// person edits a file at a time that no turn can claim.
 func (w *writers) person() {
 	if w.open {
 		return
@@ -84,7 +84,7 @@ func (w *writers) person() {
 	testkit.Pass(w.TB, w.Env.Get("TMPDIR"), 60*time.Millisecond)
 }
 
-// commit commits everything and holds the attribution against what is known.
+// commit commits everything and compares the attribution with the known authors.
 func (w *writers) commit(t *testing.T) {
 	t.Helper()
 	if w.open {

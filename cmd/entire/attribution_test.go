@@ -17,9 +17,8 @@ func figureNames() map[string]string {
 	}
 }
 
-// cmdAttributed asserts a commit's attribution, all figures that aren't named
-// being 0, and that they add up to git's own count: attributed [-s NAME] REV
-// FIGURE=N...
+// cmdAttributed asserts a commit's attribution, with 0 for the figures that aren't named, and
+// that the figures add up to git's own count: attributed [-s NAME] REV FIGURE=N...
 func cmdAttributed(s *story, args []string) {
 	name, args := named(args)
 	got := s.repo().Checkpoint(args[0]).Slot(scriptTB{s.ts}, s.session(name).ID).Meta.Attribution
@@ -58,7 +57,7 @@ func cmdAttributed(s *story, args []string) {
 	}, []string{strconv.Itoa(added), strconv.Itoa(added), strconv.Itoa(removed)})
 }
 
-// numstat is how many lines a commit added and removed, as git counts.
+// numstat returns the numbers of lines that a commit added and removed, as counted by git.
 func (s *story) numstat(rev string) (added, removed int) {
 	for line := range strings.Lines(s.repo().Git("show", "--numstat", "--format=", "-M", rev, "--")) {
 		fields := strings.Fields(line)

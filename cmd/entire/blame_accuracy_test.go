@@ -11,9 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/blameaccuracy"
 )
 
-// TestBlameAccuracy holds who wrote each line of a few histories with known authors: none is
-// wrong. ENTIRE_TEST_HISTORIES sets how many, ENTIRE_TEST_SEED the first one; then at least
-// 99 % have to be right, and ENTIRE_TEST_TABLE=FILE gets the page with the figures.
+// TestBlameAccuracy compares the recorded author of each line of a few histories with the known
+// one: none is wrong. ENTIRE_TEST_HISTORIES sets the number of histories, ENTIRE_TEST_SEED the
+// first seed. With more histories at least 99 % must be right. ENTIRE_TEST_TABLE=FILE writes
+// the page with the figures.
 func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories within are parallel
 	testkit.Long(t, "plays histories with hooks")
 	t.Parallel()

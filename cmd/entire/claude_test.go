@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// named takes a leading "-s NAME" off the arguments.
+// named removes a leading "-s NAME" from the arguments.
 func named(args []string) (name string, rest []string) {
 	if len(args) >= 2 && args[0] == "-s" {
 		return args[1], args[2:]
@@ -17,8 +17,8 @@ func named(args []string) (name string, rest []string) {
 	return "main", args
 }
 
-// session returns the story's session of that name, made on first use in the
-// script's current folder.
+// session returns the story's session of that name, created on first use in the script's
+// current folder.
 func (s *story) session(name string) *testkit.Session {
 	repo := s.repo()
 	if old := s.sessions[name]; old != nil {
@@ -38,13 +38,13 @@ func (s *story) session(name string) *testkit.Session {
 // cmdClaude plays one step of a session:
 //
 //	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | fail | end [REASON]
-//	                 again REASON        the end once more, as of a second handler
+//	                 again REASON        the end again, as from a second handler
 //	                 brief [SOURCE]      the second handler of a start
 //	                 compact SUMMARY     a compaction with all of its events
 //	                 write PATH TEXT | edit PATH OLD NEW | bash COMMAND | big KILOBYTES
 //	                 cut TEXT | mend | raw TEXT | lag | shared | live | die | cd DIR | background [NAME...] | installed | home
 //	                 after NAME          it runs in the process of that session
-//	                 complete            what a hook leaves to its child
+//	                 complete            the work that a hook leaves to its child
 //	                 env NAME=VALUE...
 //	                 turn PATH...        a whole turn that writes these files
 func cmdClaude(ts *testscript.TestScript, neg bool, args []string) {
@@ -79,7 +79,7 @@ func cmdClaude(ts *testscript.TestScript, neg bool, args []string) {
 	_, _ = ts.Stderr().Write([]byte(result.Stderr))
 }
 
-// arg is the n-th argument or a default.
+// arg returns the n-th argument or a default.
 func arg(args []string, n int, otherwise string) string {
 	if n < len(args) {
 		return args[n]
@@ -121,7 +121,7 @@ func playStep(ts *testscript.TestScript, session *testkit.Session, step string, 
 	return testkit.Result{}
 }
 
-// arrange is for steps that are no part of a conversation.
+// arrange plays the steps that are not part of a conversation.
 func arrange(ts *testscript.TestScript, session *testkit.Session, step string, args []string) {
 	switch step {
 	case "big":
@@ -159,7 +159,7 @@ func arrange(ts *testscript.TestScript, session *testkit.Session, step string, a
 	}
 }
 
-// wholeTurn is a prompt, a Write for each file, and a stop.
+// wholeTurn plays a prompt, a Write for each file, and a stop.
 func wholeTurn(session *testkit.Session, paths []string) testkit.Result {
 	session.Prompt("Please write " + strings.Join(paths, " and ") + ".")
 	for _, path := range paths {

@@ -54,7 +54,7 @@ func TestWorktreesAtOnce(t *testing.T) {
 	explain(t, repo)
 }
 
-// explain logs what the hooks complained about, if the test failed.
+// explain logs the warnings and failures of the hooks if the test failed.
 func explain(t *testing.T, repo *testkit.Repo) {
 	t.Helper()
 	if !t.Failed() {
@@ -67,8 +67,8 @@ func explain(t *testing.T, repo *testkit.Repo) {
 	}
 }
 
-// commitSixTimes is the life of one worktree: the user commits after some
-// turns, the agent within others.
+// commitSixTimes plays a session in one worktree: the user commits after some turns, the agent
+// in the others.
 func commitSixTimes(session *testkit.Session) {
 	session.Start("startup")
 	for n := range 6 {
@@ -87,9 +87,9 @@ func commitSixTimes(session *testkit.Session) {
 	session.End("prompt_input_exit")
 }
 
-// TestSessionsAtOnce lets 20 sessions write in one worktree at the same time;
-// then one commit takes all of it, and nothing is lost: what a hook had to
-// leave because the lock was taken for too long, the commit's hooks make good.
+// TestSessionsAtOnce lets 20 sessions write in one worktree at the same time. Then one commit
+// includes everything and nothing is lost: the commit's hooks do the work that a hook skipped
+// because the lock was held for too long.
 func TestSessionsAtOnce(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "20 sessions")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// contextCheckpoint is what the words look at.
+// contextCheckpoint is a saved context, with the fields that the script commands check.
 type contextCheckpoint struct {
 	id     string
 	Order  int64
@@ -15,7 +15,7 @@ type contextCheckpoint struct {
 	Status string
 }
 
-// contexts are the context checkpoints, the newest first.
+// contexts returns the saved contexts, newest first.
 func (s *story) contexts() []contextCheckpoint {
 	repo := s.repo()
 	var list []contextCheckpoint
@@ -28,8 +28,7 @@ func (s *story) contexts() []contextCheckpoint {
 	return list
 }
 
-// cmdContexts asserts the context checkpoints, the newest first: contexts
-// CAUSE/STATUS...
+// cmdContexts asserts the saved contexts, newest first: contexts CAUSE/STATUS...
 func cmdContexts(s *story, args []string) {
 	got := []string{}
 	for _, c := range s.contexts() {
@@ -38,8 +37,7 @@ func cmdContexts(s *story, args []string) {
 	s.equal("context checkpoints", got, args)
 }
 
-// cmdContext asserts that the newest context checkpoint has each text:
-// context TEXT...
+// cmdContext asserts that the newest saved context contains each text: context TEXT...
 func cmdContext(s *story, args []string) {
 	list := s.contexts()
 	if len(list) == 0 {

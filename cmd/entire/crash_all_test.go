@@ -15,8 +15,8 @@ func TestCrash(t *testing.T) { //nolint:tparallel // the hooks within are parall
 	d.tally.report(t)
 }
 
-// TestCrashWrites lets writes of every hook fail, in every scene: from every
-// fourth on, and at each place.
+// TestCrashWrites makes the writes of every hook fail, in every scene: all from every fourth
+// on, and those at each place.
 func TestCrashWrites(t *testing.T) { //nolint:tparallel // the hooks within are parallel
 	t.Parallel()
 	bin := buildFaulty(t)

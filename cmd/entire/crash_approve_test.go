@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashApprove stops a yes to two proposals, and an edit of personal settings
-// that a reset left behind, at every write. No value counts that the user hasn't
-// accepted, none is lost that they had, and the next attempt completes the work.
+// TestCrashApprove stops the acceptance of two proposals, and an edit of personal settings that
+// a reset left behind, at every write. No value takes effect that the user hasn't accepted, no
+// value of theirs is lost, and the next attempt completes the work.
 func TestCrashApprove(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -78,7 +78,7 @@ func TestCrashApprove(t *testing.T) {
 	}
 }
 
-// configOf is what `entire config` prints, with single spaces.
+// configOf returns the output of `entire config`, with single spaces.
 func configOf(p *play) string {
 	out := testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"config"}}.Must(p.TB)
 	return strings.Join(strings.Fields(string(out)), " ")

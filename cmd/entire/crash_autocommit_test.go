@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCrashAutoCommit stops the hooks of a turn's commit at every write. The
-// next stop commits what is left, and leaves nothing of it in the index.
+// TestCrashAutoCommit stops the hooks of a turn's commit at every write. The next stop commits
+// the rest and leaves none of it in the index.
 func TestCrashAutoCommit(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -39,8 +39,8 @@ func TestCrashAutoCommit(t *testing.T) {
 	}
 }
 
-// stopCommit ends the turn, its hook stopped at the step, ends another turn, and
-// says whether the hook came that far.
+// stopCommit ends the turn with its hook stopped at the step, ends another turn, and reports
+// whether the hook reached the step.
 func stopCommit(t *testing.T, p *play, hook string, step int) bool {
 	t.Helper()
 	stop := func() {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestCrashDueBrief stops the start of a session and its first prompt at every write,
-// between the record that a brief is due and the output of the prompt's hook. The brief
-// is given once: by the next prompt if the record is left, and never twice.
+// TestCrashDueBrief stops the start of a session and its first prompt at every write, between
+// the record that a brief is due and the output of the prompt's hook. The brief is given at
+// most once: by the next prompt if the record is left.
 func TestCrashDueBrief(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// next is a hook of some kind that runs after a stopped one.
+// next is a hook that runs after a stopped one.
 type next struct {
 	name string
 	run  func(p *play)
@@ -34,8 +34,8 @@ func nexts() []next {
 	}
 }
 
-// finish lets all that was begun come to its end: one more turn, a commit of
-// what is left, and another session's start.
+// finish completes everything that was begun: one more turn, a commit of the rest, and another
+// session's start.
 func (p *play) finish() {
 	p.main().Prompt("Please finish.")
 	p.writes("main", "final.txt")
@@ -53,7 +53,7 @@ func (p *play) finish() {
 	p.session("last").Start("startup")
 }
 
-// temporary are the temporary files of ours that lie about.
+// temporary returns the leftover temporary files of ours.
 func (p *play) temporary() []string {
 	var found []string
 	for _, root := range []string{p.CommonDir(), filepath.Join(p.Root(), ".entire")} {
@@ -67,7 +67,7 @@ func (p *play) temporary() []string {
 	return found
 }
 
-// world is what the user has: commits without our trailers, index and files.
+// world returns the user's data: commits without our trailers, index and files.
 func (p *play) world() string {
 	p.TB.Helper()
 	var b strings.Builder
@@ -90,8 +90,8 @@ func (p *play) world() string {
 	return b.String()
 }
 
-// ledger is what is recorded of each commit, oldest first: its subject, for each session
-// its files, and how many subagents' transcripts there are.
+// ledger returns the record of each commit, oldest first: its subject, the files of each
+// session, and the number of subagents' transcripts.
 func (p *play) ledger() []string {
 	p.TB.Helper()
 	stored := p.Stored()
@@ -129,7 +129,7 @@ func (p *play) nameOf(id string) string {
 	return id
 }
 
-// dangling are the commits whose checkpoint isn't there, or not whole.
+// dangling returns the commits whose checkpoint is missing or incomplete.
 func (p *play) dangling() []string {
 	p.TB.Helper()
 	stored := p.Stored()
@@ -147,7 +147,7 @@ func (p *play) dangling() []string {
 	return faults
 }
 
-// journal lists the decisions that are not carried out.
+// journal lists the decisions that are not applied.
 func (p *play) journal() []string {
 	entries, err := os.ReadDir(filepath.Join(p.CommonDir(), "entire", "journal"))
 	if err != nil {
@@ -175,8 +175,8 @@ func (p *play) states() []string {
 	return faults
 }
 
-// lost returns what a session changed that is in none of its checkpoints and
-// not pending either, but what is excused.
+// lost returns the changes of sessions that are neither in one of their checkpoints nor
+// pending, except the excused ones.
 func (p *play) lost() []string {
 	p.TB.Helper()
 	claimed := map[string]bool{}
@@ -207,7 +207,7 @@ func (p *play) lost() []string {
 	return slices.Compact(faults)
 }
 
-// pending are a session's files that wait for a commit.
+// pending returns the pending files of a session.
 func (p *play) pending(name string) []string {
 	p.TB.Helper()
 	data, err := os.ReadFile(filepath.Join(p.common, "entire-sessions", p.session(name).ID+".json"))
@@ -221,8 +221,7 @@ func (p *play) pending(name string) []string {
 	return state.FilesTouched
 }
 
-// tokens checks that each message of the main session is counted in one
-// checkpoint.
+// tokens checks that each message of the main session is counted in exactly one checkpoint.
 func (p *play) tokens() []string {
 	p.TB.Helper()
 	var sum, total testkit.Usage
@@ -244,18 +243,18 @@ func (p *play) tokens() []string {
 	return faults
 }
 
-// broken is what is wrong with the repository but for half-written objects, which
-// git's prune removes, whoever left them.
+// broken returns the faults of the repository except half-written objects of any process, which
+// git's prune removes.
 func (p *play) broken() []string {
 	p.TB.Helper()
 	return slices.DeleteFunc(testkit.Faults(p.TB, p.Repo), func(f string) bool { return strings.Contains(f, "/objects/tmp_obj_") })
 }
 
-// faults is all that is wrong at the end.
+// faults returns all faults at the end.
 func (p *play) faults() []string {
 	p.TB.Helper()
 	broken := slices.DeleteFunc(p.broken(), func(f string) bool {
-		return strings.HasSuffix(f, " git processes") // what mends may start more
+		return strings.HasSuffix(f, " git processes") // a repair may start more
 	})
 	return slices.Concat(broken, p.dangling(), p.journal(), p.states(), p.lost(), p.tokens(), p.leftBehind())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashContext stops the hooks around a clear at every write. The session
-// after it is given the context all the same, whole, and it is there once.
+// TestCrashContext stops the hooks around a clear at every write. The next session still gets
+// the complete context, and it is stored once.
 func TestCrashContext(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -33,8 +33,8 @@ func TestCrashContext(t *testing.T) {
 	}
 }
 
-// contextCase is one hook that is stopped: after before, while act is done;
-// then describes how the world goes on before the next session starts.
+// contextCase is one hook that is stopped: before runs first, then act with the stop, then what
+// happens before the next session starts.
 type contextCase struct {
 	hook, want        string
 	before, act, then func(p *play)
@@ -88,15 +88,15 @@ func (c contextCase) run(t *testing.T, bin string) {
 	}
 }
 
-// after is a session that runs in the process of the main one.
+// after returns a session that runs in the process of the main one.
 func (p *play) after(name string) *testkit.Session {
 	s := p.session(name)
 	s.PID = p.main().PID
 	return s
 }
 
-// contextsOf are cause and status of the context checkpoints, and what is
-// missing in them of the files.
+// contextsOf returns cause and status of the saved contexts, with the files whose stored
+// contents differ.
 func (p *play) contextsOf(paths ...string) []string {
 	p.TB.Helper()
 	got := []string{}

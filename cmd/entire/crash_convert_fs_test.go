@@ -12,9 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSCrashConvert kills a conversion, to a volume and back, at each of its steps, and lets
+// TestFSCrashConvert kills a conversion, to a volume and back, at each of its steps, and makes
 // each of them and all later ones fail as on a full disk. The files are then in the folder, and
-// the same command, or its end by the next one, completes the conversion.
+// the next command that selects a store, or the same one, completes the conversion.
 func TestFSCrashConvert(t *testing.T) {
 	for driver, kind := range volumeKinds() {
 		t.Run(driver, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFSCrashConvert(t *testing.T) {
 	}
 }
 
-// convertStopped converts a folder with a fault, and reports whether that struck.
+// convertStopped converts a folder with a fault, and reports whether the fault struck.
 func (w *volumeWorld) convertStopped(to, fault string) bool {
 	w.t.Helper()
 	fine := func(errs ...error) {
@@ -75,7 +75,7 @@ func (w *volumeWorld) convertStopped(to, fault string) bool {
 	if !struck && failed != nil {
 		w.t.Fatalf("nothing was stopped, but: %s", said)
 	}
-	w.run("list") // and what is under way is ended by any command that selects a store
+	w.run("list") // any command that selects a store completes a pending conversion
 	out, err := w.try(nil, "--store", "before", "status")
 	if err != nil && !strings.Contains(out, "no store") {
 		w.t.Fatalf("%s at %s: status: %v\n%s", fault, line, err, out)

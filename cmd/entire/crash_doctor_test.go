@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashDoctor stops `entire doctor -f`, and its undo, at every write. Done
-// again it comes to the same, and what is pending is pending still.
+// TestCrashDoctor stops `entire doctor -f`, and its undo, at every write. A second run gives
+// the same result, and pending files stay pending.
 func TestCrashDoctor(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -38,7 +38,7 @@ func TestCrashDoctor(t *testing.T) {
 					t.Errorf("%s: pending %q", where, got)
 				}
 				faults := p.broken()
-				if len(faults) > 0 { // but for what git's prune removes
+				if len(faults) > 0 { // except those that git's prune removes
 					t.Errorf("%s: %v", where, faults)
 				}
 				copyAll(t, kept, root)
@@ -54,7 +54,7 @@ func TestCrashDoctor(t *testing.T) {
 	}
 }
 
-// stopDoctor runs the command, to be killed at its step, and reports whether it was.
+// stopDoctor runs the command, to be killed at the step, and reports whether it was.
 func stopDoctor(p *play, args []string, step int) bool {
 	mark := filepath.Join(p.root, "mark")
 	testkit.Call{Dir: p.Dir, Name: "entire", Args: args, Env: p.Env.With(

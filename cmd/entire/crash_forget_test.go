@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCrashForget stops forgetting at every write, and then runs the same command
-// again: it comes to what it comes to without a stop, nothing of the text is
-// left, and nothing is under way any more.
+// TestCrashForget stops forgetting at every write, and then runs the same command again. The
+// result is the same as without a stop, nothing of the text is left, and no operation is
+// unfinished.
 func TestCrashForget(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -65,9 +65,8 @@ func TestCrashForget(t *testing.T) {
 	}
 }
 
-// forgottenRecords is what is left when something was forgotten: the refs with the
-// trees that they lead to, the files of the records, and the objects that are
-// loose and that nothing reaches.
+// forgottenRecords lists the data left after forgetting: the refs with their trees, the files
+// of the records, and the loose objects that are unreachable.
 func forgottenRecords(p *play) []string {
 	p.TB.Helper()
 	var list []string

@@ -12,9 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashFork stops `entire fork` at every write, and then removes what is left by the
-// command that the list names. Nothing of it is left over, and the worktree that it was made
-// of is what it was.
+// TestCrashFork stops `entire fork` at every write, and then removes the rest with the command
+// that the list names. Nothing is left over, and the original worktree is unchanged.
 func TestCrashFork(t *testing.T) {
 	t.Parallel()
 	p := newPlay(t, filepath.Join(t.TempDir(), "root"), buildFaulty(t), "plain")
@@ -33,7 +32,7 @@ func TestCrashFork(t *testing.T) {
 	}
 }
 
-// TestCrashForkRemove stops `entire fork remove` at every write: the fork is whole, or the
+// TestCrashForkRemove stops `entire fork remove` at every write: the fork is complete, or the
 // same command removes the rest.
 func TestCrashForkRemove(t *testing.T) {
 	t.Parallel()
@@ -59,8 +58,8 @@ func TestCrashForkRemove(t *testing.T) {
 	}
 }
 
-// stopEach runs a command of entire, stopped at one more of its writes each time, until it
-// ends by itself, and calls check after each.
+// stopEach runs a command of entire repeatedly, each time stopped one write later, until it
+// isn't stopped. It calls check after each stop.
 func stopEach(t *testing.T, p *play, in string, check func(where string), args ...string) (points int) {
 	t.Helper()
 	mark := filepath.Join(p.root, "mark")
@@ -99,7 +98,7 @@ func noFork(t *testing.T, p *play, where string) {
 	if text := p.Git("branch", "--list", "fork-1"); text != "" {
 		t.Errorf("%s: the branch is left over", where)
 	}
-	// A temporary file of the killed process is removed by a session that starts an hour later.
+	// A session that starts an hour later removes a temporary file of the killed process.
 	if list, _ := filepath.Glob(filepath.Join(p.Dir, ".git", "entire", "forks", "*.json")); len(list) > 0 {
 		t.Errorf("%s: records %q are left over", where, list)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// clientScript replaces the agent's program: it keeps a person's servers.
+// clientScript replaces the agent's program. It stores the user's MCP servers.
 const clientScript = `#!/bin/sh
 case "$1 $2" in
 "mcp add") echo '{"projects": {"'"$PWD"'": {"mcpServers": {"entire": {"command": "entire", "args": ["mcp"]}}}}}' > "$HOME/.claude.json" ;;
@@ -22,10 +22,9 @@ case "$1 $2" in
 esac
 `
 
-// TestCrashInstall stops the installation of the MCP server and the status line,
-// and what takes them away, at every write: no file is ever half written, a hook
-// never stands without its server, the next attempt completes the work, and
-// uninstalling gives everything back.
+// TestCrashInstall stops the installation of the MCP server and the status line, and their
+// removal, at every write. No file is ever half written, no hook exists without its server, the
+// next attempt completes the work, and uninstalling restores the original files.
 func TestCrashInstall(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -44,8 +43,8 @@ func TestCrashInstall(t *testing.T) {
 	}
 }
 
-// installCase is one command that is stopped, after the one before it. then is
-// run next, if anything; uninstalling ends it all.
+// installCase is one command that is stopped, after the command before. then runs next, if set;
+// uninstalling comes last.
 type installCase struct {
 	before, args, then []string
 	least              int // steps
@@ -101,7 +100,7 @@ func (c installCase) run(t *testing.T, bin string) {
 	}
 }
 
-// check examines what a stop leaves.
+// check examines the state after a stop.
 func (c installCase) check(t *testing.T, p *play, step int) {
 	t.Helper()
 	registered := len(readAt(filepath.Join(p.root, "home", ".claude.json"))) > len("{}\n")
@@ -122,7 +121,7 @@ func (c installCase) check(t *testing.T, p *play, step int) {
 	}
 }
 
-// questionsOf counts the hooks that ask.
+// questionsOf counts the hooks that call the MCP server.
 func questionsOf(p *play) int {
 	p.TB.Helper()
 	n := 0
@@ -134,7 +133,7 @@ func questionsOf(p *play) int {
 
 func readFile(p *play, path string) []byte { return readAt(p.Path(path)) }
 
-// readAt is a file's content, none if it isn't there.
+// readAt returns a file's content, nil if there is none.
 func readAt(path string) []byte {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// buildFaulty builds the program in which a write can be made to fail or to be
-// the last one, and returns the folder that holds it.
+// buildFaulty builds the program with fault injection: a write can fail or be the last one. It
+// returns the folder of the program.
 func buildFaulty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func buildFaulty(t *testing.T) string {
 	return dir
 }
 
-// systemPath is PATH without any entire.
+// systemPath returns PATH without the folders that contain entire.
 func systemPath() string {
 	return strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "entire"))
@@ -33,32 +33,32 @@ func systemPath() string {
 	}), string(os.PathListSeparator))
 }
 
-// play is one scene in its repository. Sessions remember what they changed, to
-// be compared with what was recorded of it.
+// play is one scene in its repository. It lists the changes of its sessions, to compare them
+// with the records.
 type play struct {
 	*testkit.Repo
 
-	root     string // of all that belongs to the scene
+	root     string // of the whole scene
 	sessions map[string]*testkit.Session
-	touched  map[string][]string // by session, what its turns changed
+	touched  map[string][]string // files changed in turns, by session
 	fault    testkit.Env         // in force for the hooks named in it
-	alone    bool                // nobody records: how it goes without us
-	excused  []string            // what a commit took while nobody could decide about it
-	said     string              // what the last git command said
+	alone    bool                // no hooks run: the outcome without us
+	excused  []string            // files committed while no hook could decide about them
+	said     string              // stderr of the last git command
 	turns    int
 
 	common, top string // the folders, which never change
-	tip         string // of the branch that kept was read from
+	tip         string // of the branch when kept was read
 	kept        map[string]*testkit.Stored
 }
 
-// CommonDir is the git common directory.
+// CommonDir returns the git common directory.
 func (p *play) CommonDir() string { return p.common }
 
-// Root is the top of the worktree.
+// Root returns the top of the worktree.
 func (p *play) Root() string { return p.top }
 
-// Stored reads all checkpoints, once for each state of their branch.
+// Stored returns all checkpoints. It reads them again if the tip of their branch has changed.
 func (p *play) Stored() map[string]*testkit.Stored {
 	p.TB.Helper()
 	tip, err := os.ReadFile(filepath.Join(p.common, testkit.Branch))
@@ -68,8 +68,8 @@ func (p *play) Stored() map[string]*testkit.Stored {
 	return p.kept
 }
 
-// newPlay makes the repository of a scene, with the program at bin; "" stands
-// for none at all.
+// newPlay creates the repository of a scene, with the program in the folder bin, or without the
+// program if bin is empty.
 func newPlay(tb testkit.TB, root, bin, kind string) *play {
 	tb.Helper()
 	for _, dir := range []string{"home", "tmp", "w", "claude"} {
@@ -100,7 +100,7 @@ func newPlay(tb testkit.TB, root, bin, kind string) *play {
 	return p
 }
 
-// numbered is a file of lines that differ.
+// numbered returns a text of distinct lines.
 func numbered(lines int) string {
 	var b strings.Builder
 	for i := range lines {
@@ -109,7 +109,7 @@ func numbered(lines int) string {
 	return b.String()
 }
 
-// copyFor is the play as it is, in the same repository, for one run.
+// copyFor returns a copy of the play in the same repository, for one run.
 func (p *play) copyFor(tb testkit.TB) *play {
 	q := *p
 	q.Repo = p.For(tb)
@@ -127,7 +127,7 @@ func (p *play) copyFor(tb testkit.TB) *play {
 	return &q
 }
 
-// session is the session of that name, made on first use.
+// session returns the session of that name, created on first use.
 func (p *play) session(name string) *testkit.Session {
 	s := p.sessions[name]
 	if s == nil {
@@ -139,15 +139,15 @@ func (p *play) session(name string) *testkit.Session {
 	return s
 }
 
-// main is the session that a scene is about.
+// main returns the session that a scene is about.
 func (p *play) main() *testkit.Session { return p.session("main") }
 
-// changes notes what a session's turn has changed.
+// changes records the files changed by a session's turn.
 func (p *play) changes(name string, paths ...string) {
 	p.touched[name] = append(p.touched[name], paths...)
 }
 
-// writes is a session's edit of files, within a turn.
+// writes edits files as the session, within a turn.
 func (p *play) writes(name string, paths ...string) {
 	for _, path := range paths {
 		p.session(name).Write(path, "by "+name+": "+path+"\n")
@@ -155,7 +155,7 @@ func (p *play) writes(name string, paths ...string) {
 	}
 }
 
-// turn is a whole turn that writes files.
+// turn plays a whole turn that writes files.
 func (p *play) turn(name string, paths ...string) {
 	p.turns++
 	s := p.session(name)
@@ -165,13 +165,13 @@ func (p *play) turn(name string, paths ...string) {
 	s.Stop()
 }
 
-// commits is a commit by the person at the keyboard. It must succeed.
+// commits runs git commit as the user. It must succeed.
 func (p *play) commits(args ...string) {
 	p.TB.Helper()
 	p.git(append([]string{"commit", "-q"}, args...)...)
 }
 
-// git runs git as the person, faults in force.
+// git runs git as the user, with the faults in force.
 func (p *play) git(args ...string) {
 	p.TB.Helper()
 	result := testkit.Call{Dir: p.Dir, Env: p.Env.With(p.fault...), Name: "git", Args: args}.Run(p.TB)
@@ -181,7 +181,7 @@ func (p *play) git(args ...string) {
 	}
 }
 
-// bash is a command of the main session's agent. It must succeed.
+// bash runs a command as the main session's agent. It must succeed.
 func (p *play) bash(command string) {
 	p.TB.Helper()
 	result := p.main().Bash(command)

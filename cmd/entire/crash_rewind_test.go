@@ -13,14 +13,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashRewind stops `entire rewind`, its undo, and its redo at every write,
-// and then goes back or on by the command that the next call names.
+// TestCrashRewind stops `entire rewind` and its undo at every write, and then goes back or on
+// with the command that the next call names.
 func TestCrashRewind(t *testing.T) {
 	t.Parallel()
 	crashRewinds(t, rewindScene, rewindCases())
 }
 
-// TestCrashCodeRewind does the same where there are no snapshots.
+// TestCrashCodeRewind does the same without snapshots, and also stops the redo.
 func TestCrashCodeRewind(t *testing.T) {
 	t.Parallel()
 	cases := rewindCases()
@@ -31,7 +31,7 @@ func TestCrashCodeRewind(t *testing.T) {
 	crashRewinds(t, codeRewindScene, cases)
 }
 
-// rewindCases are a rewind and what takes it back.
+// rewindCases returns a rewind and its undo.
 func rewindCases() map[string]rewindCase {
 	return map[string]rewindCase{
 		"to":   {args: toPoint(), again: toPoint(), before: "late", after: "early"},
@@ -51,12 +51,12 @@ func crashRewinds(t *testing.T, scene func(t *testing.T, root, bin string) rewou
 	}
 }
 
-// TestCrashCodeRewindAgain stops a rewind without snapshots in its middle, and then
-// what takes it back, or completes it, at every write.
+// TestCrashCodeRewindAgain stops a rewind without snapshots in its middle, and then its undo,
+// or its completion, at every write.
 func TestCrashCodeRewindAgain(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
-	// The temporary file of another may be there, too.
+	// Stops that leave a temporary file are skipped: the second command may leave another.
 	changed := func(tree string) bool {
 		return !strings.Contains(tree, "b.txt") && !strings.Contains(tree, ".entire-tmp-")
 	}
@@ -101,10 +101,9 @@ func TestCrashCodeRewindAgain(t *testing.T) {
 	}
 }
 
-// rewindCase is one command that is stopped: what was done before it, and which
-// of the two trees there is before and after it. again completes it; where that
-// is nil the command itself does, by the hint's "takes it back". POINT in a command
-// is the point of the early tree.
+// rewindCase is one command that is stopped: the commands run before it, and which of the two
+// trees exists before and after it. again completes it; if again is nil, rewind --undo
+// completes it. POINT in a command stands for the point of the early tree.
 type rewindCase struct {
 	scene         func(t *testing.T, root, bin string) rewound
 	first         [][]string
@@ -147,8 +146,8 @@ func (c rewindCase) run(t *testing.T, bin string) {
 	}
 }
 
-// named checks that every command names what was left half done: files that are
-// neither tree's, or sessions that don't agree with them.
+// named checks that every command names a half-done rewind: files of neither tree, or sessions
+// that don't match the files.
 func (c rewindCase) named(t *testing.T, p *play, where string, trees, pending map[string]string) {
 	t.Helper()
 	if interrupted(p) {
@@ -162,7 +161,7 @@ func (c rewindCase) named(t *testing.T, p *play, where string, trees, pending ma
 	}
 }
 
-// stopAt runs the command, to be killed at its step, and reports whether it was.
+// stopAt runs the command, to be killed at the step, and reports whether it was.
 func (c rewindCase) stopAt(p *play, step int) bool {
 	mark := filepath.Join(p.root, "mark")
 	call := testkit.Call{Dir: p.Dir, Name: "entire", Args: c.args, Env: p.Env.With(
@@ -173,7 +172,7 @@ func (c rewindCase) stopAt(p *play, step int) bool {
 	return err == nil
 }
 
-// goOn completes what was stopped.
+// goOn completes the stopped command.
 func (c rewindCase) goOn(t *testing.T, p *play, where string, trees, pending map[string]string) {
 	t.Helper()
 	if c.again == nil || !interrupted(p) {
@@ -188,7 +187,7 @@ func (c rewindCase) goOn(t *testing.T, p *play, where string, trees, pending map
 	}
 }
 
-// goBack takes it back, or finds that there is nothing to take back.
+// goBack undoes the command, unless there is nothing to undo.
 func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending map[string]string) {
 	t.Helper()
 	half := interrupted(p)
@@ -201,7 +200,7 @@ func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending m
 		back = "--redo"
 	}
 	p.Entire("rewind", back)
-	if half && c.again == nil && treeOf(p) == trees[c.after] { // only the sessions were left: it completed them
+	if half && c.again == nil && treeOf(p) == trees[c.after] { // only the sessions were left: the undo completed them
 		p.Entire("rewind", "--redo")
 	}
 	if interrupted(p) {
@@ -227,7 +226,7 @@ func codeRewindScene(t *testing.T, root, bin string) rewound {
 	return twoTurnsWithoutSnapshots(newPlay(t, root, bin, "plain"), treeOf)
 }
 
-// copyAll makes to a copy of the folder from.
+// copyAll replaces the folder to by a copy of from.
 func copyAll(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.RemoveAll(to); err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// rewriteScenes are about commits that take the place of others.
+// rewriteScenes returns the scenes of commits that replace others.
 func rewriteScenes() []scene {
 	return []scene{
 		{

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// scene is a situation in which a hook runs: what was before, what starts the
-// hook, and how the world goes on.
+// scene is a situation in which a hook runs: the preparation, the act that starts the hook, and
+// the events after it.
 type scene struct {
 	name    string
 	kind    string   // of repository, plain if empty
-	hooks   []string // verbs of the hooks to stop, each in rounds of its own
+	hooks   []string // verbs of the hooks to stop, each in separate runs
 	places  bool     // also try failures at certain places
 	prepare func(p *play)
 	act     func(p *play)
@@ -23,14 +23,14 @@ type scene struct {
 	holds func(p *play) []string
 }
 
-// commitHooks are those that git runs at a commit.
+// commitHooks returns the hooks that git runs at a commit.
 func commitHooks() []string { return []string{"prepare-commit-msg", "commit-msg", "post-commit"} }
 
 func scenes() []scene {
 	return slices.Concat(turnScenes(), taskScenes(), commitScenes(), rewriteScenes())
 }
 
-// turnScenes are about the agent's hooks.
+// turnScenes returns the scenes of the agent's hooks.
 func turnScenes() []scene {
 	stop := func(p *play) { p.main().Stop() }
 	return []scene{
@@ -143,14 +143,14 @@ func turnScenes() []scene {
 	}
 }
 
-// newFile is a turn of the main session that writes a file.
+// newFile plays a turn of the main session that writes a file.
 func (p *play) newFile(path, content string) {
 	p.main().Prompt("Please write " + path + ".")
 	p.main().Write(path, content)
 	p.main().Stop()
 }
 
-// commitScenes are about commits by a person and by an agent.
+// commitScenes returns the scenes of commits by a person and by an agent.
 func commitScenes() []scene {
 	stage := func(p *play) { p.git("add", "a.txt") }
 	commitA := func(p *play) { p.commits("-m", "a") }
@@ -276,7 +276,7 @@ func commitScenes() []scene {
 	}
 }
 
-// twoOwnCommits is a turn in which the agent commits twice and has a file left.
+// twoOwnCommits plays a turn in which the agent commits twice and leaves one file.
 func twoOwnCommits(p *play) {
 	p.main().Prompt("Please write a.txt, b.txt and c.txt and commit the first two.")
 	for _, path := range []string{"a.txt", "b.txt"} {
@@ -286,8 +286,7 @@ func twoOwnCommits(p *play) {
 	p.writes("main", "c.txt")
 }
 
-// longTurn is a turn with more of a transcript than a hook may redact, and a
-// commit within.
+// longTurn plays a turn with a commit and with more transcript than a hook may redact.
 func longTurn(p *play) {
 	p.main().Prompt("Please write a.txt and b.txt, at length.")
 	p.writes("main", "a.txt")
@@ -298,7 +297,7 @@ func longTurn(p *play) {
 	}
 }
 
-// complete is the child that finishes a session's checkpoints.
+// complete runs the child that finishes a session's checkpoints.
 func (p *play) complete(name string) {
 	p.TB.Helper()
 	if p.alone {

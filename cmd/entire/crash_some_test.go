@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashSome stops the program at some writes of some hooks, and lets some
-// fail. All of them are what `make crash` is for.
+// TestCrashSome stops the program at some writes of some hooks, and makes some writes fail.
+// `make crash` tries all of them.
 func TestCrashSome(t *testing.T) { //nolint:tparallel // the hooks within are parallel
 	t.Parallel()
 	testkit.Long(t, "a program of its own, and hooks stopped at many writes")

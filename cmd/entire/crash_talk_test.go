@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestCrashRewindConversation stops a rewind of files and conversation, its undo and
-// its redo at every write. Where the two then don't agree the next call names it,
-// and the commands that it names lead to either side. No transcript is lost.
+// TestCrashRewindConversation stops a rewind of files and conversation, its undo and its redo
+// at every write. If files and conversation don't match then, the next call reports it, and the
+// commands that it names lead to either side. No transcript is lost.
 func TestCrashRewindConversation(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -43,7 +43,7 @@ func TestCrashRewindConversation(t *testing.T) {
 				p.Entire(args...)
 			}
 			copyAll(t, root, root+".kept")
-			// side is which of the two everything belongs to.
+			// side returns the side that everything belongs to, early or late, or mixed.
 			side := func() string {
 				for _, side := range []string{"late", "early"} {
 					if treeOf(p) == s.trees[side] && transcriptOf(p) == talks[side] && strings.Join(p.pending("main"), " ") == s.pending[side] {
@@ -93,7 +93,7 @@ func TestCrashRewindConversation(t *testing.T) {
 	}
 }
 
-// transcriptOf is the transcript of the scene's only session.
+// transcriptOf returns the transcript of the scene's only session.
 func transcriptOf(p *play) string {
 	p.TB.Helper()
 	var found []string

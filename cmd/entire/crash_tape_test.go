@@ -9,9 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// tape holds the files of a scene as they were, to have them so again. What
-// nobody changed since is left alone, so that its times stay as git's index
-// and a session's state have them.
+// tape holds the files of a scene, to restore them later. Unchanged files are left alone, so
+// that their times still match git's index and the session's state.
 type tape struct {
 	root  string
 	files map[string]*taped
@@ -24,7 +23,7 @@ type taped struct {
 	link string
 }
 
-// record notes all files below root.
+// record reads all files below root.
 func record(tb testkit.TB, root string) *tape {
 	tb.Helper()
 	t := &tape{root: root, files: map[string]*taped{}, dirs: map[string]bool{}}
@@ -71,7 +70,7 @@ func (t *tape) walk(tb testkit.TB, visit func(path string, info fs.FileInfo)) {
 	}
 }
 
-// rewind makes the files what they were.
+// rewind restores the recorded files.
 func (t *tape) rewind(tb testkit.TB) {
 	tb.Helper()
 	seen := map[string]bool{}
@@ -109,8 +108,8 @@ func (f *taped) is(info fs.FileInfo) bool {
 	return os.SameFile(f.info, info) && f.info.Size() == info.Size() && f.info.ModTime().Equal(info.ModTime()) && f.info.Mode() == info.Mode()
 }
 
-// restore writes the file anew, in place where it is still the same file: a
-// transcript that has grown keeps its inode.
+// restore writes the file again, in place if it is still the same file: a transcript that has
+// grown keeps its inode.
 func (f *taped) restore(tb testkit.TB, path string) {
 	tb.Helper()
 	var err error
@@ -120,7 +119,7 @@ func (f *taped) restore(tb testkit.TB, path string) {
 		}
 		err = os.Symlink(f.link, path)
 	} else {
-		if info, gone := os.Lstat(path); gone != nil || info.Mode()&0o200 != 0 { // else git's own, and only touched
+		if info, gone := os.Lstat(path); gone != nil || info.Mode()&0o200 != 0 { // a read-only file is git's, and only its times have changed
 			err = os.WriteFile(path, f.data, f.info.Mode().Perm())
 		}
 		err = errors.Join(err, os.Chtimes(path, f.info.ModTime(), f.info.ModTime()))

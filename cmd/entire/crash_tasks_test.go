@@ -1,6 +1,6 @@
 package main
 
-// taskScenes are about the hooks of subagents.
+// taskScenes returns the scenes of the hooks of subagents.
 func taskScenes() []scene {
 	stop := func(p *play) { p.main().Stop() }
 	begin := func(p *play) { p.turn("main", "a.txt"); p.main().Prompt("Please let somebody write b.txt.") }
@@ -67,8 +67,7 @@ func taskScenes() []scene {
 	}
 }
 
-// delegate is a subagent from its beginning to its end, which writes a file unless that has
-// no name.
+// delegate plays a whole subagent, which writes a file if file isn't empty.
 func (p *play) delegate(name, file string) {
 	agent := p.main().Subagent(name, "Look at "+name, "")
 	if file != "" {

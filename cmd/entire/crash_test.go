@@ -19,7 +19,7 @@ import (
 type drill struct {
 	bin   string
 	tally *tally
-	step  int // of every so many points one is taken
+	step  int // every step-th point is tried
 }
 
 // tally counts the points at which hooks were stopped.
@@ -36,7 +36,7 @@ func (c *tally) add(hook string) {
 	c.points[hook]++
 }
 
-// report prints how many there were, for a run without -v too.
+// report prints the numbers of points, also without -v.
 func (c *tally) report(t *testing.T) {
 	t.Helper()
 	sum := 0
@@ -48,7 +48,7 @@ func (c *tally) report(t *testing.T) {
 	fmt.Printf("%s\n%s%-20s %4d points\n", t.Name(), b.String(), "together", sum)
 }
 
-// stage is a scene with its hook, ready to be run again and again.
+// stage is a scene prepared up to its hook, which can be run repeatedly.
 type stage struct {
 	drill *drill
 	scene scene
@@ -58,7 +58,7 @@ type stage struct {
 	want  map[string]outcome // by the name of the next hook
 }
 
-// outcome is how a scene ends when nobody is stopped.
+// outcome is the end of a scene without a stopped hook.
 type outcome struct {
 	world  string
 	ledger []string
@@ -83,7 +83,7 @@ func (d *drill) crash(t *testing.T, s scene, hook string) {
 	}
 }
 
-// set makes the scene up to its hook.
+// set plays the scene up to its hook.
 func (d *drill) set(t *testing.T, s scene, hook string) *stage {
 	t.Helper()
 	st := &stage{drill: d, scene: s, hook: hook, want: map[string]outcome{}}
@@ -112,7 +112,7 @@ func (s scene) goesOn(p *play) {
 	}
 }
 
-// expect finds out how the scene ends, without us and with us.
+// expect plays the scene to its end without us and with us, and compares the user's data.
 func (st *stage) expect(t *testing.T, after next) {
 	t.Helper()
 	if _, known := st.want[after.name]; known {
@@ -138,8 +138,8 @@ func (st *stage) expect(t *testing.T, after next) {
 	st.want[after.name] = want
 }
 
-// run plays the scene once, its hook stopped at the write n, and reports whether
-// it came that far.
+// run plays the scene once, with its hook stopped at write n, and reports whether the hook
+// reached it.
 func (st *stage) run(t *testing.T, n int, after next) bool {
 	t.Helper()
 	st.tape.rewind(t)
@@ -172,7 +172,7 @@ func (st *stage) run(t *testing.T, n int, after next) bool {
 	return mark != ""
 }
 
-// during runs do with a fault in the hook, and returns where it struck.
+// during runs do with a fault in the hook, and returns the place where the fault struck.
 func (p *play) during(hook, fault string, do func()) (mark string) {
 	p.TB.Helper()
 	path := filepath.Join(p.root, "mark")
@@ -186,7 +186,7 @@ func (p *play) during(hook, fault string, do func()) (mark string) {
 	return string(data)
 }
 
-// failing does something while the writes of a hook fail.
+// failing runs do while the writes of a hook fail.
 func (p *play) failing(hook string, do func()) {
 	p.TB.Helper()
 	if p.during(hook, "fail:1", do) == "" && !p.alone {
@@ -195,7 +195,7 @@ func (p *play) failing(hook string, do func()) {
 	_ = os.Remove(filepath.Join(p.root, "mark"))
 }
 
-// caller is how a hook is named in the arguments of its process.
+// caller returns the arguments by which the process of a hook is recognized.
 func caller(hook string) string {
 	switch hook {
 	case "complete":
@@ -229,7 +229,7 @@ func (p *play) strand(do func()) {
 	p.TB.Fatalf("no child was started")
 }
 
-// complaints are the lines of the log that aren't about success.
+// complaints returns the lines of the log that aren't at level INFO.
 func (p *play) complaints() string {
 	var b strings.Builder
 	for line := range strings.Lines(p.Log()) {

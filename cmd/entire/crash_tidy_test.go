@@ -14,9 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestCrashTidy stops clean, reset and uninstalling at every write, and then
-// runs them again: they come to what they come to without a stop, and nothing
-// that is needed is lost on the way.
+// TestCrashTidy stops clean, reset and uninstall at every write, and then runs them again. The
+// result is the same as without a stop, and no data in use is lost.
 func TestCrashTidy(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
@@ -32,8 +31,8 @@ func TestCrashTidy(t *testing.T) {
 	}
 }
 
-// tidyCase is one command that is stopped. keeps says that the session's
-// pending file stays pending whatever happens.
+// tidyCase is one command that is stopped. keeps reports that the session's pending file stays
+// pending in every case.
 type tidyCase struct {
 	args  []string
 	keeps bool
@@ -80,8 +79,7 @@ func (c tidyCase) stopAt(p *play, step int) bool {
 	return err == nil
 }
 
-// tidyScene is a repository with a commit, a pending file, and something of
-// each kind that is orphaned.
+// tidyScene is a repository with a commit, a pending file, and an orphan of each kind.
 func tidyScene(t *testing.T, root, bin string) *play {
 	t.Helper()
 	p := newPlay(t, root, bin, "plain")
@@ -101,8 +99,8 @@ func tidyScene(t *testing.T, root, bin string) *play {
 	return p
 }
 
-// recordsOf names all that is recorded: refs of ours but rescues, which are
-// named after the time, and the files of both folders and the worktree's.
+// recordsOf lists all records: the refs except rescues, which are named after the time, and the
+// files in the folders of the repository and of the worktree.
 func recordsOf(p *play) []string {
 	p.TB.Helper()
 	list := strings.Fields(p.Git("for-each-ref", "--format=%(refname)", "refs/heads/entire/"))

@@ -14,10 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSCrashVolumes kills what makes, opens, closes and deletes a volume at each of its
-// steps, then lets each of them and all later ones fail as on a full disk. The same command
-// completes the work when it is run again, no file of the volume is lost, and no mount and no
-// loop device is left over.
+// TestFSCrashVolumes kills the commands that create, open, close and delete a volume at each of
+// their steps, then makes each step and all later ones fail as on a full disk. A second run of
+// the command completes the work, no file of the volume is lost, and no mount or loop device is
+// left over.
 func TestFSCrashVolumes(t *testing.T) {
 	for driver, kind := range volumeKinds() {
 		t.Run(driver, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestFSCrashVolumes(t *testing.T) {
 	}
 }
 
-// volumeKinds are the drivers, with a file system for each.
+// volumeKinds returns the drivers, with a file system for each.
 func volumeKinds() map[string]string {
 	return map[string]string{"image": testkit.XFS, "subvolume": testkit.Btrfs, "sparsebundle": testkit.XFS, "pool": testkit.Ext4}
 }
@@ -56,7 +56,7 @@ type volumeWorld struct {
 
 func (w *volumeWorld) root() string { return filepath.Join(w.dir, "app") }
 
-// try runs agentfs, and returns what it printed.
+// try runs agentfs and returns its output.
 func (w *volumeWorld) try(env []string, args ...string) (string, error) {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(programDir(w.t), "agentfs"), args...)
@@ -83,7 +83,7 @@ func (w *volumeWorld) initArgs() []string {
 	return args
 }
 
-// stopped runs the command with a fault, and reports whether that struck.
+// stopped runs the command with a fault, and reports whether the fault struck.
 func (w *volumeWorld) stopped(name, fault string) bool {
 	w.t.Helper()
 	if err := os.MkdirAll(filepath.Join(w.dir, "home"), 0o755); err != nil {
@@ -153,7 +153,7 @@ func (w *volumeWorld) clean(what string) {
 	if mounted(w.t, w.root()) {
 		w.t.Fatalf("%s: %s is mounted", what, w.root())
 	}
-	// The kernel lets go of the device of a process that was killed a moment later.
+	// The kernel releases the device of a killed process a moment later.
 	for until := time.Now().Add(10 * time.Second); ; <-time.After(time.Millisecond) {
 		left := w.devices()
 		if left == "" {
@@ -170,13 +170,13 @@ func (w *volumeWorld) clean(what string) {
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".entire-probe-") {
-			continue // the next probe removes it when it is a minute old
+			continue // the next probe removes it once it is a minute old
 		}
 		w.t.Errorf("%s: %s is left in %s", what, e.Name(), stores)
 	}
 }
 
-// devices returns the files below the folder that loop devices have.
+// devices returns the files below the folder that back loop devices.
 func (w *volumeWorld) devices() (files string) {
 	w.t.Helper()
 	devices, err := filepath.Glob("/sys/block/loop*/loop/backing_file")

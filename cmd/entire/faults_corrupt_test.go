@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// programDir is the folder of the program under test.
+// programDir returns the folder of the program under test.
 func programDir(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("entire")
@@ -24,7 +24,7 @@ func programDir(t *testing.T) string {
 	return filepath.Dir(path)
 }
 
-// damage is something broken in a repository with pending files.
+// damage is one defect in a repository with pending files.
 type damage struct {
 	name string
 	do   func(p *play)
@@ -32,7 +32,7 @@ type damage struct {
 	unlinked bool
 }
 
-// damages are of files that are ours.
+// damages returns defects of our own files.
 func damages() []damage {
 	list := []damage{
 		{name: "state truncated", unlinked: true, do: func(p *play) { p.cut(p.statePath(".json")) }},
@@ -74,7 +74,7 @@ func damages() []damage {
 
 func sideFiles() []string { return []string{".prompts", ".usage", ".segments", ".untracked"} }
 
-// statePath is a file of the main session's record.
+// statePath returns the path of a file of the main session's record.
 func (p *play) statePath(kind string) string {
 	dir := filepath.Join(p.CommonDir(), "entire-sessions")
 	if slices.Contains(sideFiles(), kind) {
@@ -83,7 +83,7 @@ func (p *play) statePath(kind string) string {
 	return filepath.Join(dir, p.main().ID+kind)
 }
 
-// own is a path in the repository's folder of ours.
+// own returns a path in our folder in the repository.
 func (p *play) own(names ...string) string {
 	return filepath.Join(append([]string{p.CommonDir(), "entire"}, names...)...)
 }
@@ -94,14 +94,14 @@ func (p *play) remove(path string) {
 	}
 }
 
-// cut leaves the first half of a file.
+// cut truncates a file to its first half.
 func (p *play) cut(path string) {
 	text := p.Read(path)
 	p.Write(path, text[:len(text)/2])
 }
 
-// TestDamagedRecordsAreNoObstacle breaks what was recorded of a session, with a
-// transcript of several segments, and lets all go on.
+// TestDamagedRecordsAreNoObstacle damages the records of a session, whose transcript has
+// several segments, and continues the work.
 func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one repository for all
 	t.Parallel()
 	testkit.Long(t, "22 times damage, and the hooks after it")
@@ -151,8 +151,8 @@ func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one r
 	}
 }
 
-// TestLockHeldTooLong: commits are made, each with its trailer, while another
-// process holds the lock; what they promise is written when it is gone.
+// TestLockHeldTooLong: commits are made, each with its trailer, while another process holds the
+// lock. Their checkpoints are written after the lock is released.
 func TestLockHeldTooLong(t *testing.T) {
 	t.Parallel()
 	for _, after := range testkit.ShortOf(nexts(), 1) {
@@ -179,7 +179,7 @@ func TestLockHeldTooLong(t *testing.T) {
 				t.Fatal(err)
 			}
 			after.run(p)
-			p.childless() // it or they have written it
+			p.childless() // the hook or the children have written the checkpoints
 			faults := p.dangling()
 			p.finish()
 			if faults = append(faults, p.faults()...); len(faults) > 0 {
@@ -189,8 +189,8 @@ func TestLockHeldTooLong(t *testing.T) {
 	}
 }
 
-// TestLockHeldForAWhile: the detached child waits for the lock and writes what
-// the commit promised, without any other hook.
+// TestLockHeldForAWhile: the detached child waits for the lock and writes the commit's
+// checkpoint, without any other hook.
 func TestLockHeldForAWhile(t *testing.T) {
 	t.Parallel()
 	p := newPlay(t, t.TempDir(), programDir(t), "plain")
@@ -220,8 +220,7 @@ func TestLockHeldForAWhile(t *testing.T) {
 	p.childless()
 }
 
-// childless waits until no process works in the repository, where the system
-// reports that.
+// childless waits until no process runs in the repository, on systems with /proc.
 func (p *play) childless() {
 	p.TB.Helper()
 	for range 400 {
@@ -239,8 +238,7 @@ func (p *play) childless() {
 	p.TB.Fatalf("a child goes on and on")
 }
 
-// TestRefLockLeft: a lock file of git's that a crash left, and a folder of ours
-// that is a file, keep no commit from being made.
+// TestRefLockLeft: a lock file of git's that a crash left doesn't prevent a commit.
 func TestRefLockLeft(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "two turns and commits")
@@ -262,8 +260,8 @@ func TestRefLockLeft(t *testing.T) {
 	}
 }
 
-// TestFolderOfOursIsAFile: where nothing of ours can be written the commit is
-// made and reports that; afterwards all goes on.
+// TestFolderOfOursIsAFile: if our files can't be written, the commit is made and reports that;
+// afterwards everything works again.
 func TestFolderOfOursIsAFile(t *testing.T) {
 	t.Parallel()
 	for _, folder := range testkit.ShortOf([]string{"entire", "entire-sessions", "entire/journal"}, 1) {

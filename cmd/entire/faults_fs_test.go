@@ -28,7 +28,7 @@ func volumes() []volume {
 	}
 }
 
-// mount makes the file system and mounts it at dir.
+// mount creates the file system and mounts it at dir.
 func (v volume) mount(t *testing.T, dir string) {
 	t.Helper()
 	if _, err := exec.LookPath(v.mkfs[0]); err != nil {
@@ -89,7 +89,7 @@ func TestFSKinds(t *testing.T) {
 	}
 }
 
-// ends lets the play come to its end, and reports what is wrong.
+// ends finishes the play and reports its faults.
 func (p *play) ends(t *testing.T) {
 	t.Helper()
 	faults := p.dangling()
@@ -115,7 +115,7 @@ const freeScript = `rm -f ../fill*; sync .`
 func (p *play) fill() { p.Sh(fillScript) }
 func (p *play) free() { p.Sh(freeScript) }
 
-// full is a volume that holds a play as it is right before a hook.
+// full returns a play on a volume, in the state right before a hook.
 func full(t *testing.T, v volume) *play {
 	t.Helper()
 	root := t.TempDir()
@@ -126,7 +126,7 @@ func full(t *testing.T, v volume) *play {
 	return p
 }
 
-// TestFSFullInAgentHooks: no space left while an agent's hook runs.
+// TestFSFullInAgentHooks: no space is left while an agent's hook runs.
 func TestFSFullInAgentHooks(t *testing.T) {
 	hooks := map[string]func(p *play){
 		"session-start":      func(p *play) { p.main().Start("resume") },
@@ -151,8 +151,8 @@ func TestFSFullInAgentHooks(t *testing.T) {
 	}
 }
 
-// TestFSFullInCommitHooks: no space left while a hook of git's runs. The
-// commit is made and says what is missing.
+// TestFSFullInCommitHooks: no space is left while a git hook runs. The commit is made and
+// reports what is missing.
 func TestFSFullInCommitHooks(t *testing.T) {
 	for _, v := range volumes()[:2] {
 		t.Run(v.kind+" prepare-commit-msg", func(t *testing.T) {
@@ -196,15 +196,14 @@ func (p *play) hook(name, script string) {
 	}
 }
 
-// unhook takes the user's hooks away.
+// unhook removes the user's hooks.
 func (p *play) unhook() {
 	for _, name := range []string{"prepare-commit-msg.pre-entire", "commit-msg.pre-entire", "reference-transaction"} {
 		p.remove(filepath.Join(p.CommonDir(), "hooks", name))
 	}
 }
 
-// TestFSReadOnly: a folder of ours can't be written while a turn and a commit
-// go by.
+// TestFSReadOnly: a folder of ours can't be written during a turn and a commit.
 func TestFSReadOnly(t *testing.T) {
 	for _, c := range []struct {
 		folder string
@@ -253,7 +252,7 @@ func TestFSReadOnly(t *testing.T) {
 	}
 }
 
-// TestFSReadOnlyWhole: where nothing at all can be written, hooks end well.
+// TestFSReadOnlyWhole: hooks exit 0 if nothing at all can be written.
 func TestFSReadOnlyWhole(t *testing.T) {
 	p := newPlay(t, t.TempDir(), programDir(t), "plain")
 	p.main().Installed = false

@@ -9,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fail lets the writes of a hook fail from each of them on, in turn: all is as
-// it would be, the commit says what is missing, and the next hook that can
-// write mends it.
+// fail makes the writes of a hook fail, from each of them on in turn. The user's work is
+// unaffected, the commit reports what is missing, and the next hook that can write repairs it.
 func (d *drill) fail(t *testing.T, s scene, hook string) {
 	t.Helper()
 	st := d.set(t, s, hook)
@@ -32,7 +31,7 @@ func (d *drill) fail(t *testing.T, s scene, hook string) {
 	}
 }
 
-// places are parts of paths whose writes can fail alone.
+// places returns parts of paths, to make writes fail at one place only.
 func places() []string {
 	return []string{
 		"/entire/journal/", "/entire-sessions/", ".json", ".prompts", ".usage", ".segments", ".untracked", "/objects/",
@@ -40,7 +39,7 @@ func places() []string {
 	}
 }
 
-// failAt lets the writes of a hook fail whose path has one of the places in it.
+// failAt makes the writes of a hook fail whose path contains a place, for each place in turn.
 func (d *drill) failAt(t *testing.T, s scene, hook string) {
 	t.Helper()
 	st := d.set(t, s, hook)
@@ -61,7 +60,7 @@ func (st *stage) failing(t *testing.T, fault string, after next) bool {
 	st.tape.rewind(t)
 	p := st.ready.copyFor(t)
 	for _, s := range p.sessions {
-		s.Installed = false // to see how the hook itself ends
+		s.Installed = false // to get the exit code of the hook itself
 	}
 	before, waiting := p.Git("rev-parse", "HEAD"), p.dangling()
 	mark := p.during(st.hook, fault, func() { st.scene.act(p) })

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// raw compares the bytes that explain --raw-transcript prints with what is stored of the
-// session that explain names first.
+// raw compares the output of explain --raw-transcript with the stored transcript of the session
+// that explain names first.
 func (f *foreign) raw(id, session string) {
 	out, err := f.entire("explain", "-c", id, "--raw-transcript")
 	for _, m := range f.metas(id) {
@@ -34,13 +34,13 @@ func (f *foreign) wrong(command, id, why string, err error) {
 	f.t.Logf("%s %s: %s (%v)", command, id, why, err)
 }
 
-// lines are the lines that are not blank.
+// lines returns the lines that are not blank.
 func lines(text []byte) [][]byte {
 	return slices.DeleteFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 })
 }
 
-// restorable returns the transcripts of a checkpoint that Claude Code can continue, by
-// the id that it takes: those that are lines. Of several of a session it is the first.
+// restorable returns the transcripts of a checkpoint that Claude Code can continue, by the
+// session id that it uses: those in JSON Lines. If a session has several, it is the first.
 func (f *foreign) restorable(id string) map[string][][]byte {
 	dated := regexp.MustCompile(`^\d{4}-\d\d-\d\d-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`)
 	found := map[string][][]byte{}
@@ -60,7 +60,7 @@ func (f *foreign) restorable(id string) map[string][][]byte {
 	return found
 }
 
-// resumed is what resume --json prints, as far as it is compared.
+// resumed is the part of the output of resume --json that is compared.
 type resumed struct {
 	Sessions []struct {
 		ID      string `json:"session_id"`
@@ -69,8 +69,8 @@ type resumed struct {
 	}
 }
 
-// resume restores the sessions of a checkpoint and compares the files with what is stored:
-// the same sessions, the same lines but for paths, and a command with the agent's own id.
+// resume restores the sessions of a checkpoint and compares the files with the stored ones: the
+// same sessions, the same lines except paths, and a command with the agent's own id.
 func (f *foreign) resume(id string) {
 	want := f.restorable(id)
 	out, err := f.entire("resume", "--json", "--force", id)
@@ -106,12 +106,12 @@ func (f *foreign) resume(id string) {
 
 func uuidIn(line []byte) string {
 	var e event
-	_ = json.Unmarshal(line, &e) // a line that is no event has none
+	_ = json.Unmarshal(line, &e) // a line that isn't an event has no UUID
 	return e.UUID
 }
 
-// rewind compares the list of points with the trailers of the newest commits, and what
-// each point with only transcripts would write with what is stored.
+// rewind compares the list of points with the trailers of the newest commits, and the
+// transcripts that a point without files would write with the stored ones.
 func (f *foreign) rewind() {
 	const commits, most = "50", 20 // docs/formats/rewind.md
 	out, err := f.entire("rewind", "--list")
@@ -152,8 +152,7 @@ func (f *foreign) rewind() {
 	}
 }
 
-// preview compares the transcripts that a rewind to a point would write with those that
-// are stored.
+// preview compares the transcripts that a rewind to a point would write with the stored ones.
 func (f *foreign) preview(point, id string) {
 	out, err := f.entire("rewind", "--to", point, "--preview", "--json")
 	var plan struct {

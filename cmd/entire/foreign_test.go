@@ -16,11 +16,10 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// TestForeignRecords runs the commands that read on every checkpoint of repositories
-// that other programs recorded, and compares what they print with a reader that shares
-// no code with them. ENTIRE_RECORDS names a folder of tar files with bare repositories;
-// ENTIRE_BINARY a build to examine instead of this one. docs/foreign-records.md has the
-// figures.
+// TestForeignRecords runs the reading commands on every checkpoint of repositories that other
+// programs recorded, and compares their output with a reader that shares no code with them.
+// ENTIRE_RECORDS names a folder of tar files with bare repositories; ENTIRE_BINARY names a
+// build to test instead of this one. docs/foreign-records.md has the figures.
 func TestForeignRecords(t *testing.T) {
 	folder := os.Getenv("ENTIRE_RECORDS")
 	if folder == "" {
@@ -89,7 +88,7 @@ func (f *foreign) ids() []string {
 	return ids
 }
 
-// shown is what explain --json prints of a checkpoint, as far as it is compared.
+// shown is the part of the output of explain --json that is compared.
 type shown struct {
 	Checkpoints []struct {
 		Commits  []struct{ OID string }
@@ -164,15 +163,14 @@ func (f *foreign) examine(id string) {
 	f.counts["right"]++
 }
 
-// part is what the independent reader finds of a session in a checkpoint.
+// part is a session's part of a checkpoint, as read by the independent reader.
 type part struct {
 	session string
 	tools   []string
 	asked   []string
 }
 
-// compare returns what differs. Tool uses have to be the same; of what was asked all
-// has to be shown.
+// compare returns the differences. Tool uses have to be the same; every prompt has to be shown.
 func (p *part) compare(tools, asked []string) []string {
 	var wrong []string
 	if !slices.Equal(p.tools, tools) {
@@ -255,14 +253,14 @@ func (f *foreign) events(slot string) []event {
 	for lines.Scan() {
 		var e event
 		if len(bytes.TrimSpace(lines.Bytes())) > 0 {
-			_ = json.Unmarshal(lines.Bytes(), &e) // what is no event says nothing
+			_ = json.Unmarshal(lines.Bytes(), &e) // a line that isn't an event stays empty
 			events = append(events, e)
 		}
 	}
 	return events
 }
 
-// behindPrevious is where a part without a start begins: behind the last event of the
+// behindPrevious returns the beginning of a part without a start: after the last event of the
 // session's latest earlier checkpoint.
 func (f *foreign) behindPrevious(m meta, slot string, events []event) int {
 	if f.slots == nil {
@@ -324,7 +322,7 @@ func (p *part) take(e event, uses map[string]bool) {
 	var blocks []struct{ Type, Text, ID, Name string }
 	var text string
 	if json.Unmarshal(e.Message.Content, &blocks) != nil {
-		_ = json.Unmarshal(e.Message.Content, &text) // anything else is no text
+		_ = json.Unmarshal(e.Message.Content, &text) // other values have no text
 	}
 	if e.Side {
 		return

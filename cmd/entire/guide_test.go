@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// cmdGuide runs the commands of a page, those in its blocks marked sh, one after another:
-// guide PAGE [OLD=NEW]... replaces what the page has for an example, such as an id.
-// "cd DIR" holds for the rest of its block. Each
-// must succeed, or ask what nobody can be asked here. Commands of others that a test can't
-// run (make, claude, export) are left out.
+// cmdGuide runs the commands in a page's blocks marked sh, one after another: guide PAGE
+// [OLD=NEW]... replaces example values of the page, such as an id. "cd DIR" applies to the rest
+// of its block. Each command must succeed, or fail because it can't ask without a terminal.
+// Other programs that a test can't run (make, claude, export) are skipped.
 func cmdGuide(s *story, args []string) {
 	page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(arg(args, 0, ""))))
 	s.ts.Check(err)
@@ -50,7 +49,7 @@ func cmdGuide(s *story, args []string) {
 	}
 }
 
-// cmdGuideScript writes the script that a page has, the block that begins with #!, to a file.
+// cmdGuideScript writes the script of a page, the block that begins with #!, to a file.
 func cmdGuideScript(s *story, args []string) {
 	page, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(arg(args, 0, ""))))
 	s.ts.Check(err)

@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestLab plays testdata/lab/*.txtar: the genuine agent, which works in a
-// repository while a script answers in the model's place. docs/testing.md has
-// the format. ENTIRE_LAB is the lab's folder, ENTIRE_BIN that of the program.
+// TestLab plays testdata/lab/*.txtar: the genuine agent works in a repository, with a script in
+// place of the model. docs/testing.md describes the format. ENTIRE_LAB is the lab's folder,
+// ENTIRE_BIN that of the program.
 func TestLab(t *testing.T) {
 	lab, bin := os.Getenv("ENTIRE_LAB"), os.Getenv("ENTIRE_BIN")
 	if lab == "" || bin == "" {
@@ -35,7 +35,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// labRun is what one start of the agent left.
+// labRun holds the records of one run of the agent.
 type labRun struct {
 	t        *testing.T
 	log      string
@@ -90,10 +90,10 @@ func playLab(t *testing.T, lab, bin, file string) {
 type labPlayer struct {
 	t                      *testing.T
 	lab, bin, dir, project string
-	volume                 bool // the project is one
+	volume                 bool // the project is a volume
 }
 
-// convert makes the project a volume of the driver.
+// convert converts the project to a volume of the driver.
 func (p *labPlayer) convert(driver string) {
 	p.t.Helper()
 	if os.Getuid() != 0 {
@@ -119,8 +119,8 @@ func (p *labPlayer) convert(driver string) {
 	})
 }
 
-// play is the n-th start of the agent; those after the first have parts of
-// their own, script.json.2 and keys.2.
+// play runs the agent for the n-th time. Runs after the first have parts of their own,
+// script.json.2 and keys.2.
 func (p *labPlayer) play(n string, parts map[string]string) *labRun {
 	p.t.Helper()
 	suffix := "." + n
@@ -163,7 +163,7 @@ func labWrite(t *testing.T, path, text string) string {
 	return path
 }
 
-// labClient puts the agent where a shell finds it.
+// labClient links the agent into dir, where a shell finds it.
 func labClient(t *testing.T, lab, dir string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), filepath.Join(lab, "install")).Output()
@@ -245,7 +245,7 @@ func labLines(t *testing.T, path string, yield func(line []byte) error) {
 	}
 }
 
-// check holds one line of the part "want" against what happened.
+// check checks one line of the part "want".
 func (r *labRun) check(line string) {
 	r.t.Helper()
 	words := strings.Fields(line)
@@ -270,11 +270,11 @@ func (r *labRun) check(line string) {
 	}
 }
 
-// labShown is how much of a text a failure shows.
+// labShown is the maximum length of a text in a failure message.
 const labShown = 6000
 
-// text returns what a subject names: "screen NAME", "shell", "request N M" (the
-// messages of turn N, step M).
+// text returns the text of a subject: "screen NAME", "shell", "request N M" (the messages of
+// turn N, step M).
 func (r *labRun) text(subject string) (string, bool) {
 	words := strings.Fields(subject)
 	switch {
@@ -287,7 +287,7 @@ func (r *labRun) text(subject string) (string, bool) {
 		}
 	case words[0] == "screen" && len(words) == 2:
 		data, err := os.ReadFile(filepath.Join(r.log, words[1]+".txt"))
-		// The terminal breaks lines where it likes.
+		// The terminal may break lines at any space.
 		return strings.Join(strings.Fields(string(data)), " "), err == nil
 	case words[0] == "shell":
 		data, err := os.ReadFile(filepath.Join(r.log, "shell.txt"))
@@ -296,7 +296,7 @@ func (r *labRun) text(subject string) (string, bool) {
 	return "", false
 }
 
-// labMessages are the texts of a request's messages.
+// labMessages returns the texts of a request's messages.
 func labMessages(request json.RawMessage) string {
 	var q struct {
 		Messages []struct {
@@ -315,7 +315,7 @@ func labMessages(request json.RawMessage) string {
 		}
 		var blocks []struct {
 			Text    string          `json:"text"`
-			Content json.RawMessage `json:"content"` // of a tool's answer
+			Content json.RawMessage `json:"content"` // of a tool result
 		}
 		if json.Unmarshal(m.Content, &blocks) == nil {
 			for _, b := range blocks {
@@ -326,7 +326,8 @@ func labMessages(request json.RawMessage) string {
 	return strings.Join(all, "\n")
 }
 
-// checkHooks wants these events in this order, others between them.
+// checkHooks checks that these events occurred in this order, possibly with others between
+// them.
 func (r *labRun) checkHooks(want []string) {
 	r.t.Helper()
 	rest := r.hooks

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// hookManager is a program that installs git hooks. Its hooks write their names to the
-// file ran beside the repository, and pre-commit fails where there is a file refuse.
+// hookManager is a program that installs git hooks. Its hooks write their names to the file ran
+// beside the repository, and pre-commit fails if a file refuse exists.
 type hookManager struct {
 	name string
-	// setUp writes its configuration, install installs its hooks. Both are of sh, in
-	// the worktree.
+	// setUp writes its configuration, install installs its hooks. Both are shell scripts that
+	// run in the worktree.
 	setUp, install string
-	// hooks are those that it installs.
+	// hooks are the names of its hooks.
 	hooks []string
 }
 
@@ -73,7 +73,7 @@ echo "  - {id: $stage, name: $stage, entry: ../../note.sh $stage, language: syst
 done; } > .pre-commit-config.yaml`,
 		},
 		{
-			name:  "overcommit", // as its installer does: links to one program, former hooks aside
+			name:  "overcommit", // as its installer does: links to one program, former hooks are moved aside
 			hooks: []string{"pre-commit", "commit-msg"},
 			setUp: `cat > ../../overcommit-hook <<'END'
 #!/bin/sh
@@ -93,9 +93,10 @@ done`,
 	}
 }
 
-// TestHookManagers: programs that install hooks, before ours, after and again. No commit
-// is refused because of us, each of their hooks runs once in a commit, one that refuses
-// goes on refusing, and what they overwrote of ours is mended by the next turn.
+// TestHookManagers runs programs that install hooks before ours, after ours and again. No
+// commit is refused because of us, each of their hooks runs once in a commit, a hook that
+// refuses a commit still does, and the next turn repairs those of our hooks that they
+// overwrote.
 func TestHookManagers(t *testing.T) {
 	t.Parallel()
 	programs := os.Getenv("ENTIRE_TEST_MANAGERS")
@@ -164,7 +165,7 @@ func (m hookManager) plays(t *testing.T, order []string, programs string) {
 	m.ranOnce(t, p, "the commit without us")
 }
 
-// ranOnce reports hooks of the manager that ran not at all, or twice.
+// ranOnce reports hooks of the manager that did not run exactly once.
 func (m hookManager) ranOnce(t *testing.T, p *play, when string) {
 	t.Helper()
 	ran := filepath.Join(p.root, "ran")

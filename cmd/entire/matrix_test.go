@@ -13,10 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// rewrite is one operation that rewrites history, and what must come of it.
+// rewrite is one operation that rewrites history, and its expected outcome.
 type rewrite struct {
 	name    string
-	outcome string // for people
+	outcome string // for readers of the table
 	run     func(m *matrix)
 }
 
@@ -30,8 +30,8 @@ type matrix struct {
 	before   int        // checkpoints before the operation
 }
 
-// rewrites are the rows of the table; decisions about outcomes are the
-// project's own and documented with it.
+// rewrites returns the rows of the table. This project decided on the outcomes and documents
+// them.
 func rewrites() []rewrite {
 	return []rewrite{
 		{"commit --amend --no-edit", "keeps its id", (*matrix).amendNoEdit},
@@ -51,10 +51,9 @@ func rewrites() []rewrite {
 	}
 }
 
-// TestRewriting runs every operation several times, with other numbers of
-// sessions, commits and files each time, and in other orders. With
-// ENTIRE_TEST_TABLE=FILE these are twenty, and it writes the table of outcomes
-// there.
+// TestRewriting runs every operation several times, each time with different numbers of
+// sessions, commits and files, and in different orders. With ENTIRE_TEST_TABLE=FILE there are
+// twenty runs, and the table of outcomes is written to FILE.
 func TestRewriting(t *testing.T) {
 	t.Parallel()
 	runs := testkit.Rounds(1, 4)
@@ -81,7 +80,7 @@ func TestRewriting(t *testing.T) {
 	}
 }
 
-// table counts what came out as it must.
+// table counts the runs that passed.
 type table struct {
 	mu   sync.Mutex // guards rows
 	rows map[string]int
@@ -93,7 +92,7 @@ func (t *table) passed(name string) {
 	t.rows[name]++
 }
 
-// write writes the table where it is wanted, once every run is over.
+// write writes the table to ENTIRE_TEST_TABLE, if set, after all runs.
 func (t *table) write(tb testing.TB, runs int) {
 	tb.Helper()
 	path := os.Getenv("ENTIRE_TEST_TABLE")
@@ -119,7 +118,7 @@ func (t *table) markdown(runs int) string {
 	return out.String()
 }
 
-// matrixRepo makes an enabled repository for the runs of one operation.
+// matrixRepo creates an enabled repository for the runs of one operation.
 func matrixRepo(t *testing.T) *testkit.Repo {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,8 +133,8 @@ func matrixRepo(t *testing.T) *testkit.Repo {
 	return repo
 }
 
-// prepare makes a topic branch of two or three linked commits by one or two
-// sessions, all on a base commit that main doesn't have yet.
+// prepare creates a topic branch of two or three linked commits by one or two sessions, based
+// on a new commit of main.
 func (m *matrix) prepare() {
 	m.TB.Helper()
 	m.Git("checkout", "-q", "-f", "main")
@@ -164,7 +163,7 @@ func (m *matrix) quietCommit(message string) {
 
 func (m *matrix) topic() string { return fmt.Sprintf("topic-%d", m.run) }
 
-// step is one turn of a session and one commit of the user's, or the agent's.
+// step plays one turn of a session and one commit by the user or the agent.
 func (m *matrix) step(n int) {
 	m.TB.Helper()
 	session := m.sessions[m.rng.IntN(len(m.sessions))]
@@ -185,7 +184,7 @@ func (m *matrix) step(n int) {
 	m.commits = append(m.commits, ids)
 }
 
-// touch lets the session change a few new files, in any order.
+// touch makes the session write a few new files, in any order.
 func (m *matrix) touch(session *testkit.Session, n int) []string {
 	m.TB.Helper()
 	session.Prompt(fmt.Sprintf("Write the files of step %d", n))
@@ -212,8 +211,8 @@ func (m *matrix) expect(rev string, want ...string) {
 	}
 }
 
-// expectTopic asserts the ids of the topic's commits on HEAD, and that no
-// checkpoint came with the operation.
+// expectTopic asserts the ids of the topic's commits on HEAD, and that the operation created no
+// checkpoint.
 func (m *matrix) expectTopic() {
 	m.TB.Helper()
 	for i, ids := range m.commits {
@@ -239,7 +238,7 @@ func (m *matrix) amendMessage() {
 	m.expectTopic()
 }
 
-// with is the repository with another environment.
+// with returns the repository with additional environment variables.
 func (m *matrix) with(entries ...string) *testkit.Repo {
 	return &testkit.Repo{TB: m.TB, Dir: m.Dir, Env: m.Env.With(entries...)}
 }
@@ -272,7 +271,7 @@ func (m *matrix) autosquash() {
 	m.expectTopic()
 }
 
-// advance gives main a commit that the topic doesn't have.
+// advance adds a commit to main that the topic doesn't have.
 func (m *matrix) advance() {
 	m.Git("checkout", "-q", "main")
 	m.Write(fmt.Sprintf("later-%d.txt", m.run), "later\n")

@@ -2,9 +2,9 @@ package main
 
 import "strings"
 
-// cmdParts asserts that the commits' parts of the transcript follow one another
-// from its beginning to the end of what the last one holds, and that each has
-// its text: parts [-s NAME] REV TEXT ... (oldest first).
+// cmdParts asserts that the commits' parts of the transcript are contiguous, from its beginning
+// to the end of the last commit's transcript, and that each contains its text: parts [-s NAME]
+// REV TEXT ... (oldest first).
 func cmdParts(s *story, args []string) {
 	name, args := named(args)
 	at, lines := 0, 0

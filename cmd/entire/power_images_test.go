@@ -17,14 +17,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
 )
 
-// powerImages is how many disks are tried of each kind of file system;
-// ENTIRE_TEST_IMAGES is another number.
+// powerImages is the number of disks tried of each kind of file system, unless
+// ENTIRE_TEST_IMAGES is set.
 const powerImages = 8
 
-// TestFSPowerImages logs what a file system writes to its disk, and when it flushes
-// that, while a session works, commits and rewinds. Then it mounts disks as a power
-// cut may leave them: what was flushed, and of the writes since none, all or some.
-// On each the next hooks run, and the records are checked.
+// TestFSPowerImages logs the writes of a file system to its disk, and its flushes, while a
+// session works, commits and rewinds. Then it mounts disks as a power cut may leave them: with
+// the flushed data, and none, all or some of the later writes. On each of them the next hooks
+// run, and the records are checked.
 func TestFSPowerImages(t *testing.T) {
 	number := powerImages
 	if n, err := strconv.Atoi(os.Getenv("ENTIRE_TEST_IMAGES")); err == nil {
@@ -35,13 +35,13 @@ func TestFSPowerImages(t *testing.T) {
 	}
 }
 
-// powerStage is a part of what happens before the power is cut.
+// powerStage is a part of the work before the power cut.
 type powerStage struct {
 	name string
 	do   func(p *play)
 	// holds returns what is wrong once the stage has ended.
 	holds func(p *play) []string
-	ends  int // of the log
+	ends  int // number of log entries at its end
 }
 
 func imagesOf(t *testing.T, kind string, number int) {
@@ -81,7 +81,7 @@ func imagesOf(t *testing.T, kind string, number int) {
 		q.ageLocks()
 		faults := q.afterPowerCut(now)
 		if info, err := os.Stat(q.main().Transcript.Path); err != nil || info.Size() == 0 {
-			// The agent doesn't sync its transcript, and it is gone.
+			// The agent doesn't sync its transcript, and it is lost.
 			faults = slices.DeleteFunc(faults, func(f string) bool { return strings.HasSuffix(f, "has no transcript") })
 		}
 		if len(faults) > 0 {
@@ -98,8 +98,8 @@ func imagesOf(t *testing.T, kind string, number int) {
 	fmt.Printf("%-30s %5d writes %4d flushes %4d disks\n", t.Name(), len(log)-begin-flushes, flushes, len(cuts))
 }
 
-// cutsOf are the ends of the stages, when nothing that wasn't flushed is kept, and
-// number other cuts between.
+// cutsOf returns cuts at the ends of the stages, with no unflushed data kept, and number other
+// cuts between.
 func cutsOf(begin int, stages []powerStage, number int) []testkit.Cut {
 	var cuts []testkit.Cut
 	end, i := stages[len(stages)-1].ends, 0
@@ -116,7 +116,7 @@ func cutsOf(begin int, stages []powerStage, number int) []testkit.Cut {
 	return cuts
 }
 
-// ageLocks lets locks be as old as if the machine took a while to start.
+// ageLocks makes locks as old as if the machine took a while to start.
 func (p *play) ageLocks() {
 	old := time.Now().Add(-time.Hour)
 	_ = filepath.WalkDir(p.common, func(path string, _ fs.DirEntry, _ error) error {
@@ -127,8 +127,8 @@ func (p *play) ageLocks() {
 	})
 }
 
-// powerStages are a session with its commits, rewinds and end. The user's own git
-// syncs what it writes, as how safe their commits are is theirs to say.
+// powerStages returns a session with its commits, rewinds and end. The user's own git syncs its
+// writes, because the durability of their commits is up to the user.
 func powerStages() []powerStage {
 	safely := func(p *play, args ...string) { p.git(append([]string{"-c", "core.fsync=all"}, args...)...) }
 	var r rewound
@@ -153,7 +153,7 @@ func powerStages() []powerStage {
 		{
 			name: "two turns", do: func(p *play) {
 				r = twoTurns(p, treeOf)
-				p.Sh("sync --file-system .") // or the tree itself may be anything
+				p.Sh("sync --file-system .") // otherwise the tree itself is undefined
 			},
 		},
 		{name: "a rewind", do: func(p *play) { p.runs("rewind", "--to", "v3") }, holds: tree("early")},

@@ -15,29 +15,28 @@ import (
 	"time"
 )
 
-// modelFile is a file, a directory or a symbolic link, whatever its names are.
+// modelFile is a file, a directory or a symbolic link, independent of its names.
 type modelFile struct {
 	kind   fs.FileMode // of the type
-	perm   fs.FileMode // counts as durable: strace doesn't know all calls that change it
-	data   []byte      // what a process sees
+	perm   fs.FileMode // counts as durable: strace doesn't report all calls that change it
+	data   []byte      // as seen by a process
 	link   string
-	synced []byte // what is on the disk for certain
+	synced []byte // certainly on the disk
 	dirty  bool   // data may differ from synced
 }
 
-// change is one change of a name. It is on the disk for certain once its
-// directory was synced; without that it may be there or not, whatever comes of
-// the changes before and after it.
+// change is one change of a name. It is certainly on the disk once its directory was synced;
+// before that it may be there or not, independently of the changes before and after it.
 type change struct {
 	path string
-	file *modelFile // nil: the name is gone
-	// pair is the number of a change that happens with this one or not at all: a
-	// rename within a directory.
+	file *modelFile // nil: the name is removed
+	// pair is a number shared by changes that reach the disk together or not at all: a rename
+	// within a directory.
 	pair int
 	done bool // durable
 }
 
-// model is the files below a directory, and what of them a power cut may take.
+// model holds the files below a directory, and which of their changes a power cut may lose.
 type model struct {
 	root    string
 	base    map[string]*modelFile // by path, before anything happened
@@ -46,7 +45,7 @@ type model struct {
 	pairs   int
 }
 
-// readModel takes the files as they are, all of them durable.
+// readModel reads the current files, all of them durable.
 func readModel(t *testing.T, root string) *model {
 	t.Helper()
 	m := &model{root: root, base: map[string]*modelFile{}, now: map[string]*modelFile{}}
@@ -87,7 +86,7 @@ func readModel(t *testing.T, root string) *model {
 
 func (m *model) inside(path string) bool { return strings.HasPrefix(path, m.root+"/") }
 
-// name changes a name.
+// name records a change of a name.
 func (m *model) name(path string, f *modelFile, pair int, durable bool) {
 	if f == nil {
 		delete(m.now, path)
@@ -97,7 +96,7 @@ func (m *model) name(path string, f *modelFile, pair int, durable bool) {
 	m.changes = append(m.changes, change{path: path, file: f, pair: pair, done: durable})
 }
 
-// apply carries out what a process did.
+// apply applies an operation of a process.
 func (m *model) apply(op fsOp) {
 	durable := !op.ours
 	switch op.kind {
@@ -178,14 +177,14 @@ func (m *model) write(f *modelFile, data []byte, durable bool) {
 	}
 }
 
-// rename moves a file, or a directory with all that is in it.
+// rename moves a file, or a directory with everything in it.
 func (m *model) rename(from, to string, durable bool) {
 	f := m.now[from]
 	if f == nil || !m.inside(to) {
 		return
 	}
 	pair := 0
-	if filepath.Dir(from) == filepath.Dir(to) || f.kind.IsDir() { // what is in it goes with it
+	if filepath.Dir(from) == filepath.Dir(to) || f.kind.IsDir() { // its entries move with it
 		m.pairs++
 		pair = m.pairs
 	}
@@ -195,7 +194,7 @@ func (m *model) rename(from, to string, durable bool) {
 		return
 	}
 	for path, below := range maps.Clone(m.now) {
-		if rest, ok := strings.CutPrefix(path, from+"/"); ok { // these go with the directory's own name
+		if rest, ok := strings.CutPrefix(path, from+"/"); ok { // these move with the directory's own name
 			delete(m.now, path)
 			m.now[to+"/"+rest] = below
 			for i := range m.changes {
@@ -230,27 +229,27 @@ func (m *model) sync(path string) {
 	}
 }
 
-// content is what is left of a file.
+// content is the state of a file's content after a power cut.
 type content int
 
 const (
-	whole  content = iota // all that was written
-	lost                  // what was synced, or nothing
-	zeroed                // the size, and no data
-	half                  // a part of what was not synced
+	whole  content = iota // everything written
+	lost                  // the synced content, or nothing
+	zeroed                // the size, and zeros for unsynced data
+	half                  // a part of the unsynced data
 )
 
-// tree is what a power cut leaves: contents by path.
+// tree is the state after a power cut: files by path.
 type tree map[string]*modelFile
 
-// leftover is such a tree, and how it came about.
+// leftover is such a tree, and a description of it.
 type leftover struct {
 	tree
 	how string
 }
 
-// left is the files if of the names that aren't durable only those stay that
-// keep returns true for, and of the contents this.
+// left returns the tree with the durable names and with those others for which keep returns
+// true. how is the state of the contents.
 func (m *model) left(keep func(i int) bool, how content) tree {
 	names := maps.Clone(m.base)
 	for i, c := range m.changes {
@@ -267,7 +266,7 @@ func (m *model) left(keep func(i int) bool, how content) tree {
 	contents := map[*modelFile]*modelFile{}
 	for path, f := range names {
 		for dir := filepath.Dir(path); dir != m.root; dir = filepath.Dir(dir) {
-			if names[dir] == nil { // a name in a directory that isn't there
+			if names[dir] == nil { // in a directory that doesn't exist
 				f = nil
 				break
 			}
@@ -296,7 +295,7 @@ func (f *modelFile) after(how content) *modelFile {
 		g.data = append(slices.Clone(f.synced), make([]byte, max(0, len(f.data)-len(f.synced)))...)
 	case half:
 		from := 0
-		if bytes.HasPrefix(f.data, f.synced) { // what was synced and not written again stays
+		if bytes.HasPrefix(f.data, f.synced) { // synced data that was not written again stays
 			from = len(f.synced)
 		}
 		g.data = f.data[:from+(len(f.data)-from)/2]
@@ -304,8 +303,8 @@ func (f *modelFile) after(how content) *modelFile {
 	return &g
 }
 
-// leftovers are the trees that a power cut now may leave: everything or nothing
-// of what isn't durable, and each change of a name alone or alone missing.
+// leftovers returns the trees that a power cut may leave now: with all or none of the changes
+// that aren't durable, and with each change of a name alone or alone missing.
 func (m *model) leftovers() []leftover {
 	all, none := func(int) bool { return true }, func(int) bool { return false }
 	list := []leftover{
@@ -331,7 +330,7 @@ func (m *model) leftovers() []leftover {
 	return list
 }
 
-// sums are the hashes of contents, which are never changed in place.
+// sums caches the hashes of contents, which are never changed in place.
 type sums map[*byte]struct {
 	data []byte
 	sum  [sha256.Size]byte
@@ -361,8 +360,8 @@ func (t tree) key(s sums) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// put makes the files below root what the tree has. What is so already is left
-// alone, so that it keeps its times.
+// put makes the files below root equal to the tree. Files that are already equal are left
+// alone, so that they keep their times.
 func (t tree) put(tb testing.TB, root string) {
 	tb.Helper()
 	fail := func(err error) {

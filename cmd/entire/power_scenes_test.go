@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// powerScenes are the scenes of the hooks, and commands that write.
+// powerScenes returns the scenes of the hooks, and those of commands that write.
 func powerScenes() []scene {
 	list := append(scenes(), contextScenes()...)
 	list = append(list, autoCommitScene(), doctorPowerScene(nil, "doctor", "-f"),
@@ -54,15 +54,14 @@ func powerScenes() []scene {
 	})
 }
 
-// runs is a command of entire's by the person, faults in force. It must succeed.
+// runs runs a command of entire as the user, with the faults in force. It must succeed.
 func (p *play) runs(args ...string) {
 	p.TB.Helper()
 	testkit.Call{Dir: p.Dir, Env: p.Env.With(p.fault...), Name: "entire", Args: args}.Must(p.TB)
 }
 
-// rewindPowerScene is a command that changes the tree, after others. Whatever is
-// left of it, the next call names a mixture of the two trees, and the rewind can be
-// taken back.
+// rewindPowerScene is a command that changes the tree, after others. After a power cut the next
+// call names a mixture of the two trees, and the rewind can be undone.
 func rewindPowerScene(name string, turns turns, first [][]string, args []string) scene {
 	var r rewound
 	return scene{
@@ -84,8 +83,8 @@ func rewindPowerScene(name string, turns turns, first [][]string, args []string)
 	}
 }
 
-// afterPowerCut returns what is wrong with the tree: neither of the two and not
-// named, or, taken back, not what it was before.
+// afterPowerCut returns the faults of the tree: it is neither of the two and no command reports
+// that, or the undo doesn't restore the tree before.
 func (r rewound) afterPowerCut(p *play, before string) []string {
 	half, is := interrupted(p), r.read(p)
 	if !half {
@@ -109,7 +108,7 @@ func (r rewound) afterPowerCut(p *play, before string) []string {
 	return nil
 }
 
-// toRepair leaves a turn that never ended and a checkpoint that was lost.
+// toRepair leaves a turn without an end and a lost checkpoint.
 func (p *play) toRepair() {
 	p.main().Start("startup")
 	p.turn("main", "a.txt")
@@ -122,8 +121,8 @@ func (p *play) toRepair() {
 	p.main().Die()
 }
 
-// doctorPowerScene is a repair, or its undo. What is pending stays pending, and the
-// repair can be made again.
+// doctorPowerScene is a repair, or its undo. Pending files stay pending, and the repair can be
+// repeated.
 func doctorPowerScene(first []string, args ...string) scene {
 	return scene{
 		name: "a turn without an end", hooks: []string{strings.Join(args[:2], " ")},

@@ -15,15 +15,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// powerStates is how many of the trees that power cuts leave are tried of each
-// scene; ENTIRE_TEST_POWER is another number.
+// powerStates is the number of trees tried of each scene, unless ENTIRE_TEST_POWER is set.
 const powerStates = 5
 
-// TestPower replays what a hook and its children do to files, as strace sees it,
-// cuts the power after each call, and examines each of the trees that a file
-// system may then have: without any change of a name, or content of a file, that
-// wasn't synced, with some of them, or with all names and no contents. On each
-// the next hooks run, and the records are checked.
+// TestPower replays the file operations of a hook and its children, as traced by strace, cuts
+// the power after each call, and tests the trees that a file system may then have: without any
+// unsynced change of a name or a content, with some of them, or with all names and no contents.
+// On each of them the next hooks run, and the records are checked.
 func TestPower(t *testing.T) { //nolint:tparallel // the scenes within are parallel
 	t.Parallel()
 	testkit.Long(t, "a program of its own, and many trees")
@@ -94,7 +92,7 @@ func powerCuts(t *testing.T, s scene, bin string, most int) {
 	fmt.Printf("%-60s %4d calls %3d syncs %5d trees %4d tried\n", t.Name(), len(ops), syncs, len(trees), tried)
 }
 
-// recorded does something, and returns what that did to files.
+// recorded runs do and returns its file operations.
 func (p *play) recorded(t *testing.T, bin string, do func()) []fsOp {
 	t.Helper()
 	wrap, out := filepath.Join(p.root, "wrap"), filepath.Join(p.root, "trace")
@@ -141,8 +139,8 @@ type timeOf struct{ fs.FileInfo }
 
 func (a timeOf) Compare(b timeOf) int { return a.ModTime().Compare(b.ModTime()) }
 
-// adopt adds the files that the agent has written meanwhile, as if they had been
-// there from the beginning: nobody of ours wrote them.
+// adopt adds the files that the agent has written in the meantime, as if they had existed from
+// the beginning: no process of ours wrote them.
 func (m *model) adopt(t *testing.T, ops []fsOp) {
 	t.Helper()
 	written := map[string]bool{}
@@ -156,8 +154,7 @@ func (m *model) adopt(t *testing.T, ops []fsOp) {
 	}
 }
 
-// agrees checks that the model came to what is there: else the record is not
-// worth anything.
+// agrees checks that the model equals the actual files: otherwise the trace is useless.
 func (m *model) agrees(t *testing.T) {
 	t.Helper()
 	is := readModel(t, m.root)
@@ -183,15 +180,14 @@ func (m *model) agrees(t *testing.T) {
 	}
 }
 
-// noStore is the exit status where no snapshots are kept.
+// noStore is the exit status if there are no snapshots.
 const noStore = 3
 
-// afterPowerCut lets the work go on, and returns what is wrong: a ref without its
-// objects, a commit without its checkpoint, a state that can't be read, a
-// snapshot that is listed and damaged.
+// afterPowerCut continues the work and returns the faults: a ref without its objects, a commit
+// without its checkpoint, an unreadable state, a damaged snapshot in the list.
 func (p *play) afterPowerCut(s scene) []string {
 	p.TB.Helper()
-	for _, name := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} { // git asks the person to
+	for _, name := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} { // git asks the user to
 		_ = os.Remove(filepath.Join(p.common, name))
 	}
 	var faults []string

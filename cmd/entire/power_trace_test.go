@@ -17,13 +17,12 @@ import (
 const traced = "openat,open,creat,write,pwrite64,writev,lseek,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat," +
 	"mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,symlink,symlinkat,fsync,fdatasync,syncfs,copy_file_range,execve,clone,clone3,fork,vfork,chdir"
 
-// straceArgs are those of strace before the command: paths of descriptors, and
-// all text in hex.
+// straceArgs returns the options of strace: paths of descriptors, and all text in hex.
 func straceArgs(out string) []string {
 	return []string{"-f", "-qq", "-y", "-xx", "-s", "16777216", "-e", "trace=" + traced, "-e", "signal=none", "-o", out}
 }
 
-// fsOp is what a process did to files: a write, a change of names, or a sync.
+// fsOp is an operation of a process on files: a write, a change of names, or a sync.
 type fsOp struct {
 	kind     string // open, write, truncate, copy, rename, exchange, link, unlink, mkdir, symlink, chmod, sync
 	path, to string
@@ -31,14 +30,14 @@ type fsOp struct {
 	at       int64
 	fresh    bool // open: with O_TRUNC
 	perm     fs.FileMode
-	// ours reports whether the program or a child of it did it. What git does by
-	// itself, and the commits that it makes for the program, count as durable.
+	// ours reports whether the program or a child of it performed the operation. Git's own
+	// operations, and the commits that it makes for the program, count as durable.
 	ours bool
 }
 
-// tracer reads the lines of strace.
+// tracer parses the output of strace.
 type tracer struct {
-	bin     string // the program's
+	bin     string // folder of the program
 	ours    map[string]bool
 	cwd     map[string]string
 	offset  map[string]int64  // by descriptor and path
@@ -114,10 +113,10 @@ func operands(s string) []callArg {
 	return list
 }
 
-// umask is that of the tests.
+// umask is the umask of the tests.
 const umask = 0o022
 
-// modeOf is the mode among the arguments: the last that is written in octal.
+// modeOf returns the mode among the arguments: the last one in octal.
 func modeOf(args []callArg) fs.FileMode {
 	for _, a := range slices.Backward(args) {
 		if len(a.word) > 1 && a.word[0] == '0' {
@@ -137,7 +136,7 @@ func unhex(s string) string {
 	return string(b)
 }
 
-// meet lets a thread that is new have what its parent has.
+// meet gives a new thread the state of its parent.
 func (tr *tracer) meet(tid string) {
 	if _, known := tr.cwd[tid]; known {
 		return
@@ -156,8 +155,7 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 			tr.cwd[tid] = a.path
 		}
 	}
-	// paths are the named files: a text, below the descriptor before it if there
-	// is one.
+	// paths are the named files: a text, relative to the descriptor before it if there is one.
 	var paths []string
 	for i, a := range args {
 		if a.fd != "" || a.word != "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// cmdRecord adds checkpoints to entire/checkpoints/v1 as another program would have
-// written them, a commit for each folder: below a folder of the checkpoint's id it has
-// the files of the checkpoint's directory. Files of earlier commits stay. A checkpoint
-// without metadata of its own gets some.
+// cmdRecord adds checkpoints to entire/checkpoints/v1 as another program would write them, one
+// commit per folder. Each subfolder is named by the checkpoint's id and has the files of the
+// checkpoint's directory. Files of earlier commits stay. A checkpoint without metadata of its
+// own gets a default.
 func cmdRecord(s *story, args []string) {
 	if len(args) == 0 {
 		s.ts.Fatalf("usage: record folder...")
@@ -56,8 +56,8 @@ func cmdRecord(s *story, args []string) {
 	}
 }
 
-// cmdLose removes the objects of files on the metadata branch, by their paths in its
-// tree, as in a damaged or partial clone. Packs are unpacked for that.
+// cmdLose removes the objects of files on the metadata branch, given by their paths in its
+// tree, as in a damaged or partial clone. It unpacks packs first.
 func cmdLose(s *story, args []string) {
 	r := s.repo()
 	objects := strings.TrimSpace(r.Git("rev-parse", "--path-format=absolute", "--git-path", "objects"))

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// rewound is a repository with two turns: the trees and the pending files after the
-// first and after the second, and the point to go back to.
+// rewound is a repository with two turns: the trees and the pending files after the first and
+// after the second, and the point to rewind to.
 type rewound struct {
 	p              *play
 	read           func(p *play) string
@@ -22,7 +22,7 @@ type rewound struct {
 // turns plays two turns, and reads the trees with read.
 type turns func(p *play, read func(p *play) string) rewound
 
-// at is a command with the scene's point.
+// at returns the command with the scene's point.
 func (s rewound) at(args []string) []string {
 	args = slices.Clone(args)
 	for i := range args {
@@ -35,7 +35,7 @@ func (s rewound) at(args []string) []string {
 
 func toPoint() []string { return []string{"rewind", "--to", "POINT"} }
 
-// interrupted reports whether the next call names a rewind that did not end.
+// interrupted reports whether the next call names an interrupted rewind.
 func interrupted(p *play) bool {
 	p.TB.Helper()
 	return strings.Contains(testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"status"}}.Run(p.TB).Stderr, "was interrupted")
@@ -56,7 +56,7 @@ func twoTurns(p *play, read func(p *play) string) rewound {
 	return rewound{p, read, trees, map[string]string{"late": "a.txt b.txt deep/er/one deep/two link old.txt", "early": "a.txt"}, "v3"}
 }
 
-// twoTurnsWithoutSnapshots plays two turns that leave shadow commits only.
+// twoTurnsWithoutSnapshots plays two turns that leave only shadow commits.
 func twoTurnsWithoutSnapshots(p *play, read func(p *play) string) rewound {
 	p.Entire("enable", "--agent", "claude-code", "--no-bands")
 	trees := map[string]string{}
@@ -75,12 +75,12 @@ func twoTurnsWithoutSnapshots(p *play, read func(p *play) string) rewound {
 	return rewound{p, read, trees, map[string]string{"late": "README.md a.txt b.txt deep/one link old.txt", "early": "a.txt"}, point}
 }
 
-// namesAndContents is every file of the worktree: names, kinds and contents.
+// namesAndContents returns every file of the worktree: names, kinds and contents.
 func namesAndContents(p *play) string {
 	return listed(p, func(info fs.FileInfo) fs.FileMode { return info.Mode().Type() })
 }
 
-// listed is every file of the worktree: names, what modeOf says of them, contents.
+// listed returns every file of the worktree: names, the results of modeOf, and contents.
 func listed(p *play, modeOf func(fs.FileInfo) fs.FileMode) string {
 	p.TB.Helper()
 	var lines []string

@@ -19,13 +19,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// TestMain makes the test binary stand in for the programs: it lies on the
-// PATH of every script as "entire", and runs main, and as "agentfs".
+// TestMain makes the test binary stand in for the programs: it is on the PATH of every script
+// as "entire", which runs main, and as "agentfs".
 func TestMain(m *testing.M) {
 	testscript.Main(testkit.InMemory(m), map[string]func(){"entire": main, "agentfs": agentfs})
 }
 
-// agentfs is what the other program's main does.
+// agentfs runs the main function of the other program.
 func agentfs() {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -40,9 +40,8 @@ func agentfs() {
 	}))
 }
 
-// TestScript runs testdata/script: one behaviour each, with real git. Under -short
-// these are every 64th, some of each area, and with the race detector those of
-// several sessions.
+// TestScript runs testdata/script: one behavior each, with real git. Under -short it runs every
+// 64th, some of each area, and with the race detector those with several sessions.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", "*.txtar"))
@@ -69,20 +68,20 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// storyKey finds the story of a script.
+// storyKey is the key of the story of a script.
 type storyKey struct{}
 
-// story is what one script has going on.
+// story is the state of one script.
 type story struct {
 	ts       *testscript.TestScript
 	names    []string // variables of the script's environment
 	sessions map[string]*testkit.Session
 	agents   map[string]*testkit.Subagent
-	home     bool // sessions live in HOME, not in a folder of the test's
+	home     bool // sessions are in HOME, not in a folder of the test
 	memory   map[string]string
 }
 
-// scriptTB makes a script fit where a test is wanted.
+// scriptTB adapts a script to testkit.TB.
 type scriptTB struct{ *testscript.TestScript }
 
 func (scriptTB) Helper() {}
@@ -117,7 +116,7 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// condition knows facts that testscript does not.
+// condition evaluates conditions that testscript doesn't have.
 func condition(cond string) (bool, error) {
 	switch cond {
 	case "race":
@@ -146,7 +145,7 @@ func of(ts *testscript.TestScript) *story {
 	return s
 }
 
-// env is the script's environment as it is now.
+// env returns the script's current environment.
 func (s *story) env() testkit.Env {
 	var env testkit.Env
 	for _, name := range s.names {
@@ -157,7 +156,7 @@ func (s *story) env() testkit.Env {
 	return env
 }
 
-// repo is the repository at the script's current folder.
+// repo returns the repository at the script's current folder.
 func (s *story) repo() *testkit.Repo {
 	return &testkit.Repo{TB: scriptTB{s.ts}, Dir: s.ts.MkAbs("."), Env: s.env()}
 }
@@ -165,7 +164,7 @@ func (s *story) repo() *testkit.Repo {
 // command is a script command: a story and arguments.
 type command func(s *story, args []string)
 
-// commands are the words of the scripts; docs/testing.md explains them.
+// commands returns the commands of the scripts; docs/testing.md explains them.
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]command{
 		"repo": cmdRepo, "write": cmdWrite, "append": cmdAppend, "swap": cmdSwap,
@@ -192,7 +191,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 	return table
 }
 
-// cmdGit runs git as the person at the keyboard.
+// cmdGit runs git as the user.
 func cmdGit(ts *testscript.TestScript, neg bool, args []string) {
 	for i := range args {
 		args[i] = unescape(args[i])
@@ -206,7 +205,7 @@ func cmdGit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unescape turns \n, \t, \r, \xNN and \\ into what they stand for.
+// unescape replaces \n, \t, \r, \xff and \\ by the characters that they stand for.
 func unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSScript runs the scripts in testdata/fs, each on a new file system of the kind that
-// its name begins with. $HDIUTIL is the folder of the stand-in for hdiutil.
+// TestFSScript runs the scripts in testdata/fs, each on a new file system of the kind given by
+// the beginning of its name. $HDIUTIL is the folder of the stand-in for hdiutil.
 func TestFSScript(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "fs", "*.txtar"))
 	if err != nil || len(files) == 0 {

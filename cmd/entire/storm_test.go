@@ -15,8 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// stormRuns returns how many runs a storm has: those that ENTIRE_TEST_STORM names,
-// else a few.
+// stormRuns returns the number of runs of a storm: ENTIRE_TEST_STORM, or a few by default.
 func stormRuns(t *testing.T) int {
 	t.Helper()
 	if text := os.Getenv("ENTIRE_TEST_STORM"); text != "" {
@@ -32,8 +31,8 @@ func stormRuns(t *testing.T) int {
 	return 2
 }
 
-// history is something that git does to commits whose post-commit hook was
-// killed, before any other hook has run.
+// history is an operation of git on commits whose post-commit hook was killed, before any other
+// hook has run.
 type history struct {
 	name string
 	run  func(s *storm)
@@ -56,8 +55,7 @@ func histories() []history {
 	}
 }
 
-// storm is one run: a topic branch whose last commit has lost its post-commit
-// hook to a kill.
+// storm is one run: a topic branch whose last commit had its post-commit hook killed.
 type storm struct {
 	*testkit.Repo
 	main    *testkit.Repo // the main worktree; Repo may be a linked one
@@ -65,12 +63,12 @@ type storm struct {
 	run     int
 	session *testkit.Session
 	killed  []string       // trailers of the commits whose hook was killed
-	dirs    map[int]string // programs that kill after so many milliseconds
+	dirs    map[int]string // of programs that kill, by delay in milliseconds
 }
 
-// TestStorm kills the post-commit hook of commits, at once or after some
-// milliseconds, and lets git go on with them in every way that moves them out of
-// sight. After the next hooks no trailer of any commit is without its checkpoint.
+// TestStorm kills the post-commit hook of commits, at once or after some milliseconds, and then
+// makes the commits unreachable or rewrites them with git in every possible way. After the next
+// hooks every trailer of a commit has its checkpoint.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "twelve ways to rewrite history, twice")
@@ -80,7 +78,7 @@ func TestStorm(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)
 			repo.Env = repo.Env.With("ENTIRE_BANDS_ENABLED=false")
-			repo.Git("config", "gc.autoDetach", "false") // else git's gc.log.lock may be there when the repository is checked
+			repo.Git("config", "gc.autoDetach", "false") // else git's gc.log.lock may exist when the repository is checked
 			s := &storm{Repo: repo, main: repo, dirs: map[int]string{}}
 			lost := 0
 			for run := range runs {
@@ -102,8 +100,8 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// removeLeftovers removes the temporary files of writers that were killed, as git
-// and session-start do when they are old.
+// removeLeftovers removes the temporary files of killed writers, as git and session-start do
+// with old ones.
 func removeLeftovers(t *testing.T, repo *testkit.Repo) {
 	t.Helper()
 	err := filepath.WalkDir(repo.Dir, func(path string, entry fs.DirEntry, err error) error {
@@ -119,8 +117,7 @@ func removeLeftovers(t *testing.T, repo *testkit.Repo) {
 
 func (s *storm) topic() string { return fmt.Sprintf("topic-%d", s.run) }
 
-// prepare makes a topic branch of a commit that is seen to and one whose hook is
-// killed.
+// prepare creates a topic branch of a complete commit and one whose hook is killed.
 func (s *storm) prepare() {
 	s.TB.Helper()
 	s.Git("checkout", "-q", "-f", "-B", s.topic(), "main")
@@ -129,7 +126,7 @@ func (s *storm) prepare() {
 	s.kill(s.Repo, fmt.Sprintf("run%d/b.txt", s.run))
 }
 
-// begin lets a session work; every tenth run has a new one.
+// begin starts the session's turn; every tenth run has a new session.
 func (s *storm) begin(repo *testkit.Repo) {
 	s.TB.Helper()
 	if s.run%10 == 0 || s.session == nil {
@@ -167,7 +164,7 @@ func (s *storm) kill(repo *testkit.Repo, path string) {
 	s.commit(s.killing(repo, delay), path)
 }
 
-// killing is the repository for somebody whose post-commit hooks are killed
+// killing returns the repository with an environment in which post-commit hooks are killed
 // after some milliseconds.
 func (s *storm) killing(repo *testkit.Repo, delay int) *testkit.Repo {
 	repo.TB.Helper()
@@ -179,8 +176,8 @@ func (s *storm) killing(repo *testkit.Repo, delay int) *testkit.Repo {
 	return &testkit.Repo{TB: repo.TB, Dir: repo.Dir, Env: repo.Env.With("PATH=" + dir + string(os.PathListSeparator) + repo.Env.Get("PATH"))}
 }
 
-// writeKiller writes a program "entire" that does what the one behind it on PATH
-// does, but kills a post-commit hook, and returns its folder.
+// writeKiller writes a program "entire" that runs the next one on PATH, but kills a post-commit
+// hook, and returns its folder.
 func writeKiller(repo *testkit.Repo, delay int) string {
 	repo.TB.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(repo.Env.Get("HOME")), "kill")
@@ -210,7 +207,7 @@ func (s *storm) end() {
 	}
 }
 
-// next are the hooks that run after: the agent goes on where it was.
+// next runs the hooks that come after: the agent continues in the main worktree.
 func (s *storm) next() {
 	s.TB.Helper()
 	s.session.Repo = s.main
@@ -219,8 +216,8 @@ func (s *storm) next() {
 	s.session.Stop()
 }
 
-// dangling returns the trailers of commits, reachable or in a reflog, whose
-// checkpoints are missing, and those of the killed commits.
+// dangling returns the trailers without a checkpoint, of the commits that are reachable or in a
+// reflog and of the killed commits.
 func (s *storm) dangling() []string {
 	s.TB.Helper()
 	stored := s.Git("ls-tree", "-r", "-d", "--name-only", "entire/checkpoints/v1")
@@ -235,7 +232,7 @@ func (s *storm) dangling() []string {
 	return lost
 }
 
-// advance gives main a commit that the topic doesn't have.
+// advance adds a commit to main that the topic doesn't have.
 func (s *storm) advance() {
 	s.TB.Helper()
 	parent := s.Git("rev-parse", "main")
@@ -251,13 +248,13 @@ func (s *storm) fold(verb string) {
 	}
 }
 
-// leave goes to another branch and commits there.
+// leave checks out main and commits there.
 func (s *storm) leave() {
 	s.Git("checkout", "-q", "main")
 	s.mine()
 }
 
-// mine is a commit of the person's own.
+// mine makes a commit of the user's own.
 func (s *storm) mine() {
 	s.TB.Helper()
 	path := fmt.Sprintf("mine-%d.txt", s.run)
@@ -266,7 +263,7 @@ func (s *storm) mine() {
 	s.Git("commit", "-q", "-m", "mine")
 }
 
-// foreign adds 31 commits that no hook sees, and one that all see.
+// foreign adds 31 commits without hooks, and one with all hooks.
 func (s *storm) foreign() {
 	s.TB.Helper()
 	var in strings.Builder
@@ -282,14 +279,14 @@ func (s *storm) foreign() {
 	s.mine()
 }
 
-// detached leaves a commit that only the reflog still has.
+// detached leaves a commit that only the reflog contains.
 func (s *storm) detached() {
 	s.Git("checkout", "-q", "--detach")
 	s.Git("branch", "-q", "-D", s.topic())
 	s.leave()
 }
 
-// removeWorktree commits in a linked worktree that is gone afterwards.
+// removeWorktree commits in a linked worktree and removes the worktree.
 func (s *storm) removeWorktree() {
 	s.TB.Helper()
 	dir := filepath.Join(s.main.Dir, "..", fmt.Sprintf("linked-%d", s.run))
@@ -304,8 +301,8 @@ func (s *storm) removeWorktree() {
 // crowd is the size of a storm of sessions.
 type crowd struct{ sessions, worktrees, commits int }
 
-// TestStormOfSessions lets sessions work and commit in several worktrees at once:
-// every commit is linked to its session, whoever had to wait for whom.
+// TestStormOfSessions lets sessions work and commit in several worktrees at once: every commit
+// is linked to its session, regardless of the order in which they get the lock.
 func TestStormOfSessions(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "six sessions")
@@ -363,8 +360,8 @@ func TestStormOfSessions(t *testing.T) {
 // sessionCommit is a commit of a session's file.
 type sessionCommit struct{ rev, path, session, by string }
 
-// commitInCrowd is the life of a session among others: after some turns the
-// person commits its file, in others the agent does.
+// commitInCrowd plays a session among others: after some turns the user commits its file, in
+// others the agent does.
 func commitInCrowd(session *testkit.Session, number, commits int) []sessionCommit {
 	var made []sessionCommit
 	session.Start("startup")
@@ -376,7 +373,7 @@ func commitInCrowd(session *testkit.Session, number, commits int) []sessionCommi
 		} else {
 			session.Write(path, path+"\n")
 		}
-		// Others commit in the same worktree: git may find the index or HEAD locked.
+		// Other sessions commit in the same worktree: git may find the index or HEAD locked.
 		script := fmt.Sprintf(`for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	if git add -- %[1]s 2>/dev/null && git commit -q -m 'commit %[1]s' -- %[1]s 2>/dev/null; then
 		git log -1 --format=%%H -- %[1]s; exit
@@ -404,8 +401,8 @@ exit 1`, path)
 	return made
 }
 
-// settleChildren waits for the detached children, which run in the worktrees, by
-// doing what they do: this one takes its turn behind them.
+// settleChildren waits for the detached children, which run in the worktrees, by running the
+// same command, which waits for the lock after them.
 func settleChildren(t *testing.T, repo *testkit.Repo) {
 	t.Helper()
 	const tries = 200
@@ -418,8 +415,7 @@ func settleChildren(t *testing.T, repo *testkit.Repo) {
 	testkit.Call{Dir: repo.Dir, Env: repo.Env, Name: "entire", Args: []string{"hooks", "complete"}}.Must(t)
 }
 
-// childrenIn reports whether a process works in a folder below dir, as far as the
-// system reports.
+// childrenIn reports whether a process runs in a folder below dir, on systems with /proc.
 func childrenIn(dir string) bool {
 	paths, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {

@@ -56,8 +56,8 @@ func cmdSubagent(s *story, args []string) {
 	_, _ = s.ts.Stdout().Write([]byte(result.Stdout))
 }
 
-// cmdTasks asserts the subjects on the session's shadow branch, newest first,
-// and whose task each commit is ("-" for none): tasks SUBJECT...
+// cmdTasks asserts the subjects on the session's shadow branch, newest first, and the task of
+// each commit ("-" for none): tasks SUBJECT...
 func cmdTasks(s *story, args []string) {
 	var got []string
 	for branch := range strings.FieldsSeq(s.repo().Git("for-each-ref", "--format=%(refname)", "refs/heads/entire/")) {
@@ -75,8 +75,7 @@ func cmdTasks(s *story, args []string) {
 	s.equal("shadow commits", got, args)
 }
 
-// toolID takes the beginning of a tool use's id out of a subject: it isn't the
-// same in every run.
+// toolID removes the id of a tool use from a subject: it differs between runs.
 func toolID(subject string) string {
 	before, _, found := strings.Cut(subject, "toolu_")
 	if !found {
@@ -85,8 +84,8 @@ func toolID(subject string) string {
 	return strings.TrimRight(before, "( ")
 }
 
-// cmdUsed asserts that a checkpoint counts the tokens of the session's
-// subagents apart, in its share and in the root's: used [-s NAME] REV AGENT...
+// cmdUsed asserts that a checkpoint counts the tokens of the session's subagents separately, in
+// its share and in the root's: used [-s NAME] REV AGENT...
 func cmdUsed(s *story, args []string) {
 	name, args := named(args)
 	var want testkit.Usage

@@ -4,6 +4,6 @@ package main
 
 import "io/fs"
 
-// treeOf is every file of the worktree: names, modes and contents. A rewind gives
-// the files that it writes the present time.
+// treeOf returns every file of the worktree: names, modes and contents. Times are left out: a
+// rewind gives the files that it writes the current time.
 func treeOf(p *play) string { return listed(p, fs.FileInfo.Mode) }

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// cmdRepo makes a repository of a kind and goes there: repo [-off] [KIND].
-// Unless -off is given it is enabled for Claude Code, and what that wrote is
-// committed without hooks.
+// cmdRepo creates a repository of a kind and changes to it: repo [-off] [KIND]. Unless -off is
+// given it is enabled for Claude Code, and the files written for that are committed without
+// hooks.
 func cmdRepo(s *story, args []string) {
 	off := len(args) > 0 && args[0] == "-off"
 	if off {
@@ -43,18 +43,18 @@ func cmdRepo(s *story, args []string) {
 	}
 }
 
-// cmdWrite writes a file as the person would: write PATH TEXT.
+// cmdWrite writes a file as the user would: write PATH TEXT.
 func cmdWrite(s *story, args []string) {
 	s.repo().Write(unescape(arg(args, 0, "")), unescape(arg(args, 1, ""))+"\n")
 }
 
-// cmdAppend adds a line as the person would.
+// cmdAppend adds a line as the user would.
 func cmdAppend(s *story, args []string) {
 	repo, path := s.repo(), unescape(arg(args, 0, ""))
 	repo.Write(path, repo.Read(path)+unescape(arg(args, 1, ""))+"\n")
 }
 
-// cmdSwap replaces text in a file as the person would: swap PATH OLD NEW.
+// cmdSwap replaces text in a file as the user would: swap PATH OLD NEW.
 func cmdSwap(s *story, args []string) {
 	repo, path, old := s.repo(), unescape(arg(args, 0, "")), unescape(arg(args, 1, ""))
 	text := repo.Read(path)
@@ -64,7 +64,7 @@ func cmdSwap(s *story, args []string) {
 	repo.Write(path, strings.Replace(text, old, unescape(arg(args, 2, "")), 1))
 }
 
-// cmdPass lets the file system's clock go on: pass MILLISECONDS.
+// cmdPass waits until the file system's clock has advanced: pass MILLISECONDS.
 func cmdPass(s *story, args []string) {
 	d, err := time.ParseDuration(arg(args, 0, "120") + "ms")
 	s.ts.Check(err)
@@ -95,8 +95,8 @@ func cmdPayload(s *story, args []string) {
 	s.repo().Write(args[0], text)
 }
 
-// files lists every file below the script's folder with a hash of its
-// content; .git's index and everything else included, logs not.
+// files returns every file below the script's folder with a hash of its content, .git's index
+// included, logs excluded.
 func (s *story) files() map[string]string {
 	list := map[string]string{}
 	root := s.ts.Getenv("WORK")
@@ -127,11 +127,11 @@ func (s *story) files() map[string]string {
 	return list
 }
 
-// cmdRemember notes every file below $WORK.
+// cmdRemember records every file below $WORK.
 func cmdRemember(s *story, _ []string) { s.memory = s.files() }
 
-// cmdUnchanged checks that no file has come, gone or changed since remember,
-// but those that match an argument: unchanged [REGEXP...].
+// cmdUnchanged checks that no file was added, removed or changed since remember, except those
+// that match an argument: unchanged [REGEXP...].
 func cmdUnchanged(s *story, args []string) {
 	now := s.files()
 	var faults []string
@@ -160,7 +160,7 @@ func cmdUnchanged(s *story, args []string) {
 	}
 }
 
-// cmdUpstream makes a repository as the existing tool left it, and goes there.
+// cmdUpstream creates a repository as recorded by the existing tool, and changes to it.
 func cmdUpstream(s *story, _ []string) {
 	work := filepath.Join(s.ts.Getenv("WORK"), "w")
 	s.ts.Check(os.MkdirAll(work, 0o755))
