@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestBranchOfASessionThatBeganMeanwhileStays: a commit takes all that its session has
-// on the shadow branch. A session that began after the hook listed the sessions has
-// its only checkpoint there.
+// TestBranchOfASessionThatBeganMeanwhileStays: a commit takes all files of its session on the
+// shadow branch. The only checkpoint of a session that began after the hook listed the sessions
+// is on the same branch.
 func TestBranchOfASessionThatBeganMeanwhileStays(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]bool{"alone": false, "another began": true} {

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// longResult is a tool's result of about so many bytes, all of it secrets.
+// longResult returns a tool result of about size bytes, all of it secrets.
 func longResult(size int) string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
@@ -30,7 +30,7 @@ func longResult(size int) string {
 	return b.String()
 }
 
-// transcriptOf is what the metadata branch has of the transcript of a checkpoint.
+// transcriptOf returns the stored transcript of a checkpoint.
 func (d *desk) transcriptOf(id string) string {
 	d.t.Helper()
 	dir := "entire/checkpoints/v1:" + id[:2] + "/" + id[2:] + "/0/"
@@ -43,9 +43,9 @@ func (d *desk) transcriptOf(id string) string {
 	return all.String()
 }
 
-// A child that is at a long line when its time is up ends then. What it has stored is
-// kept, the checkpoint is named as incomplete, and the next child goes on behind it. A
-// line that takes longer than a line may is left out.
+// TestAttackLongResultOfATool: a child whose deadline passes at a long line exits. The stored
+// lines are kept, the checkpoint is marked as incomplete, and the next child continues after
+// them. A line that exceeds the time limit of a line is left out.
 func TestAttackLongResultOfATool(t *testing.T) {
 	t.Parallel()
 	const patience = 2 * time.Second
@@ -142,7 +142,8 @@ func TestAttackLongResultOfATool(t *testing.T) {
 	}
 }
 
-// A prompt of megabytes of secrets is recorded in the time that a hook has.
+// TestAttackLongPrompt: a prompt of megabytes of secrets is recorded within the time limit of a
+// hook.
 func TestAttackLongPrompt(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "a prompt of 8 MB")
@@ -173,8 +174,8 @@ func TestAttackLongPrompt(t *testing.T) {
 	}
 }
 
-// TestChildIsStartedOnlyForWork: hooks whose transcript is stored to its end leave nothing
-// to a child, one that lacks the turn's last message does.
+// TestChildIsStartedOnlyForWork: no child is started by hooks that store the transcript to its
+// end, but one is if the turn's last message is missing.
 func TestChildIsStartedOnlyForWork(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

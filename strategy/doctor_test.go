@@ -19,12 +19,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// own is a path in the git directory.
+// own returns a path in the git directory.
 func (d *desk) own(names ...string) string {
 	return filepath.Join(append([]string{d.repo.CommonDir()}, names...)...)
 }
 
-// findings are the codes of what an examination finds, sorted.
+// findings returns the codes of the findings, sorted.
 func (d *desk) findings(found []doctor.Finding) []string {
 	codes := make([]string, len(found))
 	for i, f := range found {
@@ -34,7 +34,7 @@ func (d *desk) findings(found []doctor.Finding) []string {
 	return codes
 }
 
-// onBranch puts a file of a checkpoint on the branch.
+// onBranch writes a file of a checkpoint to the branch.
 func (d *desk) onBranch(id, name, content string) {
 	d.t.Helper()
 	index := d.repo.At(".")
@@ -46,8 +46,8 @@ func (d *desk) onBranch(id, name, content string) {
 	d.repo.Git("update-ref", "refs/heads/entire/checkpoints/v1", commit)
 }
 
-// TestDoctorsChecks harms the records of a session in one way each: an examination
-// finds that and nothing else, and writes nothing; a repair leaves what it can't mend.
+// TestDoctorsChecks damages the records of a session in one way each. An examination finds this
+// damage only and writes nothing; a repair leaves the findings that it can't fix.
 func TestDoctorsChecks(t *testing.T) {
 	t.Parallel()
 	const other = "0123456789ab"
@@ -235,7 +235,8 @@ func TestDoctorsChecks(t *testing.T) {
 	}
 }
 
-// Earlier versions of all damaged checkpoints are read with the processes of one.
+// TestDoctorReadsVersionsOnce: reading earlier versions of several damaged checkpoints starts
+// no more processes than of one.
 func TestDoctorReadsVersionsOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

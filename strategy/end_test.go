@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestEndLeavesOthersWorkToAChild: a session that ends has a second, which is for
-// its own turn and not for a commit that another hook left unfinished.
+// TestEndLeavesOthersWorkToAChild: the end of a session has one second, which is for its own
+// turn and not for a commit that another hook left unfinished.
 func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -47,12 +47,12 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	}
 }
 
-// TestEndWithoutTimeIsLeftToAChild: what a session's end has no time for is noted,
-// and a child ends the session and saves its context; unless the session went on.
+// TestEndWithoutTimeIsLeftToAChild: if a session's end runs out of time, this is noted, and a
+// child ends the session and saves its context, unless the session has continued.
 func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 	t.Parallel()
 	type ending func(d *desk, in workspace.Input)
-	killed := func(d *desk, in workspace.Input) { // the hook is killed in its middle
+	killed := func(d *desk, in workspace.Input) { // the hook is killed halfway
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = d.recorder().AgentEvents().RecordEnd(over, in, func(func() error) error { return context.Canceled })
@@ -68,7 +68,7 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   ending
 		then  func(d *desk, in workspace.Input)
-		asked bool // a child was
+		asked bool // a child was started
 		want  []string
 		phase session.Phase
 	}{
@@ -118,7 +118,7 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 
 func unguarded(do func() error) error { return do() }
 
-// start lets a session start.
+// start runs the hooks of a session's start.
 func (d *desk) start(in workspace.Input, source string) {
 	d.t.Helper()
 	in.Source = source

@@ -29,7 +29,7 @@ type shared struct {
 	rec *strategy.Recorder
 }
 
-// newShared makes one whose remote has one checkpoint.
+// newShared creates one whose remote has one checkpoint.
 func newShared(t *testing.T) *shared {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func newShared(t *testing.T) *shared {
 	return s
 }
 
-// open makes the recorder.
+// open opens the recorder.
 func (s *shared) open(t *testing.T) {
 	t.Helper()
 	opened, err := git.Discover(git.Locate{Dir: s.Dir, Environ: s.Env})
@@ -65,10 +65,10 @@ func (s *shared) open(t *testing.T) {
 
 func (s *shared) remote() string { return filepath.Join(filepath.Dir(s.Dir), "remote.git") }
 
-// add puts a checkpoint on the local branch.
+// add adds a checkpoint to the local branch.
 func (s *shared) add(id string) { s.put(id, "{}") }
 
-// put does so with the content of its metadata.
+// put adds a checkpoint with the given content of its metadata.
 func (s *shared) put(id, metadata string) {
 	s.Git("read-tree", "--empty")
 	parent := s.TryGit("rev-parse", "-q", "--verify", branch)
@@ -84,7 +84,7 @@ func (s *shared) put(id, metadata string) {
 	s.Git("reset", "-q")
 }
 
-// TestAFetchKeepsWhatWasNotPushed and gets what is new.
+// TestAFetchKeepsWhatWasNotPushed: a fetch keeps unpushed checkpoints and adds the new ones.
 func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
@@ -93,7 +93,7 @@ func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
 	s.Git("push", "-q", "origin", branch)
 	s.Git("update-ref", branch, old)
 	s.add("cccccccccccc")
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second fetch has nothing to do
 		if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); err != nil {
 			t.Fatal(err)
 		}
@@ -109,14 +109,15 @@ func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
 	}
 }
 
-// TestAFetchGoesOnWhereNothingIsMissing, without a commit.
+// TestAFetchGoesOnWhereNothingIsMissing: a fetch into a clone without the branch creates no
+// commit.
 func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	want := s.Git("rev-parse", branch)
 	s.Git("update-ref", "-d", branch)
 	s.Git("update-ref", "-d", "refs/remotes/origin/entire/checkpoints/v1")
-	s.Git("update-ref", "refs/entire/fetched/checkpoints/v1", "HEAD") // of a process that was killed
+	s.Git("update-ref", "refs/entire/fetched/checkpoints/v1", "HEAD") // left by a killed process
 	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), s.remote()); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
 	}
 }
 
-// TestAPartialCloneFetchesWhatItsMergeNeeds, and else leaves it out.
+// TestAPartialCloneFetchesWhatItsMergeNeeds: other blobs stay missing.
 func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
@@ -173,7 +174,7 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 	}
 }
 
-// TestAPushGivesUpInTime: a remote that doesn't answer costs the user no more.
+// TestAPushGivesUpInTime: a push to a remote that doesn't answer ends at the deadline.
 func TestAPushGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "waits for the end of the push")

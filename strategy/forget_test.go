@@ -36,8 +36,8 @@ func (d *desk) forgetNow(f *forget.Forgetting) {
 	}
 }
 
-// TestForgetKeepsWhatAnotherRunForgot: of two runs that were at their questions at the
-// same time, the second adds to the list of the first.
+// TestForgetKeepsWhatAnotherRunForgot: if two runs ask their questions at the same time, the
+// second adds to the list of the first.
 func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
 	t.Parallel()
 	const text, other = "the first private text", "the second private text"
@@ -75,18 +75,18 @@ func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
 	}
 }
 
-// TestHooksThatBeganBeforeAForget forgets a text while a hook runs that has it, each
-// time that the hook reads the clock without the lock: nothing of the text is in a ref or
-// a record afterwards, and the hook has done its work.
+// TestHooksThatBeganBeforeAForget forgets a text while a hook runs that has it, at each point
+// where the hook reads the clock without the lock. Afterwards no ref or record contains the
+// text, and the hook has done its work.
 func TestHooksThatBeganBeforeAForget(t *testing.T) {
 	testkit.Long(t, "each hook is run once for each moment of it")
 	t.Parallel()
 	const text = "correct horse battery staple"
 	for name, h := range map[string]struct {
-		// before has the session come to where the hook is due.
+		// before plays the session up to the hook.
 		before func(d *desk, s *testkit.Session)
 		run    func(r *strategy.Recorder, in workspace.Input) error
-		least  int // moments at which the text can be forgotten
+		least  int // minimum number of points at which the text can be forgotten
 	}{
 		"prompt": {
 			before: func(*desk, *testkit.Session) {}, least: 2,
@@ -192,7 +192,7 @@ func TestHooksThatBeganBeforeAForget(t *testing.T) {
 	}
 }
 
-// tryForget forgets a text, unless the lock is held.
+// tryForget forgets a text, unless the lock is held. It reports whether it did.
 func (d *desk) tryForget(text string) bool {
 	d.t.Helper()
 	r := d.recorder()
@@ -207,7 +207,8 @@ func (d *desk) tryForget(text string) bool {
 	return true
 }
 
-// recorded returns the objects that refs reach and the files of records that have a text.
+// recorded returns the objects reachable from refs and the files of records that contain a
+// text.
 func (d *desk) recorded(text string) []string {
 	d.t.Helper()
 	var oids, found []string

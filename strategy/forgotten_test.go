@@ -22,7 +22,7 @@ func (d *desk) forget(s *testkit.Session) {
 	d.must(r.Sessions.Forget(s.ID, state.Recorder.Cursor))
 }
 
-// prompts are all prompts that are recorded of the session.
+// prompts returns all recorded prompts of the session.
 func (d *desk) prompts(s *testkit.Session) string {
 	d.t.Helper()
 	r := d.recorder()
@@ -33,8 +33,8 @@ func (d *desk) prompts(s *testkit.Session) string {
 	return string(data)
 }
 
-// TestResetIsNotUndone: what came before a reset counts no more, whatever
-// happens to the hooks, the state and its side files after it.
+// TestResetIsNotUndone: data from before a reset stays ignored, whatever happens to the hooks,
+// the state and its side files after it.
 func TestResetIsNotUndone(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(d *desk, in workspace.Input){
@@ -52,7 +52,7 @@ func TestResetIsNotUndone(t *testing.T) {
 		"the new state is removed": func(d *desk, in workspace.Input) {
 			_, err := d.recorder().AgentEvents().SessionStart(context.Background(), in)
 			d.must(err)
-			d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), in)) // nothing was asked: it leaves no state
+			d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), in)) // without a prompt it leaves no state
 		},
 		"the new state is damaged": func(d *desk, in workspace.Input) {
 			r := d.recorder()

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// TestEveryEventIsFired reads the sources: each event of the table is fired
-// somewhere, by its name, and only session.Fire takes steps from the table.
+// TestEveryEventIsFired parses the sources: each event of the table is fired somewhere, by its
+// name, and only session.Fire takes steps from the table.
 func TestEveryEventIsFired(t *testing.T) {
 	t.Parallel()
 	names := map[session.Event]string{

@@ -31,15 +31,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// desk is a repository in which sessions work, whose hooks are called here and
-// not in processes of their own.
+// desk is a repository in which sessions work. The test calls their hooks instead of running
+// them as processes.
 type desk struct {
 	t    testing.TB
 	repo *testkit.Repo
 	log  bytes.Buffer
 	now  time.Time
 	opts settings.Recall
-	// children are what was left to them.
+	// children are the arguments of the started children.
 	children [][]string
 	alive    map[int]bool
 }
@@ -56,7 +56,7 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// recorder is one that serves one hook.
+// recorder returns a recorder for one hook.
 func (d *desk) recorder() *strategy.Recorder {
 	d.t.Helper()
 	opened, err := git.Discover(git.Locate{Dir: d.repo.Dir, Environ: d.repo.Env})
@@ -77,12 +77,11 @@ func (d *desk) recorder() *strategy.Recorder {
 			Registry: &registry.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
 		},
 	}
-	_ = w.MaskForgotten() // an error is logged, as of a damaged list
+	_ = w.MaskForgotten() // an error is logged, as for a damaged list
 	return strategy.New(w)
 }
 
-// session is a session whose transcript is kept and whose hooks are called by
-// the test.
+// session returns a session with a transcript, whose hooks the test calls.
 func (d *desk) session(name string) *testkit.Session {
 	d.t.Helper()
 	s := testkit.NewSession(d.repo, name, filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
@@ -99,7 +98,7 @@ func (d *desk) in(s *testkit.Session, pid int) workspace.Input {
 	return in
 }
 
-// turn is a whole turn that writes files.
+// turn plays a whole turn that writes files.
 func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	d.t.Helper()
 	in := d.in(s, pid)
@@ -124,7 +123,7 @@ func (d *desk) must(err error) {
 	}
 }
 
-// kept lists cause and status of what is there, the newest first.
+// kept lists cause and status of the saved contexts, newest first.
 func (d *desk) kept() []string {
 	d.t.Helper()
 	list, err := d.recorder().SavedContexts().Saver.Contexts().List(context.Background(), contextstore.Filter{})
@@ -202,7 +201,7 @@ func TestAnAnswerToAClear(t *testing.T) {
 			}
 			d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p1"), c.answer))
 			d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p1"), c.answer))
-			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end)) // the hook may come last
+			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end)) // the hook may run last
 			d.want(c.want...)
 			next := workspace.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
 			o, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
@@ -310,7 +309,7 @@ func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		d.turn(d.session(name), pid, name+".txt")
 	}
-	for _, pid := range []int{mine, others} { // the other one is cleared last
+	for _, pid := range []int{mine, others} { // the other session is cleared last
 		s := d.session(map[int]string{mine: "main", others: "other"}[pid])
 		d.now = d.now.Add(time.Second)
 		end := d.in(s, pid)
@@ -419,7 +418,7 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 	}
 }
 
-// BenchmarkRecallStop is a stop's share: a transcript of 20 MB with a turn's new
+// BenchmarkRecallStop measures the work at a stop: a transcript of 20 MB with a turn's new
 // lines, and five files that the turn changed.
 func BenchmarkRecallStop(b *testing.B) {
 	ctx := context.Background()
@@ -444,7 +443,7 @@ func BenchmarkRecallStop(b *testing.B) {
 		d.now = d.now.Add(time.Second)
 		in := d.in(s, 7)
 		r := d.recorder()
-		if _, err := r.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has started that process
+		if _, err := r.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has already started that process
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
-// hook is a recorder that serves a hook of git.
+// hook returns the git hooks of a recorder.
 func (d *desk) hook() *strategy.GitHooks {
 	d.t.Helper()
 	r := d.recorder()
@@ -24,7 +24,7 @@ func (d *desk) hook() *strategy.GitHooks {
 	return r.GitHooks()
 }
 
-// prepare stages files and lets prepare-commit-msg write a message, which it returns.
+// prepare stages files, runs prepare-commit-msg, and returns the message file.
 func (d *desk) prepare(paths ...string) (message string) {
 	d.t.Helper()
 	message = filepath.Join(filepath.Dir(d.repo.Dir), "message")
@@ -34,8 +34,8 @@ func (d *desk) prepare(paths ...string) (message string) {
 	return message
 }
 
-// commitWithoutPostCommit commits files, and the last hook is never run. It returns
-// the id of the checkpoint.
+// commitWithoutPostCommit commits files without the last hook. It returns the id of the
+// checkpoint.
 func (d *desk) commitWithoutPostCommit(paths ...string) (id string) {
 	d.t.Helper()
 	d.repo.Git("commit", "-q", "--no-verify", "-F", d.prepare(paths...))
@@ -60,7 +60,7 @@ func (d *desk) end(s *testkit.Session) {
 	d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), d.in(s, 0)))
 }
 
-// prompt begins a turn of an agent's process.
+// prompt begins a turn of an agent's process with this id.
 func (d *desk) prompt(s *testkit.Session, pid int) {
 	d.t.Helper()
 	in := d.in(s, pid)
@@ -69,8 +69,8 @@ func (d *desk) prompt(s *testkit.Session, pid int) {
 	s.Prompt(in.Prompt)
 }
 
-// TestRepairWhereverHEADIs: a commit whose post-commit hook was not run gets its
-// checkpoint from the next hook, whatever git has done with HEAD and the commit.
+// TestRepairWhereverHEADIs: a commit whose post-commit hook did not run gets its checkpoint
+// from the next hook, wherever git has moved HEAD and the commit.
 func TestRepairWhereverHEADIs(t *testing.T) {
 	t.Parallel()
 	moves := map[string]func(d *desk){

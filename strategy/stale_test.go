@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestStopIsRepeatedOnAStateSavedInBetween: a stop whose session another hook saves
-// moves no ref, and is repeated on the new state.
+// TestStopIsRepeatedOnAStateSavedInBetween: if another hook saves the session during a stop,
+// the stop moves no ref and is repeated on the new state.
 func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -48,8 +48,8 @@ func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
 	}
 }
 
-// TestStopGivesUpOnAStateThatIsSavedEachTime: a stop whose session other hooks save at
-// every attempt fails as stale, and has moved no ref and saved nothing of its own.
+// TestStopGivesUpOnAStateThatIsSavedEachTime: if other hooks save the session at every attempt,
+// the stop fails as stale. It has moved no ref and saved nothing of its own.
 func TestStopGivesUpOnAStateThatIsSavedEachTime(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -84,8 +84,8 @@ func TestStopGivesUpOnAStateThatIsSavedEachTime(t *testing.T) {
 	}
 }
 
-// TestEventsAreRepeatedOnAStateSavedInBetween: an event whose session another event
-// changes before it is saved is repeated on what that has saved.
+// TestEventsAreRepeatedOnAStateSavedInBetween: if another event changes the session before an
+// event is saved, the event is repeated on the new state.
 func TestEventsAreRepeatedOnAStateSavedInBetween(t *testing.T) {
 	t.Parallel()
 	start := func(d *desk, ctx context.Context, in workspace.Input) error {

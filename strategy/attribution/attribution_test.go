@@ -43,7 +43,7 @@ func count(l attribution.Lines) figures {
 	return f
 }
 
-// text writes words as lines; "" is no file.
+// text writes words as lines; "" is a missing file.
 func text(words string) []byte {
 	if words == "" {
 		return nil
@@ -57,7 +57,7 @@ func by(author attribution.Author, words string) attribution.State {
 	return attribution.State{By: author, Content: text(words)}
 }
 
-// TestAttribute holds hand-counted cases. The hunks are those that git prints.
+// TestAttribute has hand-counted cases. The hunks are those that git prints.
 func TestAttribute(t *testing.T) {
 	t.Parallel()
 	const person = attribution.Person

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// TestFollow holds which line of an earlier content a line is.
+// TestFollow checks which line of an earlier content each line corresponds to.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -32,7 +32,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// lines writes words as lines, with the white space that they begin with except for a blank.
+// lines replaces each space of words by a newline, so that lines keep other leading white
+// space.
 func lines(words string) []byte {
 	if words == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// TestLinesThatNobodyWrote holds which added lines are unsure: those that the base or an earlier
-// commit had. The hunks are those that git prints.
+// TestLinesThatNobodyWrote checks which added lines are unsure: those that the base or an
+// earlier commit had. The hunks are those that git prints.
 func TestLinesThatNobodyWrote(t *testing.T) {
 	t.Parallel()
 	const block = "firstOfTheBlock secondOfTheBlock"
@@ -18,7 +18,7 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 		name  string
 		file  attribution.File
 		hunks []gitdiff.Hunk
-		want  map[int]bool // the added lines, from 0: whether they are unsure
+		want  map[int]bool // whether an added line is unsure, by its number from 0
 	}{
 		{
 			name:  "indented",
@@ -105,8 +105,8 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 	}
 }
 
-// TestALineThatWasMovedAndIsGone holds that nobody wrote a line of the base that one step moves and
-// the next removes: another file may have it.
+// TestALineThatWasMovedAndIsGone checks that a line of the base that one step moves and the
+// next removes has no author: it may have moved to another file.
 func TestALineThatWasMovedAndIsGone(t *testing.T) {
 	t.Parallel()
 	const moved = "aLineOfTheBaseThatIsMoved"
@@ -122,8 +122,8 @@ func TestALineThatWasMovedAndIsGone(t *testing.T) {
 	}
 }
 
-// TestACommitGoesOnFromTheStateWithItsLines has a block that moves past a line which the state
-// before it lacks: the line stays the one's who wrote it.
+// TestACommitGoesOnFromTheStateWithItsLines moves a block past a line that the previous state
+// lacks: the line keeps its author.
 func TestACommitGoesOnFromTheStateWithItsLines(t *testing.T) {
 	t.Parallel()
 	file := attribution.File{

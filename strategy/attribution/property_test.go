@@ -17,16 +17,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// known is a line of which the test knows where it comes from.
+// known is a line of known origin.
 type known struct {
 	text     string
 	base     bool
 	by       attribution.Author
 	modified bool
-	over     string // the base line in whose place it stands
+	over     string // the base line that it replaces
 }
 
-// standsFor is the base line that is gone with this one, empty if none is.
+// standsFor returns the base line that is removed together with this one, empty if none is.
 func (k known) standsFor() string {
 	if k.base {
 		return k.text
@@ -34,14 +34,14 @@ func (k known) standsFor() string {
 	return k.over
 }
 
-// fate is what the test knows of a base line that is gone.
+// fate is the known author of the removal of a base line.
 type fate struct {
 	by       attribution.Author
 	replaced bool
 }
 
-// world is a file that agents and a person edit. No two lines are ever equal,
-// so that each can be told from all others.
+// world is a file that agents and a person edit. No two lines are ever equal, so that each is
+// unique.
 type world struct {
 	t      *rapid.T
 	made   int
@@ -87,7 +87,7 @@ func (w *world) edit(by attribution.Author) {
 	w.now = slices.Concat(w.now[:from], lines, w.now[from+len(olds):])
 }
 
-// content writes lines as a file; none are no file.
+// content writes lines as a file; no lines are no file.
 func content(lines []known) []byte {
 	var b strings.Builder
 	for _, line := range lines {
@@ -96,12 +96,12 @@ func content(lines []known) []byte {
 	return []byte(b.String())
 }
 
-// authors are some sessions and a person.
+// authors generates some sessions and a person.
 func authors() *rapid.Generator[attribution.Author] {
 	return rapid.SampledFrom([]attribution.Author{attribution.Person, "one", "two"})
 }
 
-// repository returns git's own word on how contents differ.
+// repository compares contents with git.
 type repository struct{ *git.Repo }
 
 func newRepository(t *testing.T) repository {
@@ -138,7 +138,7 @@ func (r repository) diff(t *rapid.T, base, final []byte) (hunks []gitdiff.Hunk, 
 	return files[0].Hunks, counts[0].Added, counts[0].Removed
 }
 
-// check holds the lines of a diff against what the test knows.
+// check compares the attributed lines of a diff with the known authors.
 func (w *world) check(base, final []known, l attribution.Lines, exact bool) {
 	for _, line := range l.Added {
 		k := final[line.Number]
@@ -157,9 +157,8 @@ func (w *world) check(base, final []known, l attribution.Lines, exact bool) {
 	}
 }
 
-// TestPropEveryLineHasItsAuthor plays edits of known authors and commits: all
-// of the file, what it was at an earlier step, or only some of the hunks and
-// then the rest.
+// TestPropEveryLineHasItsAuthor plays edits of known authors and commits: the whole file, or
+// only some of the hunks and then the rest.
 func TestPropEveryLineHasItsAuthor(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(t)
@@ -181,8 +180,8 @@ func TestPropEveryLineHasItsAuthor(t *testing.T) {
 	})
 }
 
-// commit attributes a commit, and checks that every line of git's diff has its
-// author and no other line has one.
+// commit attributes a commit and checks that the attributed lines are those of git's diff, each
+// with its author.
 func (w *world) commit(repo repository, base, final []known, by attribution.Author, exact bool) {
 	file := attribution.File{Base: content(base), Final: content(final), States: w.states, By: by}
 	hunks, added, removed := repo.diff(w.t, file.Base, file.Final)
@@ -194,8 +193,7 @@ func (w *world) commit(repo repository, base, final []known, by attribution.Auth
 	w.check(base, final, lines, exact)
 }
 
-// part is the base with some of the hunks that lead to what is there now, as
-// git add -p stages it.
+// part returns the base with some of the hunks to the current content, as staged by git add -p.
 func (w *world) part(repo repository) []known {
 	hunks, _, _ := repo.diff(w.t, content(w.base), content(w.now))
 	var part []known
@@ -218,9 +216,9 @@ func (w *world) part(repo repository) []known {
 	return append(part, w.base[at:]...)
 }
 
-// TestPropAnyLines has lines that are often equal, so that git may name others
-// than those that were written: the sums are git's all the same, and where one
-// author did all, every line is that one's.
+// TestPropAnyLines has lines that are often equal, so that git's diff may contain other lines
+// than the written ones. The sums still equal git's, and if there is only one author, every
+// line is theirs.
 func TestPropAnyLines(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// TestShares holds what counts as an agent's share of a file.
+// TestShares checks which lines count as an agent's share of a file.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	const person = attribution.Person
@@ -139,8 +139,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestPropSharesAreTheLinesAttributed plays edits of known authors and commits
-// the file, or a part of it: an author's share is what Attribute gives them.
+// TestPropSharesAreTheLinesAttributed plays edits of known authors and commits the file, or a
+// part of it: an author's share consists of the lines that Attribute assigns to them.
 func TestPropSharesAreTheLinesAttributed(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(t)
@@ -182,7 +182,7 @@ func TestPropSharesAreTheLinesAttributed(t *testing.T) {
 	})
 }
 
-// TestPropMovedLinesKeepTheirAuthor shuffles and indents what an agent wrote.
+// TestPropMovedLinesKeepTheirAuthor shuffles and indents the lines that an agent wrote.
 func TestPropMovedLinesKeepTheirAuthor(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -200,8 +200,8 @@ func TestPropMovedLinesKeepTheirAuthor(t *testing.T) {
 	})
 }
 
-// FuzzShares checks that a share is never more than there is, whatever files
-// hold, and that what one author committed unchanged is theirs.
+// FuzzShares checks that a share never exceeds the file, for any contents, and that lines
+// committed unchanged by one author are theirs.
 func FuzzShares(f *testing.F) {
 	f.Add([]byte("a\n"), []byte("a\nb\n"), []byte("b\n"))
 	f.Add([]byte(""), []byte("{\r\n}\r\n"), []byte("{\n}"))

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestWhoChanged holds each kind of evidence against each kind of snapshot.
+// TestWhoChanged checks each kind of evidence with each kind of snapshot.
 func TestWhoChanged(t *testing.T) {
 	t.Parallel()
 	const unknown = -1
@@ -68,8 +68,8 @@ func TestWhoChanged(t *testing.T) {
 	}
 }
 
-// work is what a session did: named files and calls, with their times in seconds,
-// and commands.
+// work holds the actions of a session: named files and calls, with their times in seconds, and
+// commands.
 type work struct {
 	session    string
 	edits      map[string][2]int
@@ -78,7 +78,7 @@ type work struct {
 	commands   map[string][2]int
 }
 
-// between is the time between two snapshots, in seconds.
+// between is the interval between two snapshots, in seconds.
 type between struct {
 	from, to      int
 	turn          string
@@ -86,7 +86,7 @@ type between struct {
 	quiet, untold bool
 }
 
-// whoChanged judges a change of a path at a time, -1 if that isn't known.
+// whoChanged judges a change of a path at a time, -1 if the time isn't known.
 func whoChanged(works []work, b between, path string, at int, gone bool) (agents []string, person bool) {
 	base := time.Unix(1_800_000_000, 0)
 	sec := func(n int) time.Time { return base.Add(time.Duration(n) * time.Second) }

@@ -35,7 +35,7 @@ func TestRangesOfLines(t *testing.T) {
 	})
 }
 
-// writtenRanges writes lines as ranges.
+// writtenRanges formats lines as ranges.
 func writtenRanges(lines []int) string {
 	var r checkpoint.LineRanges
 	for _, line := range lines {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// FuzzRecord checks that whatever metadata.json has for the lines of a file, each line of the
-// file has an author of a kind, and only a session's line has a session.
+// FuzzRecord checks that for any content of metadata.json each line of a file has a kind of
+// author, and only a session's line has a session.
 func FuzzRecord(f *testing.F) {
 	const head = `{"session_id":"s","initial_attribution":{"session_lines":2,"turns":[{"id":"t"}],"writers":[{},{"turn":7,"call":"c"}],"files":[{"path":"a","blob":"b",`
 	for _, seed := range []string{

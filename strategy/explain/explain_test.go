@@ -39,7 +39,7 @@ func newFixture(t *testing.T) fixture {
 	return fixture{Repo: repo, reader: explain.Reader{Repo: opened}}
 }
 
-// put stores a session in the checkpoint, with these lines as its transcript.
+// put stores a session in the checkpoint, with lines as its transcript.
 func (f fixture) put(t *testing.T, meta checkpoint.SessionMeta, lines ...string) {
 	t.Helper()
 	slot := checkpoint.Slot{Meta: meta, Prompts: []string{"the last prompt"}}

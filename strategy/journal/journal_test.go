@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestRemoveLeavesAnotherDecision: an older version of the program names decisions
-// without their nonce, and may have written one about the next commit meanwhile.
+// TestRemoveLeavesAnotherDecision: an older version of the program names decisions without
+// their nonce, and may have written one about the next commit in the meantime.
 func TestRemoveLeavesAnotherDecision(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -65,8 +65,8 @@ func TestChangedOfCommitsAndShadowCommits(t *testing.T) {
 	}
 }
 
-// TestChangedOfSnapshots compares a snapshot with the one before it of the same worktree,
-// also where the one before was deleted or is another worktree's.
+// TestChangedOfSnapshots compares a snapshot with the previous one of the same worktree, also
+// if there is none or if another worktree's is in between.
 func TestChangedOfSnapshots(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

@@ -29,7 +29,7 @@ func TestParseTime(t *testing.T) {
 		"2026-01-27 10:32":            time.Date(2026, 1, 27, 10, 32, 0, 0, time.UTC),
 		"2026-01-27t10:32:01":         time.Date(2026, 1, 27, 10, 32, 1, 0, time.UTC),
 		"2026-01-27T10:32:01.5+01:00": time.Date(2026, 1, 27, 9, 32, 1, 5e8, time.UTC),
-		// ids, revisions, and what is longer than a duration can be
+		// ids, revisions, and durations that are too long
 		"0": {}, "12": {}, "1e5d": {}, "abcd": {}, "v3": {}, "5 minutes": {}, "-5m": {}, "ago": {}, "": {}, "5 years ago": {}, "99999w": {}, "999999 weeks ago": {},
 	} {
 		if got, ok := points.ParseTime(text, now); ok == want.IsZero() || !got.Equal(want) {

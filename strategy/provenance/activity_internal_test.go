@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAttackPatternsInCommands matches words of commands, which may be megabytes long,
-// with paths: those that are patterns name what they match, long ones nothing.
+// TestAttackPatternsInCommands matches words of commands, which may be megabytes long, with
+// paths: patterns name the paths that they match, long ones name none.
 func TestAttackPatternsInCommands(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("a/", 200) + "x.txt"

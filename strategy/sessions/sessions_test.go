@@ -53,7 +53,7 @@ func TestPhases(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
-	for _, s := range list[:2] { // those that ended were active last
+	for _, s := range list[:2] { // the ended sessions were active last
 		if !s.LastActive.Equal(end) {
 			t.Errorf("%s was active at %v, and is listed before others", s.ID, s.LastActive)
 		}

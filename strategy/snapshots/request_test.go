@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// requestDesk is a worktree without git that requests are made in.
+// requestDesk is a worktree without git, for requests.
 type requestDesk struct {
 	*Requests
 
@@ -53,7 +53,7 @@ func (d *requestDesk) ask(cause bands.Cause, turn, id string) {
 	d.must(d.Add(q, id))
 }
 
-// wantTurns compares the turns of the requests that wait.
+// wantTurns compares the turns of the pending requests.
 func (d *requestDesk) wantTurns(want ...string) {
 	d.t.Helper()
 	turns := []string{}
@@ -65,8 +65,8 @@ func (d *requestDesk) wantTurns(want ...string) {
 	}
 }
 
-// TestRequestThatCameMeanwhileStays: a child that has served the request of one
-// prompt doesn't remove that of the next.
+// TestRequestThatCameMeanwhileStays: a child that has served the request of one prompt doesn't
+// remove that of the next prompt.
 func TestRequestThatCameMeanwhileStays(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
@@ -76,12 +76,12 @@ func TestRequestThatCameMeanwhileStays(t *testing.T) {
 	d.ask(bands.Prompt, "two", "session")
 	d.must(removeRequests(list))
 	d.wantTurns("two")
-	d.must(removeRequests(list)) // a request that is gone is no error
+	d.must(removeRequests(list)) // a missing request is not an error
 	d.wantTurns("two")
 }
 
-// TestNewestRequestCounts: of several about one thing the newest is served, and
-// the others go.
+// TestNewestRequestCounts: of several requests for the same purpose the newest is served, and
+// the others are removed.
 func TestNewestRequestCounts(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
@@ -94,8 +94,8 @@ func TestNewestRequestCounts(t *testing.T) {
 	}
 }
 
-// TestMissedRequestDoesNotReplaceANewOne: an amended commit has the id of the
-// one before, whose snapshot is given up just then.
+// TestMissedRequestDoesNotReplaceANewOne: an amended commit has the id of the previous one,
+// whose snapshot is given up at the same time.
 func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
@@ -109,8 +109,8 @@ func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 	}
 }
 
-// passes returns once a file that is written has a later time than the one at path:
-// the file system's clock has steps of some milliseconds.
+// passes waits until a new file has a later time than the one at path: the file system's clock
+// has steps of some milliseconds.
 func (d *requestDesk) passes(path string) {
 	d.t.Helper()
 	before, err := os.Lstat(path)
@@ -126,8 +126,8 @@ func (d *requestDesk) passes(path string) {
 	}
 }
 
-// TestRequestsOfAnEarlierVersion have no nonce in their names, and a file that
-// isn't one is dropped.
+// TestRequestsOfAnEarlierVersion: requests without a nonce in their names are served, and a
+// file that isn't a request is dropped.
 func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)

@@ -43,7 +43,7 @@ func TestReadSummary(t *testing.T) {
 	}
 }
 
-// TestASummaryIsBounded whatever the model writes.
+// TestASummaryIsBounded: a summary is bounded for any output of the model.
 func TestASummaryIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 10_000)
@@ -58,7 +58,7 @@ func TestASummaryIsBounded(t *testing.T) {
 	}
 }
 
-// TestAConversationCannotEndItsMark, since it doesn't know it.
+// TestAConversationCannotEndItsMark: a conversation can't contain its random end mark.
 func TestAConversationCannotEndItsMark(t *testing.T) {
 	t.Parallel()
 	random := strings.NewReader(strings.Repeat("a", 12) + strings.Repeat("b", 12))

@@ -53,7 +53,7 @@ func newYard(t *testing.T) *yard {
 	return y
 }
 
-// alive is the process that runs.
+// alive is the id of a running process.
 const alive = 17
 
 func (y *yard) save(states ...*session.State) {
@@ -101,7 +101,7 @@ func (y *yard) want(got []tidy.Item, want ...string) {
 	}
 }
 
-// ago is a time before now.
+// ago returns a time before now.
 func (y *yard) ago(days int) *time.Time {
 	at := y.now.AddDate(0, 0, -days)
 	return &at
@@ -156,8 +156,8 @@ func shadowOf(s *session.State) string {
 	return strings.TrimPrefix(checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), "refs/heads/")
 }
 
-// orphan makes a shadow branch that nobody needs, and returns the commit that
-// it is named after.
+// orphan creates a shadow branch that is no longer needed, and returns the commit that it is
+// named after.
 func (y *yard) orphan() (base string) {
 	y.Helper()
 	base = y.Git("rev-parse", "HEAD")

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// TestSlotOfAChild is the other process of TestChildThatStartsAnotherKeepsItsLock.
+// TestSlotOfAChild runs in the other process of TestChildThatStartsAnotherKeepsItsLock.
 func TestSlotOfAChild(t *testing.T) {
 	path := os.Getenv("SLOT_FILE")
 	if path == "" {
@@ -22,7 +22,8 @@ func TestSlotOfAChild(t *testing.T) {
 	}
 }
 
-// A child that checks whether another one has to be started keeps its own lock.
+// TestChildThatStartsAnotherKeepsItsLock: a child that checks whether another one has to be
+// started keeps its own lock.
 func TestChildThatStartsAnotherKeepsItsLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func TestAffordableFiles(t *testing.T) {
 	}
 }
 
-// affordable is withinLimit of files named a, b, c.
+// affordable calls withinLimit for files named a, b, c.
 func affordable(bytes, cost int64, sizes []int64) []string {
 	files := make([]sizedFile, len(sizes))
 	for i, size := range sizes {
