@@ -48,7 +48,7 @@ func TestAnAnswerIsOneValue(t *testing.T) {
 	}
 }
 
-// TestPayloadsOfTheRealClient reads what the client was seen to send.
+// TestPayloadsOfTheRealClient decodes recorded payloads of the client.
 func TestPayloadsOfTheRealClient(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("ENTIRE_SAMPLES")

@@ -123,7 +123,8 @@ func TestTheDocumentShowsWhatIsAdded(t *testing.T) {
 	}
 }
 
-// What belongs to the user survives any order of installing and removing.
+// TestExtrasKeepEveryByteOfTheUser: the user's settings survive any order of installing and
+// removing.
 func TestExtrasKeepEveryByteOfTheUser(t *testing.T) {
 	t.Parallel()
 	all := texts()
@@ -162,7 +163,7 @@ func TestExtrasKeepEveryByteOfTheUser(t *testing.T) {
 			if strings.TrimSpace(text) == "" {
 				return
 			}
-			// The user wrote too: only ours goes.
+			// If the user has written too, only our entries are removed.
 			write(t, s.Path, strings.TrimPrefix(text, "\uFEFF"))
 			done(t)(s.InstallStatusLine())
 			done(t)(s.InstallAsking())
@@ -195,7 +196,7 @@ func TestTheFormerStatusLine(t *testing.T) {
 	if done(t)(s.InstallStatusLine()) {
 		t.Error("changed again")
 	}
-	// The user has changed the file since, and then the line.
+	// The user has changed the file since the installation, and then the line.
 	write(t, s.Path, read(t, s.Path)+" ")
 	done(t)(s.RemoveStatusLine())
 	check("mine --x", "", false)
@@ -203,13 +204,13 @@ func TestTheFormerStatusLine(t *testing.T) {
 	write(t, s.Path, `{"statusLine": {"type": "command", "command": "another"}}`)
 	uninstall(t, s)
 	check("another", "", false)
-	// Without a record ours goes, and leaves nothing behind.
+	// Without a record our line is removed, and nothing is left.
 	done(t)(s.InstallStatusLine())
 	forget(t, s)
 	check("entire statusline", "", true)
 	done(t)(s.RemoveStatusLine())
 	check("", "", false)
-	// A former line of a file that is gone is none of the next file's.
+	// The former line of a removed file doesn't apply to the next file.
 	write(t, s.Path, `{"statusLine": {"type": "command", "command": "old"}}`)
 	done(t)(s.InstallStatusLine())
 	write(t, s.Path, `{"a": 1}`)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A write that fails leaves a file that can be read, another attempt goes on
-// from there, and uninstalling gives every byte back, whichever write it was.
+// TestAFailingWriteLosesNothing: a failing write leaves a readable file, another attempt
+// continues from there, and uninstalling restores every byte, whichever write failed.
 func TestAFailingWriteLosesNothing(t *testing.T) { //nolint:paralleltest // the fault is the process's
 	text := "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}, // why\n  \"hooks\": {\"Stop\": []}\n}\n"
 	for _, where := range []string{"settings.json", "claude-", "backup", ".claude", ".mcp.json"} {

@@ -38,7 +38,7 @@ func FuzzInstallUninstall(f *testing.F) {
 		if got := read(t, s.Path); got != text && !adopted {
 			t.Fatalf("got %q, want %q", got, text)
 		}
-		// By entries, since the user wrote too: everything else as it was.
+		// By entries, as the user has written too: everything else is unchanged.
 		install(t, s)
 		write(t, s.Path, installed+"\n")
 		uninstall(t, s)
@@ -47,7 +47,7 @@ func FuzzInstallUninstall(f *testing.F) {
 				t.Fatal(diff)
 			}
 		}
-		// Without a record: valid, with nothing of ours left.
+		// Without a record: the file is valid and has no entry of ours.
 		write(t, s.Path, installed)
 		forget(t, s)
 		uninstall(t, s)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
-// place makes settings with the given text ("" = no file) in a fresh worktree.
+// place creates settings with the given text ("" = no file) in a new worktree.
 func place(tb testing.TB, text string) agenthook.Settings {
 	tb.Helper()
 	root := tb.TempDir()
@@ -65,7 +65,7 @@ func uninstall(tb testing.TB, s agenthook.Settings) {
 	}
 }
 
-// forget removes the record, so that Uninstall knows only the file.
+// forget removes the record, so that Uninstall has only the file.
 func forget(tb testing.TB, s agenthook.Settings) {
 	tb.Helper()
 	if err := os.RemoveAll(s.Backup); err != nil {
@@ -73,7 +73,7 @@ func forget(tb testing.TB, s agenthook.Settings) {
 	}
 }
 
-// value is a JWCC text as plain data.
+// value decodes a JWCC text.
 func value(tb testing.TB, text string) any {
 	tb.Helper()
 	standard, err := hujson.Standardize([]byte(strings.TrimPrefix(text, "\uFEFF")))
@@ -254,7 +254,7 @@ func TestTheDocumentShowsTheEntries(t *testing.T) {
 	}
 }
 
-// texts are settings files of users, each with something that must survive.
+// texts returns settings files of users, each with content that must survive.
 func texts() map[string]string {
 	return map[string]string{
 		"an empty object":        "{}",
@@ -379,7 +379,7 @@ func TestInstallInsertsInTheFilesOwnStyle(t *testing.T) {
 	}
 }
 
-// existing is what the existing tool writes.
+// existing is the settings file that the existing tool writes.
 const existing = `{
   "hooks": {
     "PostToolUse": [
@@ -514,7 +514,7 @@ func TestReinstallAfterTheFileWasResetRestoresThatOne(t *testing.T) {
 	t.Parallel()
 	s := place(t, "{\"a\": 1}\n")
 	install(t, s)
-	write(t, s.Path, "{\"b\": 2}\n") // git checkout of another branch
+	write(t, s.Path, "{\"b\": 2}\n") // as by git checkout of another branch
 	install(t, s)
 	uninstall(t, s)
 	if got := read(t, s.Path); got != "{\"b\": 2}\n" {

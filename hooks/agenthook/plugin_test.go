@@ -21,7 +21,8 @@ func decode(t *testing.T, path string) map[string]any {
 	return v
 }
 
-// The plugin has the hooks that Install writes. ENTIRE_UPDATE=1 writes them.
+// TestThePluginHasTheEntries: the plugin has the hooks that Install writes. ENTIRE_UPDATE=1
+// writes them.
 func TestThePluginHasTheEntries(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// What the genuine clients sent to their hooks, recorded, is decoded into the turns that there
-// were. ENTIRE_SAMPLES names the folder of the records.
+// TestRecordedHooks decodes the recorded payloads of the genuine clients into their turns.
+// ENTIRE_SAMPLES names the folder of the records.
 func TestRecordedHooks(t *testing.T) {
 	t.Parallel()
 	const pages, line = "Write two pages in docs and name them in the readme", "Add one more line to made.txt and commit"

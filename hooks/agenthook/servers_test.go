@@ -14,7 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Each agent's list gets the server and loses it again, with every other byte as it was.
+// TestServersOfAgents adds the server to each agent's list and removes it again; every other
+// byte is unchanged.
 func TestServersOfAgents(t *testing.T) {
 	t.Parallel()
 	const table = "[mcp_servers.entire]\ncommand = \"entire\"\nargs = [\"mcp\"]\n"
@@ -64,7 +65,7 @@ func TestServersOfAgents(t *testing.T) {
 	}
 }
 
-// The hooks and the server of one file go one by one, and together.
+// TestServerBesideHooks removes the server of a file alone, and then together with the hooks.
 func TestServerBesideHooks(t *testing.T) {
 	t.Parallel()
 	const text = "{\n  // mine\n  \"theme\": \"x\"\n}\n"

@@ -37,8 +37,8 @@ func TestUserFile(t *testing.T) {
 	}
 }
 
-// The hooks in the user's own settings differ from a project's by one argument. The two are
-// found and taken out alike, and an MCP server that the user put there stays.
+// TestHooksOfTheUser: the hooks in the user's own settings differ from a project's by one
+// argument. Both are found and removed, and an MCP server that the user added stays.
 func TestHooksOfTheUser(t *testing.T) {
 	t.Parallel()
 	for _, a := range agent.All() {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// program puts a shell script on the PATH as claude.
+// program puts a shell script on the PATH as claude, and returns the environment.
 func program(t *testing.T, script string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func TestAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestAttackAskRunsWhereNobodyElseWrites has folders above in which others could put
+// TestAttackAskRunsWhereNobodyElseWrites: there are folders above in which others could put
 // instructions for the program.
 func TestAttackAskRunsWhereNobodyElseWrites(t *testing.T) {
 	environ := program(t, `cat > /dev/null
@@ -82,7 +82,7 @@ echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -
 	if fields := strings.Fields(got); err != nil || !slices.Equal(fields, []string{filepath.Join(base, "ask"), "700", "0"}) {
 		t.Errorf("it ran in %q, %v", got, err)
 	}
-	fine(t, os.Mkdir(filepath.Join(base, "ask"), 0o700)) // another one runs
+	fine(t, os.Mkdir(filepath.Join(base, "ask"), 0o700)) // another process runs
 	got, err = claude.Ask(t.Context(), environ, "question")
 	if err != nil || !strings.HasPrefix(got, filepath.Join(base, "ask-")) || !strings.HasSuffix(got, " 700 0") {
 		t.Errorf("beside another it ran in %q, %v", got, err)

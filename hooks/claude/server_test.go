@@ -52,7 +52,7 @@ func TestServerOfAPerson(t *testing.T) {
 				t.Errorf("%+v, %q, %v, %v", s, scope, found, err)
 			}
 			if c.text != "" {
-				write(t, filepath.Join(client.Dir(), ".config.json"), "{}") // where older versions keep it
+				write(t, filepath.Join(client.Dir(), ".config.json"), "{}") // where older versions store it
 				if _, _, found, err := client.Server("/a", "/main"); found || err != nil {
 					t.Errorf("read the file that doesn't count: %v", err)
 				}
@@ -109,9 +109,9 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestAttackRegisterRunsNothingOfTheProject checks that registering the server,
-// which the client has to be run in the project for, starts no file of it: neither
-// as the client, nor as the interpreter of the client's script.
+// TestAttackRegisterRunsNothingOfTheProject checks that registering the server, for which the
+// client has to be run in the project, runs no file of the project: neither as the client, nor
+// as the interpreter of the client's script.
 func TestAttackRegisterRunsNothingOfTheProject(t *testing.T) {
 	t.Parallel()
 	project, own := t.TempDir(), t.TempDir()

@@ -63,7 +63,7 @@ func TestALineThatNeverComes(t *testing.T) {
 	}
 }
 
-// TestRecordedLines reads what the genuine client gave to a status line.
+// TestRecordedLines reads the recorded input of a status line from the genuine client.
 func TestRecordedLines(t *testing.T) {
 	t.Parallel()
 	samples := os.Getenv("ENTIRE_SAMPLES")

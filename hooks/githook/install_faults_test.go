@@ -10,9 +10,9 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/githook"
 )
 
-// A write that fails leaves hooks that work, and never a hook that writes
-// trailers without the one that honours them; the next installation completes
-// what was begun, and uninstalling gives everything back.
+// TestAFailingWriteLeavesWorkingHooks: a failing write leaves working hooks, and never a hook
+// that writes trailers without the one that processes them. The next installation completes the
+// work, and uninstalling restores everything.
 func TestAFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest // the fault is the process's
 	for _, where := range []string{
 		"hooks/post-rewrite", "hooks/post-commit", "hooks/commit-msg.pre-entire", "hooks/commit-msg",

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// mend mends until all is well, as some prompts would.
+// mend repairs the hooks until there is nothing to repair, as some prompts would.
 func (b *box) mend() {
 	b.tb.Helper()
 	for range 3 {
@@ -130,7 +130,7 @@ func (b *box) chmod(path string, mode os.FileMode) {
 	}
 }
 
-// overwrite writes into the file that is there, so that its folder stays as it is.
+// overwrite writes into the existing file, so that its folder doesn't change.
 func (b *box) overwrite(path, text string) {
 	b.tb.Helper()
 	if err := testkit.WriteProgram(b.Path(path), text); err != nil {

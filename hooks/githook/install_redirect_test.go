@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// husky does what husky 9's `npm install` does: a generated folder that git
-// ignores, whose hooks run those in .husky.
+// husky does the work of husky 9's `npm install`: it generates a folder that git ignores, whose
+// hooks run those in .husky.
 func (b *box) husky() {
 	b.tb.Helper()
 	b.Write(".husky/_/.gitignore", "*\n")
@@ -64,7 +64,7 @@ func TestHuskyKeepsWorkingAndIsRestored(t *testing.T) {
 		if err := os.Remove(b.Path("sub")); err != nil {
 			t.Fatal(err)
 		}
-		// npm install once more.
+		// npm install runs again.
 		b.husky()
 		if s := b.check(); s.OK() {
 			t.Errorf("status: %+v", s)
@@ -224,8 +224,8 @@ func TestWorktreesWithTheirOwnPath(t *testing.T) {
 	linked.Git("config", "--worktree", "core.hooksPath", b.Path("../theirs"))
 	linked.install()
 	linked.wantCommit("entire prepare-commit-msg", "theirs 1", "entire commit-msg", "entire post-commit")
-	b.wantCommit(oursOnly()...) // the others have the ordinary hooks
-	b.uninstall()               // from the other worktree
+	b.wantCommit(oursOnly()...) // the other worktrees have the ordinary hooks
+	b.uninstall()               // run in the other worktree
 	linked.wantCommit("theirs 1")
 	if got := linked.Git("config", "--worktree", "core.hooksPath"); got != b.Path("../theirs") {
 		t.Errorf("restored %q", got)
@@ -264,7 +264,7 @@ func TestAMovedRepositoryIsMended(t *testing.T) {
 	if s := m.check(); !s.NoFolder || s.OK() {
 		t.Errorf("status: %+v", s)
 	}
-	m.wantCommit() // git says nothing and runs nothing
+	m.wantCommit() // git reports nothing and runs nothing
 	m.install()
 	m.wantCommit(withHusky()...)
 	m.uninstall()
@@ -339,7 +339,7 @@ func TestAPathSetBackByHandLeavesNothingStale(t *testing.T) {
 func TestAFolderThatCannotBeWrittenIsAClearErrorWithNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	// A file where the directory should be fails for every user, root too.
+	// A file in place of the directory makes this fail for every user, root included.
 	b.Write(".git/entire", "in the way")
 	before := dump(t, b.Dir)
 	_, err := b.installer().Install(t.Context())

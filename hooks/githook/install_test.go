@@ -18,9 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// box is a repository with a person around it. On its PATH is a program
-// "entire" that writes its arguments and, for post-rewrite, its input into the
-// log.
+// box is a repository with a user's environment. On its PATH is a program "entire" that logs
+// its arguments and, for post-rewrite, its input.
 type box struct {
 	*testkit.Repo
 	tb  testing.TB
@@ -62,7 +61,7 @@ func newBox(tb testing.TB) *box {
 	return b
 }
 
-// toolPath is where git and the shell are.
+// toolPath returns the folders of git and the shell.
 func toolPath(tb testing.TB) string {
 	tb.Helper()
 	path, err := exec.LookPath("git")
@@ -133,19 +132,19 @@ func (b *box) executable(path, text string) {
 	}
 }
 
-// written waits until no child that another test is just starting holds a
-// script open for writing: running it would fail with "text file busy".
+// written waits until no child that another test is starting holds a script open for writing:
+// running the script would fail with "text file busy".
 func written() {
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 }
 
-// logging is a foreign hook that logs its name and what its input was.
+// logging returns a foreign hook that logs its name and its input.
 func logging(name string) string {
 	return "#!/bin/sh\n[ -t 0 ] || in=$(cat)\necho \"" + name + " $# $in\" >> \"$LOG\"\n"
 }
 
-// did runs f and returns the first words of what was logged meanwhile.
+// did runs f and returns the first words of the lines that were logged during it.
 func (b *box) did(f func()) []string {
 	b.tb.Helper()
 	if err := os.WriteFile(b.log, nil, 0o644); err != nil {
@@ -164,7 +163,7 @@ func (b *box) did(f func()) []string {
 	return lines
 }
 
-// want compares what commit logs.
+// wantCommit compares the log of a commit.
 func (b *box) wantCommit(want ...string) {
 	b.tb.Helper()
 	got := b.did(func() { b.Git("-c", "core.editor=true", "commit", "-q", "--allow-empty", "-e", "-m", "more") })
@@ -177,7 +176,7 @@ func oursOnly() []string {
 	return []string{"entire prepare-commit-msg", "entire commit-msg", "entire post-commit"}
 }
 
-// dump is everything below a directory but git's objects and logs.
+// dump returns everything below a directory except git's objects and logs.
 func dump(tb testing.TB, root string) map[string]string {
 	tb.Helper()
 	all := make(map[string]string)
@@ -212,8 +211,7 @@ func dump(tb testing.TB, root string) map[string]string {
 	return all
 }
 
-// roundTrip installs, lets f look at it, uninstalls and compares everything
-// with what was there before.
+// roundTrip installs, runs f, uninstalls, and compares everything with the state before.
 func (b *box) roundTrip(f func(r githook.Report)) {
 	b.tb.Helper()
 	b.Git("status") // settles the index
@@ -276,7 +274,7 @@ func TestMissingBinaryIsSilentAndHarmless(t *testing.T) {
 	b := newBox(t)
 	b.executable(".git/hooks/commit-msg", logging("theirs"))
 	b.install()
-	tools := b.Path("../tools") // nothing but what git and that hook need
+	tools := b.Path("../tools") // only the tools that git and that hook need
 	b.Sh("mkdir " + tools + " && for t in git cat; do ln -s \"$(command -v $t)\" " + tools + "; done")
 	b.Env = b.Env.With("PATH=" + tools)
 	result := b.TryGit("commit", "-q", "--allow-empty", "-m", "x")
@@ -470,7 +468,7 @@ func TestScriptsRunInEveryShell(t *testing.T) {
 	for _, shell := range testkit.ShortOf([][]string{{"sh"}, {"dash"}, {"bash", "--posix"}, {"busybox", "sh"}}, 1) {
 		path, err := exec.LookPath(shell[0])
 		if err != nil {
-			continue // not every machine has every shell; sh is always there
+			continue // not every machine has every shell; sh always exists
 		}
 		t.Run(shell[0], func(t *testing.T) {
 			t.Parallel()

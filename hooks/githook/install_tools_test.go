@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// existingTool is what the existing tool installs for a hook.
+// existingTool returns the hook that the existing tool installs.
 func existingTool(program, hook string, chained bool) string {
 	text := "#!/bin/sh\n# Entire CLI hooks\n"
 	switch hook {
@@ -93,7 +93,7 @@ func TestAToolThatOverwritesOurHookIsChained(t *testing.T) {
 	if got := b.Read(".git/hooks/commit-msg.pre-entire.1"); !strings.Contains(got, "version 1") {
 		t.Errorf("the older hook is lost: %q", got)
 	}
-	// The same content once more adds nothing.
+	// The same content again adds nothing.
 	b.executable(".git/hooks/commit-msg", second)
 	if r := b.install(); len(r.Notes) != 0 {
 		t.Errorf("notes: %v", r.Notes)
@@ -104,9 +104,9 @@ func TestAToolThatOverwritesOurHookIsChained(t *testing.T) {
 	}
 }
 
-// preCommitInstall does what `pre-commit install -t commit-msg` does: what is
-// there and isn't its own becomes commit-msg.legacy, which its hook runs first.
-// One of its scripts that runs below another refuses the commit.
+// preCommitInstall does the work of `pre-commit install -t commit-msg`: an existing hook that
+// isn't its own becomes commit-msg.legacy, which its hook runs first. One of its scripts that
+// runs below another refuses the commit.
 func (b *box) preCommitInstall() {
 	b.tb.Helper()
 	hook := b.Path(".git/hooks/commit-msg")
