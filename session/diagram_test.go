@@ -19,7 +19,7 @@ const (
 	endMachine   = "<!-- machine: end -->\n"
 )
 
-// diagram is the machine as docs/formats/session.md shows it.
+// diagram returns the machine in the form of docs/formats/session.md.
 func diagram(rules []session.Rule) string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> idle\n")
@@ -41,8 +41,8 @@ func diagram(rules []session.Rule) string {
 	return b.String()
 }
 
-// TestDiagram holds the document against the machine. With ENTIRE_UPDATE=1 it
-// writes the document.
+// TestDiagram compares the document with the machine. With ENTIRE_UPDATE=1 it writes the
+// document.
 func TestDiagram(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "docs", "formats", "session.md")
@@ -67,7 +67,7 @@ func TestDiagram(t *testing.T) {
 	}
 }
 
-// TestDocumentNamesEveryField: the document is the format.
+// TestDocumentNamesEveryField: the document defines the format.
 func TestDocumentNamesEveryField(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "docs", "formats", "session.md"))
@@ -94,8 +94,7 @@ func TestDocumentNamesEveryField(t *testing.T) {
 	}
 }
 
-// TestDocumentNamesEveryAction: an action that the document doesn't explain is
-// of no use to a reader.
+// TestDocumentNamesEveryAction: the document has to explain every action.
 func TestDocumentNamesEveryAction(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("..", "docs", "formats", "session.md"))

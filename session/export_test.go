@@ -1,6 +1,6 @@
 package session
 
-// What the tests of the state file's encoding need.
+// Exported for the tests of the state file's encoding.
 var (
 	Decode = decode
 	Encode = encode

@@ -23,7 +23,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("wrote %v, %v; want %v", wrote, err, want)
 		}
 	}
-	set(f, false) // nobody records that session
+	set(f, false) // the session isn't recorded
 	if err := s.Save(&session.State{ID: "a"}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// TestFire executes every row of the table: each action has its effect, in the
-// order of the row, and no action is without a row.
+// TestFire runs every row of the table: each action has its effect, in the order of the row,
+// and no action is without a row.
 func TestFire(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	executed := map[session.Action]bool{}

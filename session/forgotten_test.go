@@ -24,7 +24,7 @@ func TestForgottenSessionBeginsWhereItWas(t *testing.T) {
 		t.Errorf("load: %v", err)
 	}
 	save(t, s, &session.State{ID: "a"})
-	for range 2 { // the note holds for each state that is made, or made again
+	for range 2 { // the note applies to each new state, and to each that is created again
 		got, err := s.Forgotten("a")
 		if err != nil {
 			t.Fatal(err)

@@ -28,8 +28,7 @@ func actions() []session.Action {
 	}
 }
 
-// TestMachine spells the whole machine out a second time, so that no row of it
-// changes by accident.
+// TestMachine repeats the whole machine, so that no row of it changes by accident.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -127,9 +126,8 @@ func TestUnknownEventChangesNothing(t *testing.T) {
 	}
 }
 
-// TestMachineProperties walks the machine at random: it always answers a known
-// phase, a session ends by a stop only and is taken up by its agent only, and
-// a commit never begins or ends a turn.
+// TestMachineProperties walks the machine at random. It always returns a known phase, only a
+// stop ends a session and only its agent resumes it, and a commit never begins or ends a turn.
 func TestMachineProperties(t *testing.T) {
 	t.Parallel()
 	names := make([]string, 0, len(events()))
@@ -175,8 +173,8 @@ func checkStep(t *rapid.T, from session.Phase, event session.Event, step session
 	}
 }
 
-// TestTurnsAlternate checks what the strategy relies on: the actions of a
-// session's whole life save each turn that was begun.
+// TestTurnsAlternate checks a property that the strategy relies on: the actions of a session's
+// whole life save each turn that was begun.
 func TestTurnsAlternate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

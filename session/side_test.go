@@ -36,7 +36,7 @@ func TestSideWritesOverWhatACrashLeft(t *testing.T) {
 	f := s.Side("a", "prompts")
 	checkSide(t, f, 0, "")
 	valid := appendTo(t, f, 0, "one\n")
-	// The process dies before the state is saved: what it appended is garbage.
+	// The process dies before the state is saved: the data that it appended is garbage.
 	appendTo(t, f, valid, "garbage that is longer than what follows\n")
 	checkSide(t, f, valid, "one\n")
 	valid = appendTo(t, f, valid, "two\n")
@@ -104,8 +104,8 @@ func TestSideAsAWhole(t *testing.T) {
 	}
 }
 
-// TestSideProperty appends with crashes between a write and the save of the
-// state: what is valid is always what was appended and saved.
+// TestSideProperty appends with crashes between a write and the save of the state: the valid
+// data is always the data that was appended and saved.
 func TestSideProperty(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -161,9 +161,8 @@ func TestScanGivesWholeRecords(t *testing.T) {
 	}
 }
 
-// TestRenewedSideFileLeavesTheSavedOneAlone: until the state is saved, the state
-// on disk and its side file stay what they are, however often the side file
-// begins anew.
+// TestRenewedSideFileLeavesTheSavedOneAlone: until the state is saved, the state on disk and
+// its side file don't change, however often the side file is started anew.
 func TestRenewedSideFileLeavesTheSavedOneAlone(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{session.PromptsKind, session.UsageKind, session.StepsKind, session.UntrackedKind} {
@@ -178,7 +177,7 @@ func TestRenewedSideFileLeavesTheSavedOneAlone(t *testing.T) {
 			if saved == "first\n" {
 				appendTo(t, s.SideOf(state, kind), 0, saved)
 			}
-			on, err := s.Load("a") // what a crash would leave
+			on, err := s.Load("a") // the state after a crash
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -115,7 +115,7 @@ func TestStateOfOtherVersionsKeepsItsBytes(t *testing.T) {
 	if d := cmp.Diff(full, encode(t, decode(t, full))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	// The phase is the one thing that is made explicit.
+	// Only the phase is made explicit.
 	want := strings.Replace(least, `  "checkpoint_count"`, "  \"phase\": \"idle\",\n  \"checkpoint_count\"", 1)
 	if d := cmp.Diff(want, encode(t, decode(t, least))); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -220,8 +220,8 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 	}
 }
 
-// TestKnownFieldIsNotAlsoUnknown: a name that differs in case is the same
-// field to the decoder, and must not come back with its old value.
+// TestKnownFieldIsNotAlsoUnknown: the decoder treats a name that differs in case as the same
+// field, which must not reappear with its old value.
 func TestKnownFieldIsNotAlsoUnknown(t *testing.T) {
 	t.Parallel()
 	s := decode(t, `{"SESSION_ID": "a", "Files_Touched": ["x"], "\u212Aeep": 1}`)
@@ -358,8 +358,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads anything: what is read once is written and read to the
-// same.
+// FuzzDecode decodes any data: a decoded state is encoded and decoded to the same state.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		full, least, `{}`, `null`, `{"SESSION_ID":"a","x":1,"recorder":{"turn":{"edits":[]}}}`,

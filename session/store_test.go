@@ -49,7 +49,7 @@ func ids(states []*session.State) []string {
 	return list
 }
 
-// hostile are session ids that would name a file elsewhere, or no file.
+// hostile returns session ids that would name a file elsewhere, or no file.
 func hostile() []string {
 	return []string{
 		"", ".", "..", ".hidden", ".dormant", "../x", "../../etc/passwd", "a/b", "/etc/passwd", `a\b`, `..\x`, "a/../b",
@@ -163,7 +163,7 @@ func TestDamagedStateIsSetAside(t *testing.T) {
 	if aside, err := s.SetAside("a"); aside != "" || err != nil {
 		t.Errorf("nothing to set aside: %q, %v", aside, err)
 	}
-	save(t, s, &session.State{ID: "a"}) // by another hook, since it was found damaged
+	save(t, s, &session.State{ID: "a"}) // by another hook, after it was found damaged
 	if aside, err := s.SetAside("a"); aside != "" || err != nil {
 		t.Errorf("a sound state: %q, %v", aside, err)
 	}
@@ -192,7 +192,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// old saves n sessions that are over, and some that are not.
+// old saves n sessions that have ended, and some that have not.
 func old(t testing.TB, s *session.Store, n int) {
 	t.Helper()
 	for i := range n {
@@ -204,7 +204,7 @@ func old(t testing.TB, s *session.Store, n int) {
 
 func checkPending(t testing.TB, s *session.Store, want ...string) {
 	t.Helper()
-	states, failed := session.Open(filepath.Dir(s.Dir())).Pending() // as another hook sees it
+	states, failed := session.Open(filepath.Dir(s.Dir())).Pending() // as read by another hook
 	if d := cmp.Diff(want, ids(states), cmpopts.EquateEmpty()); d != "" || len(failed) > 0 {
 		t.Errorf("pending (-want +got)\n%s%v", d, failed)
 	}
@@ -224,7 +224,7 @@ func TestPendingPassesOverOldSessions(t *testing.T) {
 	if strings.Contains(string(data), " idle.json\n") || strings.Contains(string(data), " over with files.json\n") {
 		t.Error("a session with something to do is in the index")
 	}
-	// What the index names isn't read again: a file that can't be read shows it.
+	// Files in the index aren't read again, as a file that can't be read shows.
 	path := filepath.Join(s.Dir(), "old-0007.json")
 	info, err := os.Stat(path)
 	if err != nil {
@@ -242,7 +242,7 @@ func TestPendingPassesOverOldSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkPending(t, s, "idle", "old-0007", "old-0008", "over with files")
-	// And one that is gone is gone.
+	// A removed file is left out.
 	if err := os.Remove(filepath.Join(s.Dir(), "old-0010.json")); err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func TestFind(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := "" // of a name that has no time
+		want := "" // if the name has no time
 		if a.File(dir, "s1", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) != path {
 			want = path
 		}

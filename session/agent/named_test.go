@@ -14,8 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// Only the packages of agents' hooks and transcripts name an agent. Others ask the table, but
-// for what only Claude Code has: its MCP server, status line and question before a clear.
+// TestNoOtherPackageNamesAnAgent: only the packages of agents' hooks and transcripts name an
+// agent. Other packages use the table, except for features of Claude Code alone: its MCP
+// server, status line and question before a clear.
 func TestNoOtherPackageNamesAnAgent(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -62,8 +63,7 @@ func TestNoOtherPackageNamesAnAgent(t *testing.T) {
 	}
 }
 
-// isConstructor reports whether a name is that of a function of this package that returns one
-// agent.
+// isConstructor reports whether name is a function of this package that returns one agent.
 func isConstructor(name string) bool {
 	return slices.Contains([]string{"ClaudeCode", "Codex", "Copilot", "Cursor", "Gemini", "OpenCode", "Pi", "Qwen"}, name)
 }

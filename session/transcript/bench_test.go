@@ -78,8 +78,8 @@ func BenchmarkLines20MB(b *testing.B) {
 	}
 }
 
-// samples are the real transcripts below the directory that ENTIRE_SAMPLES
-// names; without it the test is skipped.
+// samples returns the real transcripts below the directory ENTIRE_SAMPLES; if that isn't set,
+// the test is skipped.
 func samples(tb testing.TB) []string {
 	tb.Helper()
 	dir := os.Getenv("ENTIRE_SAMPLES")

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// said shows the items of a conversation in lines.
+// said returns the items of a conversation as lines.
 func said(items []transcript.Item) []string {
 	var lines []string
 	for _, i := range items {
@@ -35,7 +35,7 @@ func converse(lines ...string) []string {
 	return said(c.Items)
 }
 
-// toolUse is an assistant's line with one tool use.
+// toolUse returns an assistant's line with one tool use.
 func toolUse(name, input string) string {
 	return `{"type":"assistant","cwd":"/w/other","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"` + name + `","input":` + input + `}]}}`
 }

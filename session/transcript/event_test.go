@@ -18,7 +18,7 @@ func TestEvents(t *testing.T) {
 	const usage = `"usage":{"input_tokens":3,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":9}`
 	for name, test := range map[string]struct {
 		line string
-		want transcript.Event // of kind 0: nothing is said
+		want transcript.Event // of kind 0: no event
 		said string
 	}{
 		"empty":                {},

@@ -25,8 +25,8 @@ func seeds() []string {
 	}
 }
 
-// FuzzRead checks that no file makes Read panic, that a second scan finds
-// nothing more, and that two scans cut anywhere find what one finds.
+// FuzzRead checks that no file makes Read panic, that a second scan finds nothing more, and
+// that two scans with a cut anywhere find the same as one scan.
 func FuzzRead(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s), uint(len(s)/2))
@@ -46,14 +46,14 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("once more: %+v", again)
 		}
 		checkOracle(t, data, all)
-		// Two objects on one line are two only to the scan that came between.
+		// Two objects on one line count as two only if a scan ended between them.
 		if at := int(cut % uint(len(data)+1)); at == len(data) || at == 0 || !glued(data, at) {
 			checkCut(t, temporary(t, dir, data[:at]), data[at:], all)
 		}
 	})
 }
 
-// temporary is write for thousands of files.
+// temporary is like write, for thousands of files.
 func temporary(t *testing.T, dir string, data []byte) string {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "*.jsonl")
@@ -72,14 +72,13 @@ func temporary(t *testing.T, dir string, data []byte) string {
 	return f.Name()
 }
 
-// glued reports whether what is before the cut ends in an object without a
-// newline of its own.
+// glued reports whether the data before the cut ends in an object without a newline of its own.
 func glued(data []byte, at int) bool {
 	line := data[bytes.LastIndexByte(data[:at], '\n')+1 : at]
 	return json.Valid(line)
 }
 
-// checkCut reads the file, adds the rest and reads on.
+// checkCut reads the file, adds the rest and reads again from the cursor.
 func checkCut(t *testing.T, path string, rest []byte, all transcript.Scan) {
 	t.Helper()
 	first := scan(t, path, transcript.Cursor{})
@@ -97,8 +96,8 @@ func checkCut(t *testing.T, path string, rest []byte, all transcript.Scan) {
 	}
 }
 
-// checkOracle compares with the standard library what both can say: each valid
-// object is read, and edits without results are found.
+// checkOracle compares the scan with the standard library where possible: each valid object is
+// read, and edits without results are found.
 func checkOracle(t *testing.T, data []byte, all transcript.Scan) {
 	t.Helper()
 	broken := 0
@@ -112,8 +111,8 @@ func checkOracle(t *testing.T, data []byte, all transcript.Scan) {
 	}
 }
 
-// FuzzStored checks that a valid line stays valid and keeps its envelope, and
-// that a stand-in is not replaced again.
+// FuzzStored checks that a valid line stays valid and keeps its envelope, and that a replaced
+// line is not replaced again.
 func FuzzStored(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))

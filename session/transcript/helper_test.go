@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// write makes a transcript of the text and returns its path.
+// write creates a transcript with the text and returns its path.
 func write(tb testing.TB, text string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "session.jsonl")
@@ -36,7 +36,7 @@ func extend(tb testing.TB, path, text string) {
 	}
 }
 
-// scan reads a transcript or ends the test.
+// scan reads a transcript, or fails the test.
 func scan(tb testing.TB, path string, from transcript.Cursor) transcript.Scan {
 	tb.Helper()
 	s, err := transcript.Read(tb.Context(), path, from)
@@ -49,24 +49,24 @@ func scan(tb testing.TB, path string, from transcript.Cursor) transcript.Scan {
 // lines joins lines with newlines and ends with one.
 func lines(s ...string) string { return strings.Join(s, "\n") + "\n" }
 
-// asked is a user's line with a prompt.
+// asked returns a user's line with a prompt.
 func asked(text string) string {
 	return fmt.Sprintf(`{"parentUuid":null,"type":"user","message":{"role":"user","content":%q},"uuid":"u-%s","timestamp":"2026-01-02T03:04:05.678Z"}`, text, text)
 }
 
-// used is an assistant's line with a tool use.
+// used returns an assistant's line with a tool use.
 func used(id, tool, input string) string {
 	return fmt.Sprintf(`{"parentUuid":null,"message":{"id":"m-%s","model":"x","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]},"type":"assistant","uuid":"a-%s","timestamp":"2026-01-02T03:04:06.000Z"}`,
 		id, id, tool, input, id)
 }
 
-// answered is a user's line with a tool result; more are further envelope keys.
+// answered returns a user's line with a tool result; more are further envelope keys.
 func answered(id, block, more string) string {
 	return fmt.Sprintf(`{"parentUuid":null,"type":"user","message":{"role":"user","content":[{"tool_use_id":%q,"type":"tool_result","content":"out"%s}]},"uuid":"r-%s","timestamp":"2026-01-02T03:04:07.000Z"%s}`,
 		id, block, id, more)
 }
 
-// texts are the prompts of a scan.
+// texts returns the prompts of a scan.
 func texts(s transcript.Scan) []string {
 	if s.Prompts == nil {
 		return nil
@@ -78,7 +78,7 @@ func texts(s transcript.Scan) []string {
 	return out
 }
 
-// paths are the edited files of a scan.
+// paths returns the edited files of a scan.
 func paths(s transcript.Scan) []string {
 	if s.Edits == nil {
 		return nil
@@ -90,8 +90,8 @@ func paths(s transcript.Scan) []string {
 	return out
 }
 
-// typical returns about size bytes of what a session looks like: program text
-// with quotes and newlines in prompts, results and patches.
+// typical returns about size bytes of a typical session: program text with quotes and newlines
+// in prompts, results and patches.
 func typical(size int) []byte {
 	code := strings.Repeat(`\tif err := run(ctx, \"name\", opts); err != nil {\n\t\treturn fmt.Errorf(\"run %s: %w\", name, err)\n\t}\n`, 30)
 	patch := strings.TrimSuffix(strings.Repeat(`" \tvalue := compute(\"a\", 12)","+\tother := compute(\"b\", 13)",`, 20), ",")

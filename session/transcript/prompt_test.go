@@ -104,7 +104,7 @@ func TestIsHuman(t *testing.T) {
 
 func TestStripIsLinear(t *testing.T) {
 	t.Parallel()
-	// Millions of tags that are never closed: quadratic work would take hours.
+	// Millions of unclosed tags: quadratic work would take hours.
 	if !transcript.IsHuman(strings.Repeat("<system-reminder><ide_x>", 1<<19)) {
 		t.Error("text is not human")
 	}

@@ -93,7 +93,7 @@ func TestStoredKeepsAllElse(t *testing.T) {
 	}
 }
 
-func TestStoredAllocatesNothing(t *testing.T) { // not parallel: it counts
+func TestStoredAllocatesNothing(t *testing.T) { // not parallel: it counts allocations
 	line := []byte(asked("x"))
 	if n := testing.AllocsPerRun(100, func() { transcript.Stored(line) }); n != 0 {
 		t.Errorf("%v allocations for an ordinary line", n)
@@ -134,7 +134,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// checkStored compares a line and its stand-in by another parser.
+// checkStored compares a line and its replacement with another parser.
 func checkStored(tb testing.TB, where string, line []byte) {
 	tb.Helper()
 	type envelope struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// written is a transcript in which edit tools write to files.
+// written returns a transcript in which edit tools write to files.
 func written() []string {
 	return []string{
 		`{"type":"user","cwd":"/p","message":{"content":"go"}}`,
@@ -29,7 +29,7 @@ func written() []string {
 
 func anyCall(transcript.Write) bool { return true }
 
-// TestWritesFindTheCallOfALine holds which call wrote a line.
+// TestWritesFindTheCallOfALine checks which call wrote a line.
 func TestWritesFindTheCallOfALine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
@@ -41,7 +41,7 @@ func TestWritesFindTheCallOfALine(t *testing.T) {
 		among            func(transcript.Write) bool
 	}{
 		{"a.go", "one", "w1", anyCall},
-		{"a.go", "two\n", "w1", anyCall}, // the edit only repeats it
+		{"a.go", "two\n", "w1", anyCall}, // the edit only repeats the line
 		{"a.go", "\tTHREE", "e1", anyCall},
 		{"a.go", "three", "w1", anyCall},
 		{"a.go", "failed", "", anyCall},
@@ -67,8 +67,8 @@ func TestWritesFindTheCallOfALine(t *testing.T) {
 	}
 }
 
-// TestWritesOfAnotherMachine finds files by the end of their paths where the transcript
-// names no directory.
+// TestWritesOfAnotherMachine finds files by the end of their paths if the transcript names no
+// directory.
 func TestWritesOfAnotherMachine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
@@ -80,7 +80,7 @@ func TestWritesOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestWritesReadTheEnd reads a part of a transcript, and numbers its lines as the whole.
+// TestWritesReadTheEnd reads a part of a transcript, with the line numbers of the whole.
 func TestWritesReadTheEnd(t *testing.T) {
 	t.Parallel()
 	lines := written()
@@ -102,7 +102,7 @@ func TestWritesReadTheEnd(t *testing.T) {
 		var w transcript.Writes
 		to := transcript.Cursor{Offset: int64(len(text)), Lines: len(lines)}
 		if c.first == 0 && c.limit == 1<<20 {
-			to.Lines = 0 // it counts them itself
+			to.Lines = 0 // ReadEnd counts them itself
 		}
 		if err := w.ReadEnd(t.Context(), name, to, c.first, c.limit); err != nil {
 			t.Fatal(err)
@@ -120,16 +120,16 @@ func TestWritesReadTheEnd(t *testing.T) {
 	}
 }
 
-// TestAPartReachesToTheEndOfItsLine holds that a line which something was added to since is not
-// one that an edit put whole lines there for.
+// TestAPartReachesToTheEndOfItsLine checks that a line that was extended later isn't attributed
+// to an edit that wrote whole lines.
 func TestAPartReachesToTheEndOfItsLine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/a.go","old_string":"old()\nkept","new_string":"first()\nkept\nlast()"}}]}}`), 1)
 	for text, want := range map[string]string{
-		"x = first()":  "e1", // its beginning stood there
+		"x = first()":  "e1", // its beginning was there
 		"first();":     "",
-		"last() + one": "e1", // its end stood there
+		"last() + one": "e1", // its end was there
 		"x = last()":   "",
 	} {
 		if got, _ := w.FindPart([]string{"a.go"}, text, anyCall); got.Call != want {
@@ -138,8 +138,8 @@ func TestAPartReachesToTheEndOfItsLine(t *testing.T) {
 	}
 }
 
-// TestAWholeFileHasOnlyItsNewLines holds that a call which wrote the whole file isn't found for
-// lines that were there before, as its result has them.
+// TestAWholeFileHasOnlyItsNewLines checks that a call that wrote a whole file isn't found for
+// lines that the file had before, according to its result.
 func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
@@ -158,7 +158,7 @@ func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
 		{"a.go", "kept", ""},
 		{"a.go", "indented", ""},
 		{"b.go", "kept", "w2"},
-		{"c.go", "kept", "e1"}, // an edit puts its lines there, whatever else the file has
+		{"c.go", "kept", "e1"}, // an edit adds its lines there, whatever the rest of the file has
 	} {
 		if got, _ := w.Find([]string{c.file}, c.text, anyCall); got.Call != c.want {
 			t.Errorf("%s %q: call %q, not %q", c.file, c.text, got.Call, c.want)
@@ -166,8 +166,8 @@ func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
 	}
 }
 
-// TestEvidenceEndsAtTheNextPrompt holds which calls belong to a turn of which only the beginning
-// is known.
+// TestEvidenceEndsAtTheNextPrompt checks which calls belong to a turn if only its beginning is
+// known.
 func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = `{"type":"user","cwd":"/p","message":{"content":"go on"}}`
@@ -176,14 +176,14 @@ func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
 		w.Line([]byte(prompt), n)
 	}
 	w.Subagent = "helper"
-	w.Line([]byte(prompt), 6) // what a subagent is asked begins no turn
+	w.Line([]byte(prompt), 6) // a subagent's prompt begins no turn
 	w.Subagent = ""
 	w.Line([]byte(`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w1","content":"ok"}]}}`), 7)
 	for _, c := range []struct {
 		begin, call int
 		want        bool
 	}{
-		{3, 5, false}, // the turn begins with what is before its prompt
+		{3, 5, false}, // the turn begins with the lines before its prompt
 		{4, 5, false},
 		{4, 8, false},
 		{4, 9, true},
@@ -197,8 +197,8 @@ func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
 	}
 }
 
-// TestAMovedLineIsTheOtherAgents holds whose a line is that the main agent moved to another file
-// after a subagent had written it.
+// TestAMovedLineIsTheOtherAgents checks the author of a line that a subagent wrote and the main
+// agent moved to another file later.
 func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 	t.Parallel()
 	const moved, short = "a line that the subagent wrote", "return err"

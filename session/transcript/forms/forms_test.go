@@ -284,7 +284,7 @@ func TestLine(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The ids of Cursor's calls are made of the line.
+			// The ids of Cursor's calls are derived from the line.
 			got := regexp.MustCompile(`cursor-[0-9a-z]+-`).ReplaceAllString(string(forms.Line([]byte(tt.line))), "cursor-ID-")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
@@ -293,8 +293,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestRecorded reads what the genuine clients wrote; ENTIRE_SAMPLES names the folder of their
-// sessions.
+// TestRecorded reads recorded sessions of the genuine clients; ENTIRE_SAMPLES names their
+// folder.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -383,7 +383,7 @@ func readRecorded(t *testing.T, path string) (got recorded) {
 	return got
 }
 
-// plain writes the lines of a file as the client does, without spaces between tokens.
+// plain returns the lines of a file as the client writes them, without spaces between tokens.
 func plain(t *testing.T, name string) string {
 	t.Helper()
 	f, err := os.Open(name)

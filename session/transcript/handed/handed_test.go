@@ -19,7 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
 )
 
-// messages returns messages with the ids; one that ends in "..." isn't complete.
+// messages returns messages with these ids; an id that ends in "..." is of an incomplete
+// message.
 func messages(ids ...string) []json.RawMessage {
 	list := make([]json.RawMessage, len(ids))
 	for i, id := range ids {
@@ -92,7 +93,8 @@ func TestAppendWritesEachMessageOnce(t *testing.T) {
 	}
 }
 
-// What a writer that was stopped left of a line is replaced, at any of its bytes.
+// TestAppendAfterAStoppedWriter: a partial line of a stopped writer is replaced, wherever it
+// ends.
 func TestAppendAfterAStoppedWriter(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -155,7 +157,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A fork has the beginning of the conversation under other ids.
+// TestFork: a fork has the beginning of the conversation under other ids.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	const id = "ses_dfc9ac3f3ffeYweV3CMAQR21rX"
@@ -198,8 +200,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestRecorded hands over what the genuine client has in its database; ENTIRE_SAMPLES names the
-// folder of its records.
+// TestRecorded hands over the content of the genuine client's database; ENTIRE_SAMPLES names
+// the folder of its records.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("ENTIRE_SAMPLES"), "opencode", "1-write-shell", "session", "opencode.db.jsonl"))

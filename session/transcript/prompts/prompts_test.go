@@ -6,8 +6,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// A reply that only confirms, chooses or refers to what was offered says nothing alone, so
-// that it is no title.
+// TestIsReply: a reply that only confirms, chooses or refers to an offer means nothing alone
+// and is no title.
 func TestIsReply(t *testing.T) {
 	t.Parallel()
 	for prompt, want := range map[string]bool{

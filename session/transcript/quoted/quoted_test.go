@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
-// TestQuotesAreMasked holds that nothing stays of what a transcript quotes of a file,
-// that all else stays, and that lines stay valid and keep their length where they have to.
+// TestQuotesAreMasked checks that all quotes of a file in a transcript are masked, that
+// everything else stays, and that lines stay valid and keep their length where required.
 func TestQuotesAreMasked(t *testing.T) {
 	t.Parallel()
 	salt := []byte("salt")
@@ -118,8 +118,8 @@ func TestQuotesAreMasked(t *testing.T) {
 	}
 }
 
-// TestAttackQuotesInDeepJSON searches documents that nest deeply, or have very many
-// members: the time is in proportion to the length.
+// TestAttackQuotesInDeepJSON searches documents that nest deeply or have very many members: the
+// time is proportional to the length.
 func TestAttackQuotesInDeepJSON(t *testing.T) {
 	t.Parallel()
 	quotes := quoted.New([]string{"a.txt"}, nil, nil)
@@ -135,8 +135,8 @@ func TestAttackQuotesInDeepJSON(t *testing.T) {
 	}
 }
 
-// FuzzQuotes holds that masking keeps JSON valid and lengths in place, and leaves nothing
-// to be found again.
+// FuzzQuotes checks that masking keeps JSON valid, and in place also lengths, and that nothing
+// is found again afterwards.
 func FuzzQuotes(f *testing.F) {
 	f.Add([]byte(`{"file_path":"a.txt","content":"x"}`))
 	f.Add([]byte("a.txt:1:x\n{\"tool_use_id\":\"t\"}\n"))

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 )
 
-// A text full of one form of a path takes no longer because the other forms are
-// nowhere in it.
+// TestAttackPathInOneForm: a text full of one form of a path takes no longer if the other forms
+// don't occur in it.
 //
 //nolint:paralleltest // measures processor time, so not next to the tests that work at once
 func TestAttackPathInOneForm(t *testing.T) {

@@ -111,7 +111,7 @@ func TestRelocatorKeepsLinesHoweverTheyCome(t *testing.T) {
 	}
 }
 
-// naive relocates decoded text, one character after the other.
+// naive relocates decoded text, character by character.
 func naive(s, from, to string) string {
 	runes, old := []rune(s), []rune(from)
 	name := func(c rune, more string) bool {
@@ -206,7 +206,7 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// ascii escapes what is not ASCII, in the basic plane.
+// ascii escapes characters of the basic plane that are not ASCII.
 func ascii(line []byte) []byte {
 	var out []byte
 	for _, c := range string(line) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
-// place makes a session's transcript and files below its folder.
+// place creates a session's transcript and files below its folder.
 func place(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "s1.jsonl")
@@ -74,7 +74,8 @@ func TestAgentFileKnowsItsEnd(t *testing.T) {
 	}
 }
 
-// Gemini CLI has subagents in a folder by the session's id, Codex among all sessions.
+// TestOtherPlaces: Gemini CLI stores subagents in a folder by the session's id, Codex among all
+// sessions.
 func TestOtherPlaces(t *testing.T) {
 	t.Parallel()
 	const id = "a1b2c3d4-0000-4000-8000-000000000000"
@@ -106,7 +107,8 @@ func TestOtherPlaces(t *testing.T) {
 	}
 }
 
-// Codex keeps no such record, and none is read from the working directory in its place.
+// TestNoAgentMetaOfTheWorkingDirectory: Codex has no such record, and none is read from the
+// working directory instead.
 func TestNoAgentMetaOfTheWorkingDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("agent-a.meta.json", []byte(`{"toolUseId":"toolu_1"}`), 0o600); err != nil {
