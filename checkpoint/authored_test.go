@@ -17,7 +17,7 @@ func ranges(lines ...int) checkpoint.LineRanges {
 	return r
 }
 
-// TestRangesAreReadAsTheyAreWritten writes lines as ranges and reads them back.
+// TestRangesAreReadAsTheyAreWritten formats lines as ranges and parses them back.
 func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	if got := ranges(1, 2, 3, 4, 9, 11, 12).String(); got != "1-4,9,11-12" {
@@ -56,7 +56,7 @@ func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
 	})
 }
 
-// TestWrittenIsReadAsItIsWritten holds the form of the lines of several writers.
+// TestWrittenIsReadAsItIsWritten checks the format of the lines of several writers.
 func TestWrittenIsReadAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	by := map[int]checkpoint.LineRanges{0: ranges(1, 2, 3, 4, 9), 10: ranges(13), 2: ranges(12)}
@@ -74,8 +74,8 @@ func TestWrittenIsReadAsItIsWritten(t *testing.T) {
 	}
 }
 
-// FuzzWritten checks that whatever is stored for the lines of writers is read as ranges
-// in order, and that what is read is written as the same.
+// FuzzWritten checks that any stored value for the lines of writers is parsed into ordered
+// ranges, and that these are formatted as the same value again.
 func FuzzWritten(f *testing.F) {
 	for _, seed := range []string{"0=1-4,9;2=12", "1=3-2", "0=1;0=2", "9999999999=1", "0=1-4,3"} {
 		f.Add(seed)

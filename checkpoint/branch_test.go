@@ -114,7 +114,7 @@ func TestUpdateMovesOtherRefsInTheSameTransaction(t *testing.T) {
 	if f.Git("rev-parse", shadow) != string(head) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) {
 		t.Error("not both")
 	}
-	// The shadow branch is there now: neither moves, and at once.
+	// The shadow branch exists now: neither ref moves, without a retry.
 	_, err = checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{change}, extra)
 	if !errors.Is(err, gitref.ErrMoved) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) || calls != 2 {
 		t.Errorf("%d calls, %v", calls, err)
@@ -159,8 +159,8 @@ func TestUpdateIsMadeAgainWhenTheBranchHasMoved(t *testing.T) {
 	}
 }
 
-// A commit on the metadata branch takes one process that reads and one that
-// moves the refs, and writes the trees on the path only.
+// TestUpdateIsCheap: a commit on the metadata branch takes one process that reads and one that
+// moves the refs, and writes only the trees on the path.
 func TestUpdateIsCheap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeepMembersAreLeftOut: who can push to the metadata branch must not make
-// others write gigabytes.
+// TestDeepMembersAreLeftOut: a user who can push to the metadata branch must not make other
+// clones write gigabytes.
 func TestDeepMembersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat(`{"subagent_tokens":`, n) + `{}` + strings.Repeat("}", n) }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// forget rewrites a history without sessions and checkpoints.
+// forget rewrites a history without the forgotten sessions and checkpoints.
 func (f *mergeFixture) forget(tip git.OID, what checkpoint.Forgotten) git.OID {
 	f.tb.Helper()
 	next, err := (&checkpoint.Rewriting{Repo: f.git, Forgotten: what}).Forget(f.tb.Context(), tip, author())
@@ -21,7 +21,7 @@ func (f *mergeFixture) forget(tip git.OID, what checkpoint.Forgotten) git.OID {
 	return next
 }
 
-// holds reports whether an object that the commit reaches has the text.
+// holds reports whether a blob reachable from the commit contains the text.
 func (f *mergeFixture) holds(tip git.OID, text string) bool {
 	f.tb.Helper()
 	for line := range strings.Lines(f.Git("rev-list", "--objects", string(tip))) {
@@ -100,8 +100,8 @@ func TestWhatIsForgottenIsNotWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestAttackMergeBringsNothingForgottenBack merges histories of clones that still
-// have what was forgotten here, or that have forgotten what is still here.
+// TestAttackMergeBringsNothingForgottenBack merges histories of clones that still have data
+// forgotten here, or that have forgotten data that still exists here.
 func TestAttackMergeBringsNothingForgottenBack(t *testing.T) {
 	t.Parallel()
 	what := checkpoint.Forgotten{Sessions: []string{"gone"}}

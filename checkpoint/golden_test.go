@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with a file of testdata.
+// golden compares got with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -33,7 +33,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// dump is a commit with its tree and all files, their ends marked.
+// dump returns a commit with its tree and all files, with their ends marked.
 func (f *fixture) dump(rev string) string {
 	var b strings.Builder
 	b.WriteString("$ git cat-file commit\n" + f.raw("cat-file", "commit", rev) + "|\n$ git ls-tree -r\n" + f.raw("ls-tree", "-r", rev))
@@ -44,7 +44,7 @@ func (f *fixture) dump(rev string) string {
 	return b.String()
 }
 
-// raw is the output of git, byte for byte.
+// raw returns the output of git, byte for byte.
 func (f *fixture) raw(args ...string) string { return f.TryGit(args...).Stdout }
 
 func TestCommittedBytes(t *testing.T) {
@@ -101,7 +101,7 @@ func TestShadowBytes(t *testing.T) {
 	f.fsck(t)
 }
 
-// tip is a commit to build on.
+// tip returns a commit to build on.
 func (f *fixture) tip(tb testing.TB, commit git.OID) checkpoint.Tip {
 	tb.Helper()
 	c, err := f.git.Commit(tb.Context(), string(commit))

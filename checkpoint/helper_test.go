@@ -15,13 +15,13 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// fixture is a repository seen by git and by the package under test.
+// fixture is a repository, opened by git and by the package under test.
 type fixture struct {
 	*testkit.Repo
 	git *git.Repo
 }
 
-// newFixture makes a repository of one of testkit's kinds.
+// newFixture creates a repository of one of testkit's kinds.
 func newFixture(tb testing.TB, kind string) *fixture {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -37,7 +37,7 @@ func newFixture(tb testing.TB, kind string) *fixture {
 	return &fixture{Repo: repo, git: open(tb, repo)}
 }
 
-// open opens the repository once more, as another process would.
+// open opens the repository again, as another process would.
 func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 	tb.Helper()
 	r, err := git.Discover(git.Locate{Dir: repo.Dir, Environ: repo.Env})
@@ -52,14 +52,14 @@ func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 	return r
 }
 
-// segmenter stores the transcript of a session named by the test.
+// segmenter returns a writer for the transcript of a session named by the test.
 func (f *fixture) segmenter(name string) segments.Writer {
 	return segments.Writer{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
 		return session.Open(f.git.CommonDir).SegmentsOf(name, st)
 	}}
 }
 
-// transcript stores text as a whole.
+// transcript stores text at once.
 func (f *fixture) transcript(tb testing.TB, name, text string) segments.Transcript {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "t.jsonl")
@@ -80,7 +80,7 @@ func (f *fixture) update(tb testing.TB, changes ...checkpoint.Change) git.OID {
 	return tip
 }
 
-// fsck holds the repository against git's strictest rules.
+// fsck checks the repository against git's strictest rules.
 func (f *fixture) fsck(tb testing.TB) {
 	tb.Helper()
 	result := f.TryGit("fsck", "--strict", "--no-dangling")

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// spoilt is one way to damage a checkpoint, by the file in its directory that
-// gets another text, or is removed (""), and what Inspect says of it.
+// spoilt is one way to damage a checkpoint: the file in its directory that gets another text,
+// or is removed (""), and the result of Inspect.
 type spoilt struct {
 	path, text    string
 	summary, lost string

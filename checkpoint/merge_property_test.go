@@ -13,15 +13,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// clone is a copy of the branch and what must be in it: the lines of each
-// session's transcript.
+// clone is a copy of the branch and its expected content: the number of lines of each session's
+// transcript.
 type clone struct {
 	tip   git.OID
 	lines map[string]int
 }
 
-// TestMergeProperty lets two copies of the branch grow and take from each
-// other at random: in the end both hold all, each session at its longest.
+// TestMergeProperty lets two copies of the branch grow and merge each other at random. In the
+// end both contain everything, each session at its longest.
 func TestMergeProperty(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "random merges")

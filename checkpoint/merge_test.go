@@ -33,10 +33,10 @@ func newMergeFixture(tb testing.TB) *mergeFixture {
 	return &mergeFixture{newFixture(tb, "plain"), tb}
 }
 
-// edit makes a tree of another.
+// edit makes a new tree from a tree.
 type edit func(tree git.OID) git.OID
 
-// put stores a session with a transcript of so many lines.
+// put stores a session with a transcript of that number of lines.
 func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...func(*checkpoint.SessionMeta)) edit {
 	return func(tree git.OID) git.OID {
 		f.tb.Helper()
@@ -56,7 +56,7 @@ func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...
 	}
 }
 
-// stored is a transcript of one segment.
+// stored returns a transcript of one segment.
 func (f *mergeFixture) stored(session string, lines int) segments.Transcript {
 	f.tb.Helper()
 	oid, err := f.git.WriteBlob([]byte(strings.Repeat(`{"session":"`+session+"\"}\n", lines)))
@@ -64,7 +64,7 @@ func (f *mergeFixture) stored(session string, lines int) segments.Transcript {
 	return segments.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
 }
 
-// file puts a file, or takes it away if mode is 0.
+// file writes a file, or removes it if mode is 0.
 func (f *mergeFixture) file(path, content string, mode git.Mode) edit {
 	return func(tree git.OID) git.OID {
 		f.tb.Helper()
@@ -82,7 +82,7 @@ func (f *mergeFixture) file(path, content string, mode git.Mode) edit {
 
 func (f *mergeFixture) remove(id checkpoint.ID) edit { return f.file(id.Dir(), "", 0) }
 
-// commit makes a commit of the parent's tree, edited.
+// commit creates a commit of the parent's tree with the edits applied.
 func (f *mergeFixture) commit(parent git.OID, edits ...edit) git.OID {
 	f.tb.Helper()
 	tree, parents := f.git.Format.EmptyTree(), []git.OID(nil)
@@ -101,7 +101,7 @@ func (f *mergeFixture) commit(parent git.OID, edits ...edit) git.OID {
 	return oid
 }
 
-// merge makes ours the branch and merges theirs into it.
+// merge sets the branch to ours and merges theirs into it.
 func (f *mergeFixture) merge(ours, theirs git.OID) git.Commit {
 	f.tb.Helper()
 	f.Git("update-ref", checkpoint.MetadataBranch, string(ours))
@@ -115,8 +115,7 @@ func (f *mergeFixture) merge(ours, theirs git.OID) git.Commit {
 	return c
 }
 
-// sessions lists what the checkpoints hold: "id session lines" in the order of
-// the slots.
+// sessions lists the sessions of the checkpoints: "id session lines" in the order of the slots.
 func (f *mergeFixture) sessions(c git.Commit) []string {
 	f.tb.Helper()
 	var list []string
@@ -229,7 +228,7 @@ func TestMergeOfUnrelatedHistories(t *testing.T) {
 	}
 }
 
-// TestMergeMakesNoCommitWhereOneSideHasAll: it goes on to theirs, or stays.
+// TestMergeMakesNoCommitWhereOneSideHasAll: the branch moves forward to theirs, or stays.
 func TestMergeMakesNoCommitWhereOneSideHasAll(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -244,8 +243,7 @@ func TestMergeMakesNoCommitWhereOneSideHasAll(t *testing.T) {
 	}
 }
 
-// TestMergeBeginsAtOrigin: without a local branch, what was fetched from origin
-// is this side.
+// TestMergeBeginsAtOrigin: without a local branch, the branch fetched from origin is this side.
 func TestMergeBeginsAtOrigin(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -260,7 +258,7 @@ func TestMergeBeginsAtOrigin(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsWhatOnlyTheShorterHas: its summary, its files, what is unknown.
+// TestMergeKeepsWhatOnlyTheShorterHas: its summary, its touched files, its unknown files.
 func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -294,7 +292,7 @@ func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
 	}
 }
 
-// TestMergeMeasuresTranscriptsWithoutLines as other versions write them.
+// TestMergeMeasuresTranscriptsWithoutLines: other versions don't store the number of lines.
 func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -309,8 +307,7 @@ func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsFilesItDoesNotKnow, such as those of tasks, and what stands
-// beside the checkpoints.
+// TestMergeKeepsFilesItDoesNotKnow, such as those of tasks, and files beside the checkpoints.
 func TestMergeKeepsFilesItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -332,9 +329,8 @@ func TestMergeKeepsFilesItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestMergeTakesNoLinks: a remote may hold anything.
-// A checkpoint that somebody has made too large to be read doesn't stop the merge. The
-// side that can be read stays, and the message names it.
+// TestAttackMergeOfALargeCheckpoint: a checkpoint made too large to be read doesn't stop the
+// merge. The readable side stays, and the message names the checkpoint.
 func TestAttackMergeOfALargeCheckpoint(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
@@ -378,7 +374,7 @@ func TestMergeTakesNoLinks(t *testing.T) {
 	}
 }
 
-// evil is a commit like another with an entry that git refuses.
+// evil creates a commit with an additional entry that git refuses.
 func (f *mergeFixture) evil(of git.OID, name string) git.OID {
 	f.tb.Helper()
 	tree := f.Git("cat-file", "-p", string(of)+"^{tree}") + "\n040000 tree " + string(f.git.Format.EmptyTree()) + "\t" + name
@@ -386,7 +382,7 @@ func (f *mergeFixture) evil(of git.OID, name string) git.OID {
 	return git.OID(f.Git("commit-tree", oid, "-p", string(of), "-m", "evil"))
 }
 
-// TestSetSummaryChangesNothingElse of a checkpoint.
+// TestSetSummaryChangesNothingElse: only the summary of the session changes.
 func TestSetSummaryChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// TestSessionsComeInTheOrderOfTheirLines reads checkpoints whose slots say in
-// different ways who wrote the commit.
+// TestSessionsComeInTheOrderOfTheirLines reads checkpoints whose slots record the authorship of
+// the commit in different ways.
 func TestSessionsComeInTheOrderOfTheirLines(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")

@@ -30,12 +30,12 @@ const (
 	idB = checkpoint.ID("ab0000000000")
 )
 
-// info is what the summaries of the tests say.
+// info returns the summary information of the tests.
 func info() checkpoint.SummaryInfo {
 	return checkpoint.SummaryInfo{Branch: "main", CLIVersion: "1.0.0", Strategy: checkpoint.ManualCommit}
 }
 
-// meta is a session's metadata with every field that this tool writes.
+// meta returns a session's metadata with every field that this tool writes.
 func meta(sessionID string) checkpoint.SessionMeta {
 	return checkpoint.SessionMeta{
 		CLIVersion:        "1.0.0",
@@ -54,7 +54,7 @@ func meta(sessionID string) checkpoint.SessionMeta {
 	}
 }
 
-// put is a change that puts one slot.
+// put returns a change that puts one slot.
 func put(f *fixture, id checkpoint.ID, slot checkpoint.Slot) checkpoint.Change {
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		next, err := checkpoint.Put(ctx, f.git, tree, id, slot, info())
@@ -210,7 +210,7 @@ func TestABlobTooLargeIsNotWritten(t *testing.T) {
 	}
 }
 
-// write puts files of another writer into the branch's tree.
+// write returns a change that adds files of another writer to the branch's tree.
 func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Change {
 	tb.Helper()
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
@@ -332,7 +332,7 @@ func TestReadsOldForms(t *testing.T) {
 	}
 }
 
-// BenchmarkPut adds a checkpoint to 2,000.
+// BenchmarkPut adds a checkpoint to 2,000 existing ones.
 func BenchmarkPut(b *testing.B) {
 	f := newFixture(b, "plain")
 	changes := make([]checkpoint.Change, 0, 2000)
@@ -355,7 +355,7 @@ func BenchmarkPut(b *testing.B) {
 
 func hashOf(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
 
-// jsonLine is a line of a transcript of about n bytes.
+// jsonLine returns a line of a transcript of about n bytes.
 func jsonLine(i, n int) string {
 	return fmt.Sprintf(`{"type":"user","n":%d,"text":"s3cret %s"}`, i, strings.Repeat("x", n))
 }

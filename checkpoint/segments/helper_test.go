@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.InMemory(m).Run()) }
 
-// fixture is a repository seen by git and by the package under test.
+// fixture is a repository, opened by git and by the package under test.
 type fixture struct {
 	*testkit.Repo
 	git *git.Repo
@@ -28,7 +28,7 @@ func newFixture(tb testing.TB) *fixture {
 	return &fixture{Repo: repo, git: open(tb, repo)}
 }
 
-// open opens the repository once more, as another process would.
+// open opens the repository again, as another process would.
 func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 	tb.Helper()
 	opened, err := git.Discover(git.Locate{Dir: repo.Dir, Environ: repo.Env})
@@ -37,14 +37,14 @@ func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 	return opened
 }
 
-// segmenter stores the transcript of a session named by the test.
+// segmenter returns a writer for the transcript of a session named by the test.
 func (f *fixture) segmenter(name string) segments.Writer {
 	return segments.Writer{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
 		return session.Open(f.git.CommonDir).SegmentsOf(name, st)
 	}}
 }
 
-// transcript stores text as a whole.
+// transcript stores text at once.
 func (f *fixture) transcript(tb testing.TB, name, text string) segments.Transcript {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "t.jsonl")

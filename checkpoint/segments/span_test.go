@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// segmentsOf writes the lines as segments of so many each.
+// segmentsOf writes the lines as segments of each lines.
 func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) segments.Transcript {
 	tb.Helper()
 	var t segments.Transcript
@@ -26,7 +26,7 @@ func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) segments.T
 	return t
 }
 
-// linesIn collects what Lines yields.
+// linesIn collects the lines that Lines yields.
 func (f *fixture) linesIn(tb testing.TB, t segments.Transcript, s segments.Span) []string {
 	tb.Helper()
 	var got []string
@@ -70,7 +70,7 @@ func TestLinesBeforeASpanAreNotRead(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	transcript := f.segmentsOf(t, strings.Split("0 1 2 3 4 5 6 7", " "), 2)
-	transcript.Segments[0] = git.OID(strings.Repeat("1", 40)) // there is no such object
+	transcript.Segments[0] = git.OID(strings.Repeat("1", 40)) // a missing object
 	got := f.linesIn(t, transcript, segments.Span{From: 3, To: 5, Total: 8})
 	if diff := cmp.Diff([]string{"3 3", "4 4"}, got); diff != "" {
 		t.Error(diff)

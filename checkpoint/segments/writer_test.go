@@ -26,7 +26,7 @@ import (
 
 const kib = 1 << 10
 
-// cut is what the segments of the lines are by the format's definition.
+// cut returns the segments of the lines by the definition of the format.
 func cut(lines []string) []string {
 	var segments []string
 	open := make([]string, 0, len(lines))
@@ -60,7 +60,7 @@ func blobs(tb testing.TB, repo *git.Repo, t segments.Transcript) []string {
 
 func hashOf(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
 
-// jsonLine is a line of a transcript of about n bytes.
+// jsonLine returns a line of a transcript of about n bytes.
 func jsonLine(i, n int) string {
 	return fmt.Sprintf(`{"type":"user","n":%d,"text":"s3cret %s"}`, i, strings.Repeat("x", n))
 }
@@ -76,8 +76,8 @@ func drawLines(t *rapid.T) []string {
 	return lines
 }
 
-// However a transcript grows, and in whatever steps it is stored, the result is
-// that of one pass, and closed segments stay as they are.
+// TestExtendInAnySteps: however a transcript grows, and in whatever steps it is stored, the
+// result equals that of one pass, and closed segments don't change.
 func TestExtendInAnySteps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -143,7 +143,7 @@ func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
 	}
 }
 
-// grown is a state with closed segments, as a long session has it.
+// grown returns a state with closed segments, as of a long session.
 func grown(tb testing.TB, f *fixture, s segments.Writer, closed int) session.Segments {
 	tb.Helper()
 	blob, err := f.git.WriteBlob([]byte("{}"))
@@ -179,8 +179,9 @@ func TestSegmentSizes(t *testing.T) {
 	}
 }
 
-// What a state says is stored may be gone: gc removed it, a crash or a hand
-// damaged the side file, another program's state came back from a backup.
+// TestExtendBeginsAnewAfterALoss: stored data may be missing, because gc removed it, the side
+// file was damaged by a crash or by hand, or another program's state was restored from a
+// backup.
 func TestExtendBeginsAnewAfterALoss(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)

@@ -23,7 +23,7 @@ const toolUse = "toolu_0123456789ab"
 
 var author = git.Signature{Name: "Ada Tester", Email: "ada@example.com", When: time.Unix(1_770_000_000, 0).UTC()}
 
-// fixture is a repository for git and for the package under test.
+// fixture is a repository, opened by git and by the package under test.
 type fixture struct {
 	*testkit.Repo
 	git *git.Repo

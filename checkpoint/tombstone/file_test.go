@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 )
 
-// TestForgottenFilePaths holds which paths the forgotten files are: with a database its
+// TestForgottenFilePaths checks the paths of forgotten files: those of a database include its
 // logs.
 func TestForgottenFilePaths(t *testing.T) {
 	t.Parallel()
