@@ -17,8 +17,8 @@ func ranges(lines ...int) checkpoint.LineRanges {
 	return r
 }
 
-// TestRangesAreReadAsTheyAreWritten formats lines as ranges and parses them back.
-func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
+// TestLineRangesRoundTrip formats lines as ranges and parses them back.
+func TestLineRangesRoundTrip(t *testing.T) {
 	t.Parallel()
 	if got := ranges(1, 2, 3, 4, 9, 11, 12).String(); got != "1-4,9,11-12" {
 		t.Errorf("got %q", got)
@@ -56,8 +56,8 @@ func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
 	})
 }
 
-// TestWrittenIsReadAsItIsWritten checks the format of the lines of several writers.
-func TestWrittenIsReadAsItIsWritten(t *testing.T) {
+// TestWrittenRoundTrip checks the format of the lines of several writers.
+func TestWrittenRoundTrip(t *testing.T) {
 	t.Parallel()
 	by := map[int]checkpoint.LineRanges{0: ranges(1, 2, 3, 4, 9), 10: ranges(13), 2: ranges(12)}
 	const want = "0=1-4,9;2=12;10=13"

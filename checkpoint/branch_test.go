@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestTwoWritersLoseNothing(t *testing.T) {
+func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	rounds := testkit.Rounds(8, 40)
@@ -56,7 +56,7 @@ func TestTwoWritersLoseNothing(t *testing.T) {
 	f.fsck(t)
 }
 
-func TestUpdateContinuesTheBranchOfOrigin(t *testing.T) {
+func TestUpdateContinuesOriginBranch(t *testing.T) {
 	t.Parallel()
 	origin := newFixture(t, "plain")
 	theirs := origin.update(t, put(origin, idB, checkpoint.Slot{Meta: meta("s1")}))
@@ -72,7 +72,7 @@ func TestUpdateContinuesTheBranchOfOrigin(t *testing.T) {
 	f.read(t, idB)
 }
 
-func TestUpdateMakesOneCommitForEachChange(t *testing.T) {
+func TestUpdateCommitsEachChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	same := func(_ context.Context, tree git.OID) (git.OID, string, error) { return tree, "none\n", nil }
@@ -126,7 +126,7 @@ func TestUpdateMovesOtherRefsInTheSameTransaction(t *testing.T) {
 	}
 }
 
-func TestUpdateIsMadeAgainWhenTheBranchHasMoved(t *testing.T) {
+func TestUpdateRetriesAfterBranchMoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	other := &fixture{Repo: f.Repo, git: open(t, f.Repo)}

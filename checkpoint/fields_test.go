@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestDeepMembersAreLeftOut: a user who can push to the metadata branch must not make other
+// TestDeepMembersAreOmitted: a user who can push to the metadata branch must not make other
 // clones write gigabytes.
-func TestDeepMembersAreLeftOut(t *testing.T) {
+func TestDeepMembersAreOmitted(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat(`{"subagent_tokens":`, n) + `{}` + strings.Repeat("}", n) }
 	data := `{"session_id":"s","branch":"[[\"{{","token_usage":` + deep(9000) + `,"session_token_usage":` + deep(3) + `,"other":` + deep(9000) + `}`

@@ -34,7 +34,7 @@ func (f *mergeFixture) holds(tip git.OID, text string) bool {
 	return false
 }
 
-func TestForgetTakesASessionOutOfTheWholeHistory(t *testing.T) {
+func TestForgetRemovesSessionFromHistory(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	first := f.commit("", f.put(idThree, "kept", 1))
@@ -137,7 +137,7 @@ func TestAttackMergeBringsNothingForgottenBack(t *testing.T) {
 	}
 }
 
-func TestForgetMasksATextAndKeepsTheHash(t *testing.T) {
+func TestForgetMasksTextAndKeepsHash(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	tip := f.commit("", f.put(idOne, "s", 1), f.file("aa/0000000001/0/full.jsonl", `{"text":"a s3cret"}`, git.ModeFile),

@@ -18,7 +18,7 @@ type spoilt struct {
 	summary, lost string
 }
 
-func TestInspectFindsWhatIsWrong(t *testing.T) {
+func TestInspectReportsDamage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]spoilt{
 		"nothing":                    {},

@@ -228,8 +228,8 @@ func TestMergeOfUnrelatedHistories(t *testing.T) {
 	}
 }
 
-// TestMergeMakesNoCommitWhereOneSideHasAll: the branch moves forward to theirs, or stays.
-func TestMergeMakesNoCommitWhereOneSideHasAll(t *testing.T) {
+// TestMergeFastForwards: the branch moves forward to theirs, or stays.
+func TestMergeFastForwards(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	first := f.commit("", f.put(idOne, "s", 1))
@@ -243,8 +243,8 @@ func TestMergeMakesNoCommitWhereOneSideHasAll(t *testing.T) {
 	}
 }
 
-// TestMergeBeginsAtOrigin: without a local branch, the branch fetched from origin is this side.
-func TestMergeBeginsAtOrigin(t *testing.T) {
+// TestMergeStartsAtOrigin: without a local branch, the branch fetched from origin is this side.
+func TestMergeStartsAtOrigin(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	origin := f.commit("", f.put(idOne, "s", 1))
@@ -258,8 +258,8 @@ func TestMergeBeginsAtOrigin(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsWhatOnlyTheShorterHas: its summary, its touched files, its unknown files.
-func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
+// TestMergeKeepsDataOfShorterSession: its summary, its touched files, its unknown files.
+func TestMergeKeepsDataOfShorterSession(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	short := f.put(idOne, "s", 2, func(m *checkpoint.SessionMeta) {
@@ -292,8 +292,8 @@ func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
 	}
 }
 
-// TestMergeMeasuresTranscriptsWithoutLines: other versions don't store the number of lines.
-func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
+// TestMergeMeasuresTranscriptsWithoutLineCount: other versions don't store the number of lines.
+func TestMergeMeasuresTranscriptsWithoutLineCount(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	lineless := func(m *checkpoint.SessionMeta) { m.TurnID, m.TranscriptLines = strconv.Itoa(m.TranscriptLines), 0 }
@@ -307,8 +307,8 @@ func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsFilesItDoesNotKnow, such as those of tasks, and files beside the checkpoints.
-func TestMergeKeepsFilesItDoesNotKnow(t *testing.T) {
+// TestMergeKeepsUnknownFiles, such as those of tasks, and files beside the checkpoints.
+func TestMergeKeepsUnknownFiles(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	dir := idOne.Dir()
@@ -354,7 +354,7 @@ func TestAttackMergeOfALargeCheckpoint(t *testing.T) {
 	}
 }
 
-func TestMergeTakesNoLinks(t *testing.T) {
+func TestMergeDropsLinks(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	base := f.commit("", f.put(idOne, "s", 1))
@@ -382,8 +382,8 @@ func (f *mergeFixture) evil(of git.OID, name string) git.OID {
 	return git.OID(f.Git("commit-tree", oid, "-p", string(of), "-m", "evil"))
 }
 
-// TestSetSummaryChangesNothingElse: only the summary of the session changes.
-func TestSetSummaryChangesNothingElse(t *testing.T) {
+// TestSetSummaryChangesOnlySummary: only the summary of the session changes.
+func TestSetSummaryChangesOnlySummary(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	before := f.commit("", f.put(idOne, "s", 2), f.put(idOne, "t", 3))

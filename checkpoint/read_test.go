@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
-// TestSessionsComeInTheOrderOfTheirLines reads checkpoints whose slots record the authorship of
+// TestSessionsAreSortedByLines reads checkpoints whose slots record the authorship of
 // the commit in different ways.
-func TestSessionsComeInTheOrderOfTheirLines(t *testing.T) {
+func TestSessionsAreSortedByLines(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	ours := func(lines int) string { return fmt.Sprintf(`{"agent_lines":9,"session_lines":%d}`, lines) }

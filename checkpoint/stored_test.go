@@ -125,7 +125,7 @@ func TestPutAndRead(t *testing.T) {
 	}
 }
 
-func TestASessionKeepsItsSlot(t *testing.T) {
+func TestSessionKeepsSlot(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	long := f.transcript(t, "s1", strings.Repeat(jsonLine(1, 1000)+"\n", 600))
@@ -158,7 +158,7 @@ func TestASessionKeepsItsSlot(t *testing.T) {
 	}
 }
 
-func TestTheSamePutAgainChangesNothing(t *testing.T) {
+func TestRepeatedPutChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	slot := checkpoint.Slot{Meta: meta("s1"), Transcript: f.transcript(t, "s1", "{}\n"), Prompts: []string{"p"}}
@@ -196,7 +196,7 @@ func TestPutRefusesIDsThatArePaths(t *testing.T) {
 	}
 }
 
-func TestABlobTooLargeIsNotWritten(t *testing.T) {
+func TestLargeBlobIsNotWritten(t *testing.T) {
 	testkit.Long(t, "a prompt of 96 MB")
 	t.Parallel()
 	f := newFixture(t, "plain")
@@ -288,7 +288,7 @@ func TestHostileMetadataIsNotHandedOn(t *testing.T) {
 	}
 }
 
-func TestReadsWhatTheExistingToolWrote(t *testing.T) {
+func TestReadExistingToolCheckpoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := testkit.CleanEnv(dir, dir, os.Getenv("PATH"))
@@ -313,7 +313,7 @@ func TestReadsWhatTheExistingToolWrote(t *testing.T) {
 	f.fsck(t)
 }
 
-func TestReadsOldForms(t *testing.T) {
+func TestReadOldFormats(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	f.GitInput("commit "+checkpoint.MetadataBranch+"\ncommitter A <a@b> 1 +0000\ndata <<E\nInitialize sessions branch\nE\n\n", "fast-import", "--quiet")

@@ -66,7 +66,7 @@ func TestFire(t *testing.T) {
 	}
 }
 
-func TestFireStopsAtAnError(t *testing.T) {
+func TestFireStopsAtError(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("disk full")
 	s := &session.State{Phase: session.Active}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestForgottenSessionBeginsWhereItWas(t *testing.T) {
+func TestForgottenSessionKeepsCursor(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	at := transcript.Cursor{Offset: 10, Lines: 2, Inode: 3, Tail: "0123456789abcdef"}
@@ -38,7 +38,7 @@ func TestForgottenSessionBeginsWhereItWas(t *testing.T) {
 	}
 }
 
-func TestForgettingWithoutATranscriptLeavesNothing(t *testing.T) {
+func TestForgetWithoutTranscriptLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	save(t, s, &session.State{ID: "a"})

@@ -30,7 +30,7 @@ func checkSide(t testing.TB, f session.Side, valid int64, want string) {
 	}
 }
 
-func TestSideWritesOverWhatACrashLeft(t *testing.T) {
+func TestSideOverwritesUnsavedData(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	f := s.Side("a", "prompts")
@@ -48,7 +48,7 @@ func TestSideWritesOverWhatACrashLeft(t *testing.T) {
 	}
 }
 
-func TestSideThatIsLost(t *testing.T) {
+func TestSideLost(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	f := s.Side("a", "prompts")
@@ -87,7 +87,7 @@ func TestSideThatIsLost(t *testing.T) {
 	checkSide(t, f, appendTo(t, f, 0, "again\n"), "again\n")
 }
 
-func TestSideAsAWhole(t *testing.T) {
+func TestSideReplace(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	f := s.Side("a", "untracked")
@@ -132,7 +132,7 @@ func TestSideProperty(t *testing.T) {
 	})
 }
 
-func TestScanGivesWholeRecords(t *testing.T) {
+func TestScanYieldsCompleteRecords(t *testing.T) {
 	t.Parallel()
 	side := newStore(t).Side("a", "usage")
 	const size, records = 24, 10_000
@@ -161,9 +161,9 @@ func TestScanGivesWholeRecords(t *testing.T) {
 	}
 }
 
-// TestRenewedSideFileLeavesTheSavedOneAlone: until the state is saved, the state on disk and
+// TestRenewedSideFileKeepsSavedOne: until the state is saved, the state on disk and
 // its side file don't change, however often the side file is started anew.
-func TestRenewedSideFileLeavesTheSavedOneAlone(t *testing.T) {
+func TestRenewedSideFileKeepsSavedOne(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{session.PromptsKind, session.UsageKind, session.StepsKind, session.UntrackedKind} {
 		s := newStore(t)

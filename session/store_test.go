@@ -101,7 +101,7 @@ func TestStoreRefusesHostileIDs(t *testing.T) {
 	}
 }
 
-func TestStoreLoadsWhatItSaved(t *testing.T) {
+func TestStoreRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	if _, err := s.Load("a"); !errors.Is(err, session.ErrNotFound) {
@@ -210,7 +210,7 @@ func checkPending(t testing.TB, s *session.Store, want ...string) {
 	}
 }
 
-func TestPendingPassesOverOldSessions(t *testing.T) {
+func TestPendingSkipsOldSessions(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	checkPending(t, s)
@@ -259,7 +259,7 @@ func TestFewOldSessionsNeedNoIndex(t *testing.T) {
 	}
 }
 
-func TestDamagedIndexCostsOnlyTime(t *testing.T) {
+func TestDamagedIndexIsIgnored(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty": "", "binary": "\x00\x01\xff\n\n\n", "no stamp": "idle.json\n", "long": strings.Repeat("x", 1<<20),
@@ -282,7 +282,7 @@ func TestDamagedIndexCostsOnlyTime(t *testing.T) {
 	checkPending(t, s, "idle", "over with files")
 }
 
-func TestPendingNamesWhatItCannotRead(t *testing.T) {
+func TestPendingReportsUnreadableStates(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	old(t, s, 20)
@@ -344,7 +344,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-func TestPendingSeesWhatTheStoreItselfSaves(t *testing.T) {
+func TestPendingIncludesOwnSaves(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	old(t, s, 10)

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestBranchOfASessionThatBeganMeanwhileStays: a commit takes all files of its session on the
+// TestBranchOfConcurrentSessionIsKept: a commit takes all files of its session on the
 // shadow branch. The only checkpoint of a session that began after the hook listed the sessions
 // is on the same branch.
-func TestBranchOfASessionThatBeganMeanwhileStays(t *testing.T) {
+func TestBranchOfConcurrentSessionIsKept(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]bool{"alone": false, "another began": true} {
 		t.Run(name, func(t *testing.T) {

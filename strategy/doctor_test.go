@@ -46,9 +46,9 @@ func (d *desk) onBranch(id, name, content string) {
 	d.repo.Git("update-ref", "refs/heads/entire/checkpoints/v1", commit)
 }
 
-// TestDoctorsChecks damages the records of a session in one way each. An examination finds this
+// TestDoctorFindings damages the records of a session in one way each. An examination finds this
 // damage only and writes nothing; a repair leaves the findings that it can't fix.
-func TestDoctorsChecks(t *testing.T) {
+func TestDoctorFindings(t *testing.T) {
 	t.Parallel()
 	const other = "0123456789ab"
 	tests := map[string]struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestEndLeavesOthersWorkToAChild: the end of a session has one second, which is for its own
+// TestEndLeavesOtherWorkToChild: the end of a session has one second, which is for its own
 // turn and not for a commit that another hook left unfinished.
-func TestEndLeavesOthersWorkToAChild(t *testing.T) {
+func TestEndLeavesOtherWorkToChild(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.repo.Write("README.md", "text\n")
@@ -47,9 +47,9 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	}
 }
 
-// TestEndWithoutTimeIsLeftToAChild: if a session's end runs out of time, this is noted, and a
+// TestInterruptedEndIsFinishedByChild: if a session's end runs out of time, this is noted, and a
 // child ends the session and saves its context, unless the session has continued.
-func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
+func TestInterruptedEndIsFinishedByChild(t *testing.T) {
 	t.Parallel()
 	type ending func(d *desk, in workspace.Input)
 	killed := func(d *desk, in workspace.Input) { // the hook is killed halfway

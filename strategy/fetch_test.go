@@ -84,8 +84,8 @@ func (s *shared) put(id, metadata string) {
 	s.Git("reset", "-q")
 }
 
-// TestAFetchKeepsWhatWasNotPushed: a fetch keeps unpushed checkpoints and adds the new ones.
-func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
+// TestFetchKeepsUnpushedCheckpoints: a fetch keeps unpushed checkpoints and adds the new ones.
+func TestFetchKeepsUnpushedCheckpoints(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	old := s.Git("rev-parse", branch)
@@ -109,9 +109,9 @@ func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
 	}
 }
 
-// TestAFetchGoesOnWhereNothingIsMissing: a fetch into a clone without the branch creates no
+// TestFetchWithoutLocalBranch: a fetch into a clone without the branch creates no
 // commit.
-func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
+func TestFetchWithoutLocalBranch(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	want := s.Git("rev-parse", branch)
@@ -129,8 +129,8 @@ func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
 	}
 }
 
-// TestAPartialCloneFetchesWhatItsMergeNeeds: other blobs stay missing.
-func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
+// TestPartialCloneFetchesBlobsForMerge: other blobs stay missing.
+func TestPartialCloneFetchesBlobsForMerge(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("-C", s.remote(), "config", "uploadpack.allowFilter", "true")
@@ -165,7 +165,7 @@ func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
 	}
 }
 
-func TestAFetchSaysThatThereIsNothing(t *testing.T) {
+func TestFetchReportsMissingBranch(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("push", "-q", "origin", ":"+branch)
@@ -174,8 +174,8 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 	}
 }
 
-// TestAPushGivesUpInTime: a push to a remote that doesn't answer ends at the deadline.
-func TestAPushGivesUpInTime(t *testing.T) {
+// TestPushTimesOut: a push to a remote that doesn't answer ends at the deadline.
+func TestPushTimesOut(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "waits for the end of the push")
 	s := newShared(t)

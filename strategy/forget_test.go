@@ -36,9 +36,9 @@ func (d *desk) forgetNow(f *forget.Forgetting) {
 	}
 }
 
-// TestForgetKeepsWhatAnotherRunForgot: if two runs ask their questions at the same time, the
+// TestForgetKeepsListOfConcurrentRun: if two runs ask their questions at the same time, the
 // second adds to the list of the first.
-func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
+func TestForgetKeepsListOfConcurrentRun(t *testing.T) {
 	t.Parallel()
 	const text, other = "the first private text", "the second private text"
 	for name, second := range testkit.ShortTable(map[string]forget.What{
@@ -75,10 +75,10 @@ func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
 	}
 }
 
-// TestHooksThatBeganBeforeAForget forgets a text while a hook runs that has it, at each point
+// TestForgetDuringHooks forgets a text while a hook runs that has it, at each point
 // where the hook reads the clock without the lock. Afterwards no ref or record contains the
 // text, and the hook has done its work.
-func TestHooksThatBeganBeforeAForget(t *testing.T) {
+func TestForgetDuringHooks(t *testing.T) {
 	testkit.Long(t, "each hook is run once for each moment of it")
 	t.Parallel()
 	const text = "correct horse battery staple"

@@ -146,7 +146,7 @@ func clearing(s *testkit.Session, prompt string) savedcontext.Clearing {
 	return savedcontext.Clearing{SessionID: s.ID, PromptID: prompt}
 }
 
-func TestAClearAsksAboutWhatChanged(t *testing.T) {
+func TestClearAsksAboutChanges(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -170,7 +170,7 @@ func TestAClearAsksAboutWhatChanged(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAClear(t *testing.T) {
+func TestAnswerToClear(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer  savedcontext.ClearAnswer
@@ -213,7 +213,7 @@ func TestAnAnswerToAClear(t *testing.T) {
 	}
 }
 
-func TestTheHookAndTheServerSaveOnce(t *testing.T) {
+func TestHookAndServerSaveOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -238,7 +238,7 @@ func TestTheHookAndTheServerSaveOnce(t *testing.T) {
 	d.want("clear/pending")
 }
 
-func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
+func TestSecondClearIsSeparate(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -261,7 +261,7 @@ func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
 	d.want("clear/kept")
 }
 
-func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
+func TestDiscardedContextCountsAsUnsaved(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -277,7 +277,7 @@ func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
 	}
 }
 
-func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
+func TestQuestionAfterClear(t *testing.T) {
 	t.Parallel()
 	for choice, want := range map[settings.Choice]bool{settings.Prompt: true, settings.Always: false, settings.Never: false} {
 		t.Run(string(choice), func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 	}
 }
 
-func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
+func TestServerFindsSessionOfItsAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -324,7 +324,7 @@ func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
 	}
 }
 
-func TestTheServersBriefIsInOnePart(t *testing.T) {
+func TestServerBriefIsOnePart(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -345,7 +345,7 @@ func TestTheServersBriefIsInOnePart(t *testing.T) {
 	}
 }
 
-func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
+func TestAgeOfLostSession(t *testing.T) {
 	t.Parallel()
 	for age, whole := range map[time.Duration]bool{time.Hour: true, 72 * time.Hour: false} {
 		t.Run(age.String(), func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 	}
 }
 
-func TestSavingBySomebodyWithoutASession(t *testing.T) {
+func TestSaveWithoutSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	if _, err := d.recorder().SavedContexts().Saver.SaveContext(context.Background(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
@@ -383,7 +383,7 @@ func TestSavingBySomebodyWithoutASession(t *testing.T) {
 	}
 }
 
-func TestARequestSaysWhatItIs(t *testing.T) {
+func TestSaveKeepsRequestedFields(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -401,7 +401,7 @@ func TestARequestSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
+func TestUnreadableMemoryIsRebuilt(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -456,7 +456,7 @@ func BenchmarkRecallStop(b *testing.B) {
 	}
 }
 
-func TestTheFirstPromptGetsTheBriefOnce(t *testing.T) {
+func TestFirstPromptGetsBriefOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -491,7 +491,7 @@ func TestTheFirstPromptGetsTheBriefOnce(t *testing.T) {
 	}
 }
 
-func TestAPlanAsFirstPromptGetsTheBriefOfTheFilesItNames(t *testing.T) {
+func TestPlanAsFirstPromptGetsBriefOfNamedFiles(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -519,7 +519,7 @@ func TestAPlanAsFirstPromptGetsTheBriefOfTheFilesItNames(t *testing.T) {
 	}
 }
 
-func TestTheStateNamesACommitAfterTheCheckpoint(t *testing.T) {
+func TestStateNamesCommitAfterCheckpoint(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
@@ -538,7 +538,7 @@ func TestTheStateNamesACommitAfterTheCheckpoint(t *testing.T) {
 	}
 }
 
-func TestAllIsGivenAtTheStartWithoutContextAtPrompts(t *testing.T) {
+func TestFullBriefAtStartWithoutPromptContext(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)

@@ -69,9 +69,9 @@ func (d *desk) prompt(s *testkit.Session, pid int) {
 	s.Prompt(in.Prompt)
 }
 
-// TestRepairWhereverHEADIs: a commit whose post-commit hook did not run gets its checkpoint
+// TestRepairAfterHEADMoved: a commit whose post-commit hook did not run gets its checkpoint
 // from the next hook, wherever git has moved HEAD and the commit.
-func TestRepairWhereverHEADIs(t *testing.T) {
+func TestRepairAfterHEADMoved(t *testing.T) {
 	t.Parallel()
 	moves := map[string]func(d *desk){
 		"nothing":            func(*desk) {},

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestStopIsRepeatedOnAStateSavedInBetween: if another hook saves the session during a stop,
+// TestStopIsRepeatedAfterConcurrentSave: if another hook saves the session during a stop,
 // the stop moves no ref and is repeated on the new state.
-func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
+func TestStopIsRepeatedAfterConcurrentSave(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.repo.Write("README.md", "text\n")
@@ -48,9 +48,9 @@ func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
 	}
 }
 
-// TestStopGivesUpOnAStateThatIsSavedEachTime: if other hooks save the session at every attempt,
+// TestStopGivesUpAfterRepeatedSaves: if other hooks save the session at every attempt,
 // the stop fails as stale. It has moved no ref and saved nothing of its own.
-func TestStopGivesUpOnAStateThatIsSavedEachTime(t *testing.T) {
+func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.repo.Write("README.md", "text\n")
@@ -84,9 +84,9 @@ func TestStopGivesUpOnAStateThatIsSavedEachTime(t *testing.T) {
 	}
 }
 
-// TestEventsAreRepeatedOnAStateSavedInBetween: if another event changes the session before an
+// TestEventsAreRepeatedAfterConcurrentSave: if another event changes the session before an
 // event is saved, the event is repeated on the new state.
-func TestEventsAreRepeatedOnAStateSavedInBetween(t *testing.T) {
+func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 	t.Parallel()
 	start := func(d *desk, ctx context.Context, in workspace.Input) error {
 		_, err := d.recorder().AgentEvents().SessionStart(ctx, in)

@@ -37,7 +37,7 @@ func (f *fixture) linesIn(tb testing.TB, t segments.Transcript, s segments.Span)
 	return got
 }
 
-func TestLinesOfASpan(t *testing.T) {
+func TestLinesOfSpan(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const total = 11
@@ -66,7 +66,7 @@ func TestLinesOfASpan(t *testing.T) {
 	}
 }
 
-func TestLinesBeforeASpanAreNotRead(t *testing.T) {
+func TestLinesBeforeSpanAreNotRead(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	transcript := f.segmentsOf(t, strings.Split("0 1 2 3 4 5 6 7", " "), 2)
@@ -81,7 +81,7 @@ func TestLinesBeforeASpanAreNotRead(t *testing.T) {
 	}
 }
 
-func TestLinesEndWithTheLast(t *testing.T) {
+func TestLinesOmitTrailingEmptyLine(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	oid, err := f.git.WriteBlob([]byte("a\nb\n"))
@@ -96,7 +96,7 @@ func TestLinesEndWithTheLast(t *testing.T) {
 	}
 }
 
-func TestAfterAnEarlierState(t *testing.T) {
+func TestAfterEarlierState(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	lines := strings.Split("a b c d e f g", " ")

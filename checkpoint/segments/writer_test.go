@@ -129,7 +129,7 @@ func TestExtendInAnySteps(t *testing.T) {
 	})
 }
 
-func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
+func TestTranscriptsShareSegmentsOfCommonPrefix(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	lines := make([]string, 0, 30)
@@ -179,10 +179,10 @@ func TestSegmentSizes(t *testing.T) {
 	}
 }
 
-// TestExtendBeginsAnewAfterALoss: stored data may be missing, because gc removed it, the side
+// TestExtendRestartsAfterLoss: stored data may be missing, because gc removed it, the side
 // file was damaged by a crash or by hand, or another program's state was restored from a
 // backup.
-func TestExtendBeginsAnewAfterALoss(t *testing.T) {
+func TestExtendRestartsAfterLoss(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
 	for name, lose := range map[string]func(*fixture, segments.Writer, *session.Segments){
@@ -250,7 +250,7 @@ func (s stopper) Line(line []byte) []byte {
 	return s.secrets.Line(line)
 }
 
-func TestExtendKeepsWhatWasDoneBeforeADeadline(t *testing.T) {
+func TestExtendKeepsWorkBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2000)
@@ -272,7 +272,7 @@ func TestExtendKeepsWhatWasDoneBeforeADeadline(t *testing.T) {
 	}
 }
 
-func TestExtendThatCannotWriteChangesNothing(t *testing.T) {
+func TestFailedExtendChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
@@ -295,7 +295,7 @@ func TestExtendThatCannotWriteChangesNothing(t *testing.T) {
 	}
 }
 
-func TestExtendOfNothing(t *testing.T) {
+func TestExtendEmpty(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	s := f.segmenter("none")
@@ -311,7 +311,7 @@ func TestExtendOfNothing(t *testing.T) {
 	}
 }
 
-func TestALineTooLongIsOmitted(t *testing.T) {
+func TestLongLineIsOmitted(t *testing.T) {
 	testkit.Long(t, "a line of 51 MB")
 	t.Parallel()
 	f := newFixture(t)
@@ -323,7 +323,7 @@ func TestALineTooLongIsOmitted(t *testing.T) {
 	}
 }
 
-func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
+func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	s := f.segmenter("restored")

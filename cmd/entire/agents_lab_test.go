@@ -232,7 +232,7 @@ func agentClears(t *testing.T, l *agentLab) {
 		}
 		script = labWrite(t, filepath.Join(l.dir, "script.json"), strings.ReplaceAll(string(turns), `"match": "second page"`, `"match": "entire recall resume"`))
 	}
-	l.play(script, "keys", patiently(string(keys)))
+	l.play(script, "keys", tripleWaits(string(keys)))
 	if n := len(l.sessions()); n != 2 {
 		t.Errorf("%d sessions", n)
 	}
@@ -248,8 +248,8 @@ func agentClears(t *testing.T, l *agentLab) {
 	l.contains(l.run(filepath.Join(l.bin, "entire"), "recall", "list"), "Write the first page")
 }
 
-// patiently triples the waits of 10 to 99 seconds, for a machine with other load.
-func patiently(keys string) string {
+// tripleWaits triples the waits of 10 to 99 seconds, for a machine with other load.
+func tripleWaits(keys string) string {
 	return regexp.MustCompile(`(?m)(^wait-.* )(\d\d)$`).ReplaceAllStringFunc(keys, func(line string) string {
 		at := strings.LastIndexByte(line, ' ') + 1
 		seconds, err := strconv.Atoi(line[at:])
@@ -319,7 +319,7 @@ func agentIsKilled(t *testing.T, l *agentLab) {
 	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [{"match": "third page", "steps": [
   [{"write": "${CWD}/docs/third.md", "content": "# Third\n"}],
   {"wait": 60, "blocks": [{"text": "Never said."}]}]}]}`)
-	l.play(script, "keys", patiently("wait-for ${READY} 60\nsleep 2\nsay Write the third page\nwait-for third.md 60\nsleep 12\nkill\n"))
+	l.play(script, "keys", tripleWaits("wait-for ${READY} 60\nsleep 2\nsay Write the third page\nwait-for third.md 60\nsleep 12\nkill\n"))
 	if _, err := os.Stat(filepath.Join(l.project(), "docs", "third.md")); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func cmdTranscript(s *story, args []string) {
 			len(got), len(live), got[len(got)-1], live[len(live)-1])
 	}
 	for i := range live {
-		if got[i] != live[i] && !s.standsFor(got[i], live[i]) {
+		if got[i] != live[i] && !s.mayRepresent(got[i], live[i]) {
 			s.ts.Fatalf("line %d is\n%.400s\nlive\n%.400s", i, got[i], live[i])
 		}
 	}
@@ -135,8 +135,8 @@ func cmdSays(s *story, args []string) {
 	}
 }
 
-// standsFor reports whether the stored line may represent the live one.
-func (s *story) standsFor(got, live string) bool {
+// mayRepresent reports whether the stored line may represent the live one.
+func (s *story) mayRepresent(got, live string) bool {
 	redacted := strings.NewReplacer(s.ts.Getenv("SECRET"), "REDACTED", s.ts.Getenv("AWS_SECRET"), "REDACTED").Replace(live)
 	if got == redacted {
 		return true

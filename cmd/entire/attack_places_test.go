@@ -66,7 +66,7 @@ func (s siege) withstands(t *testing.T, p *play) int {
 	within("stop", func() { p.main().Stop() })
 	within("end", func() { p.main().End("other") })
 	lift()
-	p.childless()
+	p.awaitChildren()
 	p.fault, p.excused = nil, s.excused
 	p.session("next").Start("startup")
 	faults := p.dangling()
@@ -90,8 +90,8 @@ func withstandAll(t *testing.T, n int, all []siege) {
 	}
 }
 
-// instead replaces a file by the result of create; lift restores it.
-func (p *play) instead(path string, create func(path string) error) (lift func()) {
+// replaceBy replaces a file by the result of create; lift restores it.
+func (p *play) replaceBy(path string, create func(path string) error) (lift func()) {
 	p.TB.Helper()
 	path = p.Path(path)
 	aside := filepath.Join(p.root, "aside")
@@ -152,7 +152,7 @@ func TestAttackFIFOs(t *testing.T) {
 		all = append(all, siege{
 			name: strings.TrimPrefix(c.name, "."), excused: c.excused, uncommitted: c.uncommitted,
 			set: func(_ *testing.T, p *play) func() {
-				return p.instead(c.path(p), func(path string) error { return syscall.Mkfifo(path, 0o600) })
+				return p.replaceBy(c.path(p), func(path string) error { return syscall.Mkfifo(path, 0o600) })
 			},
 		})
 	}
@@ -174,7 +174,7 @@ func TestAttackLinks(t *testing.T) {
 				p.Write(filepath.Join(outside, "file.json"), "{\"enabled\": true}\n")
 				p.Write(filepath.Join(outside, "folder", "mine"), "mine\n")
 				before := testkit.Fingerprint(outside, 100)
-				lift := p.instead(path, func(path string) error { return os.Symlink(filepath.Join(outside, target), path) })
+				lift := p.replaceBy(path, func(path string) error { return os.Symlink(filepath.Join(outside, target), path) })
 				return func() {
 					if now := testkit.Fingerprint(outside, 100); now != before {
 						t.Errorf("outside changed:\n%s\nto\n%s", before, now)

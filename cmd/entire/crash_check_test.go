@@ -20,7 +20,7 @@ type next struct {
 	run  func(p *play)
 }
 
-func nexts() []next {
+func nextHooks() []next {
 	return []next{
 		{"session-start", func(p *play) { p.session("next").Start("startup") }},
 		{"commit", func(p *play) {

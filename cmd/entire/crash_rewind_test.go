@@ -132,9 +132,9 @@ func (c rewindCase) run(t *testing.T, bin string) {
 		where := fmt.Sprintf("stopped at step %d", step)
 		c.named(t, p, where, trees, pending)
 		copyAll(t, root, root+".half")
-		c.goOn(t, p, where, trees, pending)
+		c.completeStopped(t, p, where, trees, pending)
 		copyAll(t, root+".half", root)
-		c.goBack(t, p, where, trees, pending)
+		c.undoStopped(t, p, where, trees, pending)
 		copyAll(t, kept, root)
 		if t.Failed() {
 			return
@@ -172,8 +172,8 @@ func (c rewindCase) stopAt(p *play, step int) bool {
 	return err == nil
 }
 
-// goOn completes the stopped command.
-func (c rewindCase) goOn(t *testing.T, p *play, where string, trees, pending map[string]string) {
+// completeStopped completes the stopped command.
+func (c rewindCase) completeStopped(t *testing.T, p *play, where string, trees, pending map[string]string) {
 	t.Helper()
 	if c.again == nil || !interrupted(p) {
 		return
@@ -187,8 +187,8 @@ func (c rewindCase) goOn(t *testing.T, p *play, where string, trees, pending map
 	}
 }
 
-// goBack undoes the command, unless there is nothing to undo.
-func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending map[string]string) {
+// undoStopped undoes the command, unless there is nothing to undo.
+func (c rewindCase) undoStopped(t *testing.T, p *play, where string, trees, pending map[string]string) {
 	t.Helper()
 	half := interrupted(p)
 	whole := treeOf(p)

@@ -73,7 +73,7 @@ func (d *drill) crash(t *testing.T, s scene, hook string) {
 			t.Fatal("it writes and writes")
 		}
 		stopped := false
-		after := nexts()[n/d.step%len(nexts())]
+		after := nextHooks()[n/d.step%len(nextHooks())]
 		st.expect(t, after)
 		t.Run(fmt.Sprintf("%03d then %s", n, after.name), func(t *testing.T) { stopped = st.run(t, n, after) })
 		if !stopped {
@@ -106,7 +106,7 @@ func (s scene) prepared(p *play) {
 	}
 }
 
-func (s scene) goesOn(p *play) {
+func (s scene) runThen(p *play) {
 	if s.then != nil {
 		s.then(p)
 	}
@@ -125,7 +125,7 @@ func (st *stage) expect(t *testing.T, after next) {
 	for _, p := range []*play{alone, p} {
 		st.scene.act(p)
 		after.run(p)
-		st.scene.goesOn(p)
+		st.scene.runThen(p)
 		p.finish()
 	}
 	want := outcome{world: alone.world(), ledger: p.ledger()}
@@ -154,7 +154,7 @@ func (st *stage) run(t *testing.T, n int, after next) bool {
 	if len(faults) > 0 {
 		faults = append(faults, "(right after the next hook)")
 	}
-	st.scene.goesOn(p)
+	st.scene.runThen(p)
 	p.finish()
 	faults = append(faults, p.faults()...)
 	want := st.want[after.name]

@@ -100,9 +100,9 @@ func (p *play) cut(path string) {
 	p.Write(path, text[:len(text)/2])
 }
 
-// TestDamagedRecordsAreNoObstacle damages the records of a session, whose transcript has
+// TestDamagedRecordsDoNotBlockWork damages the records of a session, whose transcript has
 // several segments, and continues the work.
-func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one repository for all
+func TestDamagedRecordsDoNotBlockWork(t *testing.T) { //nolint:tparallel // one repository for all
 	t.Parallel()
 	testkit.Long(t, "22 times damage, and the hooks after it")
 	root := t.TempDir()
@@ -155,7 +155,7 @@ func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one r
 // lock. Their checkpoints are written after the lock is released.
 func TestLockHeldTooLong(t *testing.T) {
 	t.Parallel()
-	for _, after := range testkit.ShortOf(nexts(), 1) {
+	for _, after := range testkit.ShortOf(nextHooks(), 1) {
 		t.Run(after.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")
@@ -179,7 +179,7 @@ func TestLockHeldTooLong(t *testing.T) {
 				t.Fatal(err)
 			}
 			after.run(p)
-			p.childless() // the hook or the children have written the checkpoints
+			p.awaitChildren() // the hook or the children have written the checkpoints
 			faults := p.dangling()
 			p.finish()
 			if faults = append(faults, p.faults()...); len(faults) > 0 {
@@ -217,11 +217,11 @@ func TestLockHeldForAWhile(t *testing.T) {
 		}
 		testkit.Pass(t, filepath.Join(p.root, "tmp"), 50*time.Millisecond)
 	}
-	p.childless()
+	p.awaitChildren()
 }
 
-// childless waits until no process runs in the repository, on systems with /proc.
-func (p *play) childless() {
+// awaitChildren waits until no process runs in the repository, on systems with /proc.
+func (p *play) awaitChildren() {
 	p.TB.Helper()
 	for range 400 {
 		busy := false
@@ -238,8 +238,8 @@ func (p *play) childless() {
 	p.TB.Fatalf("a child goes on and on")
 }
 
-// TestRefLockLeft: a lock file of git's that a crash left doesn't prevent a commit.
-func TestRefLockLeft(t *testing.T) {
+// TestStaleRefLock: a lock file of git's that a crash left doesn't prevent a commit.
+func TestStaleRefLock(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "two turns and commits")
 	p := newPlay(t, t.TempDir(), programDir(t), "plain")
@@ -260,9 +260,9 @@ func TestRefLockLeft(t *testing.T) {
 	}
 }
 
-// TestFolderOfOursIsAFile: if our files can't be written, the commit is made and reports that;
+// TestOwnFolderIsFile: if our files can't be written, the commit is made and reports that;
 // afterwards everything works again.
-func TestFolderOfOursIsAFile(t *testing.T) {
+func TestOwnFolderIsFile(t *testing.T) {
 	t.Parallel()
 	for _, folder := range testkit.ShortOf([]string{"entire", "entire-sessions", "entire/journal"}, 1) {
 		t.Run(strings.ReplaceAll(folder, "/", " "), func(t *testing.T) {

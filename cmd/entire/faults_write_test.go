@@ -18,7 +18,7 @@ func (d *drill) fail(t *testing.T, s scene, hook string) {
 		if n > 500 {
 			t.Fatal("it writes and writes")
 		}
-		after := nexts()[n/d.step%len(nexts())]
+		after := nextHooks()[n/d.step%len(nextHooks())]
 		struck := false
 		st.expect(t, after)
 		t.Run(fmt.Sprintf("%03d then %s", n, after.name), func(t *testing.T) {
@@ -44,7 +44,7 @@ func (d *drill) failAt(t *testing.T, s scene, hook string) {
 	t.Helper()
 	st := d.set(t, s, hook)
 	for i, place := range places() {
-		after := nexts()[i%len(nexts())]
+		after := nextHooks()[i%len(nextHooks())]
 		st.expect(t, after)
 		t.Run(fmt.Sprintf("%s then %s", strings.ReplaceAll(place, "/", "_"), after.name), func(t *testing.T) {
 			if st.failing(t, "fail:1:"+place, after) {
@@ -78,7 +78,7 @@ func (st *stage) failing(t *testing.T, fault string, after next) bool {
 	if dangling := p.dangling(); len(dangling) > 0 {
 		faults = append(append(faults, dangling...), "(right after the next hook)")
 	}
-	st.scene.goesOn(p)
+	st.scene.runThen(p)
 	p.finish()
 	faults = append(faults, p.faults()...)
 	want := st.want[after.name]

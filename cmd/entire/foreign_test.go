@@ -260,9 +260,9 @@ func (f *foreign) events(slot string) []event {
 	return events
 }
 
-// behindPrevious returns the beginning of a part without a start: after the last event of the
+// afterPrevious returns the beginning of a part without a start: after the last event of the
 // session's latest earlier checkpoint.
-func (f *foreign) behindPrevious(m meta, slot string, events []event) int {
+func (f *foreign) afterPrevious(m meta, slot string, events []event) int {
 	if f.slots == nil {
 		f.slots = map[string][]meta{}
 		for _, id := range f.ids() {
@@ -294,7 +294,7 @@ func (f *foreign) part(m meta, slot string) part {
 	events := f.events(slot)
 	start := max(m.Start, m.OldStart)
 	if start == 0 {
-		start = f.behindPrevious(m, slot, events)
+		start = f.afterPrevious(m, slot, events)
 	}
 	if first := slices.IndexFunc(events, func(e event) bool { return e.UUID != "" }); start >= len(events) && first >= 0 {
 		if parent := events[first].Parent; parent != nil && *parent != "" {

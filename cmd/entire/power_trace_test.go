@@ -136,20 +136,20 @@ func unhex(s string) string {
 	return string(b)
 }
 
-// meet gives a new thread the state of its parent.
-func (tr *tracer) meet(tid string) {
+// inherit gives a new thread the state of its parent.
+func (tr *tracer) inherit(tid string) {
 	if _, known := tr.cwd[tid]; known {
 		return
 	}
 	parent := tr.parent[tid]
 	if parent != "" {
-		tr.meet(parent)
+		tr.inherit(parent)
 	}
 	tr.ours[tid], tr.cwd[tid] = tr.ours[parent], tr.cwd[parent]
 }
 
 func (tr *tracer) call(tid, name string, args []callArg, result, resultPath string) {
-	tr.meet(tid)
+	tr.inherit(tid)
 	for _, a := range args {
 		if a.fd == "AT_FDCWD" {
 			tr.cwd[tid] = a.path

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-func TestAnAnswerIsOneValue(t *testing.T) {
+func TestAnswerEncode(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer agenthook.Answer
@@ -48,8 +48,8 @@ func TestAnAnswerIsOneValue(t *testing.T) {
 	}
 }
 
-// TestPayloadsOfTheRealClient decodes recorded payloads of the client.
-func TestPayloadsOfTheRealClient(t *testing.T) {
+// TestRecordedPayloads decodes recorded payloads of the client.
+func TestRecordedPayloads(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("ENTIRE_SAMPLES")
 	files, err := filepath.Glob(filepath.Join(dir, "lab-*", "*", "hook-payloads.jsonl"))

@@ -92,7 +92,7 @@ const freshServer = `{
 }
 `
 
-func TestAskingWritesTheFileThatWasMissing(t *testing.T) {
+func TestInstallAskingCreatesMissingFile(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
 	if !done(t)(s.InstallAsking()) || asks(t, s) != 2 {
@@ -113,7 +113,7 @@ func TestAskingWritesTheFileThatWasMissing(t *testing.T) {
 	}
 }
 
-func TestTheDocumentShowsWhatIsAdded(t *testing.T) {
+func TestDocumentShowsExtras(t *testing.T) {
 	t.Parallel()
 	doc := read(t, "../../docs/formats/hooks.md")
 	for _, text := range []string{freshAsking, freshServer} {
@@ -123,9 +123,9 @@ func TestTheDocumentShowsWhatIsAdded(t *testing.T) {
 	}
 }
 
-// TestExtrasKeepEveryByteOfTheUser: the user's settings survive any order of installing and
+// TestExtrasKeepUserBytes: the user's settings survive any order of installing and
 // removing.
-func TestExtrasKeepEveryByteOfTheUser(t *testing.T) {
+func TestExtrasKeepUserBytes(t *testing.T) {
 	t.Parallel()
 	all := texts()
 	all["a status line"] = "{\n  \"statusLine\": { \"type\": \"command\", \"command\": \"a \\\"b\\\"\", \"padding\": 0 }, // mine\n}\n"
@@ -177,7 +177,7 @@ func TestExtrasKeepEveryByteOfTheUser(t *testing.T) {
 	}
 }
 
-func TestTheFormerStatusLine(t *testing.T) {
+func TestFormerStatusLine(t *testing.T) {
 	t.Parallel()
 	s := place(t, `{"statusLine": {"type": "command", "command": "mine --x", "padding": 2}}`)
 	check := func(command, former string, ours bool) {
@@ -222,7 +222,7 @@ func TestTheFormerStatusLine(t *testing.T) {
 	}
 }
 
-func TestAskingIsRenewedAndKeepsTheUsersTimeout(t *testing.T) {
+func TestAskingUpdateKeepsUserTimeout(t *testing.T) {
 	t.Parallel()
 	older := `{"hooks": {"SessionEnd": [{"matcher": "clear", "hooks": [
   {"type": "mcp_tool", "server": "entire", "tool": "checkpoint_before_clear", "input": {"session": "x"}, "timeout": 59},
@@ -243,7 +243,7 @@ func TestAskingIsRenewedAndKeepsTheUsersTimeout(t *testing.T) {
 	}
 }
 
-func TestTheUsersTimeoutOfAHookStays(t *testing.T) {
+func TestInstallKeepsUserTimeout(t *testing.T) {
 	t.Parallel()
 	s := place(t, `{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "entire hooks claude-code session-end", "timeout": 3}]}]}}`)
 	install(t, s)
@@ -308,7 +308,7 @@ func TestProjectServers(t *testing.T) {
 	}
 }
 
-func TestAnotherServerOfTheNameStays(t *testing.T) {
+func TestForeignServerOfSameNameStays(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{"mcpServers": {"entire": {"command": "theirs"}}}`, `{"mcpServers": {"entire": {"command": "entire", "args": ["serve"]}}}`,

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAFailingWriteLosesNothing: a failing write leaves a readable file, another attempt
+// TestFailingWriteLosesNothing: a failing write leaves a readable file, another attempt
 // continues from there, and uninstalling restores every byte, whichever write failed.
-func TestAFailingWriteLosesNothing(t *testing.T) { //nolint:paralleltest // the fault is the process's
+func TestFailingWriteLosesNothing(t *testing.T) { //nolint:paralleltest // the fault is the process's
 	text := "{\n  \"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}, // why\n  \"hooks\": {\"Stop\": []}\n}\n"
 	for _, where := range []string{"settings.json", "claude-", "backup", ".claude", ".mcp.json"} {
 		for _, before := range []string{"", text} {

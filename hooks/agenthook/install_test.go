@@ -227,7 +227,7 @@ const fresh = `{
 }
 `
 
-func TestInstallWritesTheFileThatWasMissing(t *testing.T) {
+func TestInstallCreatesMissingFile(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
 	if n, changed := install(t, s); n != 12 || !changed {
@@ -247,7 +247,7 @@ func TestInstallWritesTheFileThatWasMissing(t *testing.T) {
 	}
 }
 
-func TestTheDocumentShowsTheEntries(t *testing.T) {
+func TestDocumentShowsEntries(t *testing.T) {
 	t.Parallel()
 	if doc := read(t, "../../docs/formats/hooks.md"); !strings.Contains(doc, "```json\n"+fresh+"```\n") {
 		t.Error("docs/formats/hooks.md lacks the entries as they are written")
@@ -286,7 +286,7 @@ func texts() map[string]string {
 	}
 }
 
-func TestInstallKeepsEveryByteOfTheUser(t *testing.T) {
+func TestInstallKeepsUserBytes(t *testing.T) {
 	t.Parallel()
 	for name, text := range texts() {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +320,7 @@ func subsequence(part, whole string) bool {
 	return part == ""
 }
 
-func TestUninstallAfterTheUserEditedTakesOnlyOurEntries(t *testing.T) {
+func TestUninstallAfterEditRemovesOnlyOurEntries(t *testing.T) {
 	t.Parallel()
 	for name, text := range texts() {
 		t.Run(name, func(t *testing.T) {
@@ -348,7 +348,7 @@ func TestUninstallAfterTheUserEditedTakesOnlyOurEntries(t *testing.T) {
 
 func spaceless(s string) string { return strings.Join(strings.Fields(s), "") }
 
-func TestInstallInsertsInTheFilesOwnStyle(t *testing.T) {
+func TestInstallKeepsFileStyle(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"after a comment": {
@@ -402,7 +402,7 @@ const existing = `{
 }
 `
 
-func TestInstallUpgradesTheExistingToolsEntriesInPlace(t *testing.T) {
+func TestInstallUpgradesExistingToolEntriesInPlace(t *testing.T) {
 	t.Parallel()
 	s := place(t, existing)
 	install(t, s)
@@ -422,7 +422,7 @@ func TestInstallUpgradesTheExistingToolsEntriesInPlace(t *testing.T) {
 	}
 }
 
-func TestUninstallWithoutRecordRemovesTheExistingToolsEntries(t *testing.T) {
+func TestUninstallWithoutRecordRemovesExistingToolEntries(t *testing.T) {
 	t.Parallel()
 	s := place(t, fresh)
 	uninstall(t, s)
@@ -431,7 +431,7 @@ func TestUninstallWithoutRecordRemovesTheExistingToolsEntries(t *testing.T) {
 	}
 }
 
-func TestUninstallGivesBackExactBytesAfterAnUpgrade(t *testing.T) {
+func TestUninstallRestoresBytesAfterUpgrade(t *testing.T) {
 	t.Parallel()
 	text := "{ \"model\": \"opus\" }\n"
 	s := place(t, text)
@@ -447,7 +447,7 @@ func TestUninstallGivesBackExactBytesAfterAnUpgrade(t *testing.T) {
 	}
 }
 
-func TestInstallRefusesWhatItCannotEdit(t *testing.T) {
+func TestInstallRefusesUneditableFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, place string }{
 		"cut short":          {"{\n  \"a\": ", "settings.json:2:8:"},
@@ -510,7 +510,7 @@ func TestInstallWritesThroughSymlinksAndKeepsModes(t *testing.T) {
 	check("{}\n")
 }
 
-func TestReinstallAfterTheFileWasResetRestoresThatOne(t *testing.T) {
+func TestUninstallRestoresFileOfLastInstall(t *testing.T) {
 	t.Parallel()
 	s := place(t, "{\"a\": 1}\n")
 	install(t, s)
@@ -522,7 +522,7 @@ func TestReinstallAfterTheFileWasResetRestoresThatOne(t *testing.T) {
 	}
 }
 
-func TestUninstallOfAnEditedNewFileRemovesItWhenNothingIsLeft(t *testing.T) {
+func TestUninstallRemovesEditedNewFileIfEmpty(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
 	install(t, s)
@@ -533,7 +533,7 @@ func TestUninstallOfAnEditedNewFileRemovesItWhenNothingIsLeft(t *testing.T) {
 	}
 }
 
-func TestUninstallKeepsTheDenyRuleThatWasThereBefore(t *testing.T) {
+func TestUninstallKeepsFormerDenyRule(t *testing.T) {
 	t.Parallel()
 	text := "{\n  \"permissions\": {\"deny\": [\"Read(./.entire/metadata/**)\"]}\n}\n"
 	s := place(t, text)

@@ -21,9 +21,9 @@ func decode(t *testing.T, path string) map[string]any {
 	return v
 }
 
-// TestThePluginHasTheEntries: the plugin has the hooks that Install writes. ENTIRE_UPDATE=1
+// TestPluginHasInstalledHooks: the plugin has the hooks that Install writes. ENTIRE_UPDATE=1
 // writes them.
-func TestThePluginHasTheEntries(t *testing.T) {
+func TestPluginHasInstalledHooks(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
 	install(t, s)
@@ -44,7 +44,7 @@ func TestThePluginHasTheEntries(t *testing.T) {
 	decode(t, path)
 }
 
-func TestThePluginsFiles(t *testing.T) {
+func TestPluginFiles(t *testing.T) {
 	t.Parallel()
 	name := decode(t, filepath.Join(pluginDir, ".claude-plugin", "plugin.json"))["name"]
 	market := decode(t, "../../.claude-plugin/marketplace.json")

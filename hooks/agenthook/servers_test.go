@@ -93,7 +93,7 @@ func TestServerBesideHooks(t *testing.T) {
 	}
 }
 
-func TestAnotherServerOfCodexStays(t *testing.T) {
+func TestForeignServerOfCodexStays(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"[mcp_servers.entire]\ncommand = \"theirs\"\n", "[ mcp_servers . \"entire\" ]\ncommand = \"theirs\"\n", "mcp_servers.entire = {command = \"x\"}\n", "mcp_servers.entire.command = \"x\"\n",
@@ -113,7 +113,7 @@ func TestAnotherServerOfCodexStays(t *testing.T) {
 	}
 }
 
-func TestAServerIsPutIntoNoBrokenTable(t *testing.T) {
+func TestServerIsNotAddedToBrokenTable(t *testing.T) {
 	t.Parallel()
 	for text, hint := range map[string]string{
 		"model = \"m\n": "hint: mend the file", "mcp_servers = {other = {command = \"x\"}}\n": "hint: add the server",

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-func TestPayloadTellsTheTask(t *testing.T) {
+func TestPayloadNamesTask(t *testing.T) {
 	t.Parallel()
 	todos := `{"todos":[{"content":"a","status":"completed","activeForm":"A"}]}`
 	for name, c := range map[string]struct {

@@ -73,16 +73,16 @@ func TestAttackAskRunsWhereNobodyElseWrites(t *testing.T) {
 echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -f %Lp .) $(ls -A | wc -l)'"}'; touch left`)
 	home := strings.TrimPrefix(environ[1], "HOME=")
 	physical, err := filepath.EvalSymlinks(home)
-	fine(t, err)
+	must(t, err)
 	base := filepath.Join(physical, ".cache", "entire")
 	old := filepath.Join(base, "ask-left")
-	fine(t, os.MkdirAll(old, 0o700))
-	fine(t, os.Chtimes(old, time.Unix(1, 0), time.Unix(1, 0)))
+	must(t, os.MkdirAll(old, 0o700))
+	must(t, os.Chtimes(old, time.Unix(1, 0), time.Unix(1, 0)))
 	got, err := claude.Ask(t.Context(), environ, "question")
 	if fields := strings.Fields(got); err != nil || !slices.Equal(fields, []string{filepath.Join(base, "ask"), "700", "0"}) {
 		t.Errorf("it ran in %q, %v", got, err)
 	}
-	fine(t, os.Mkdir(filepath.Join(base, "ask"), 0o700)) // another process runs
+	must(t, os.Mkdir(filepath.Join(base, "ask"), 0o700)) // another process runs
 	got, err = claude.Ask(t.Context(), environ, "question")
 	if err != nil || !strings.HasPrefix(got, filepath.Join(base, "ask-")) || !strings.HasSuffix(got, " 700 0") {
 		t.Errorf("beside another it ran in %q, %v", got, err)
@@ -103,7 +103,7 @@ echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -
 		"no home": func(string) error { return nil },
 	} {
 		home := t.TempDir()
-		fine(t, spoil(home))
+		must(t, spoil(home))
 		environ := slices.Clone(environ)
 		if environ[1] = "HOME=" + home; name == "no home" {
 			environ[1] = "HOME="
@@ -114,7 +114,7 @@ echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -
 	}
 }
 
-func fine(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

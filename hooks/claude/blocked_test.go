@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/claude"
 )
 
-func TestBlockedNamesWhatTurnsHooksOff(t *testing.T) {
+func TestBlockedNamesDisablingSettings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		project, managed string

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestServerOfAPerson(t *testing.T) {
+func TestServerOfUser(t *testing.T) {
 	t.Parallel()
 	ours := `{"command": "/opt/entire", "args": ["mcp"]}`
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestServerOfAPerson(t *testing.T) {
 	}
 }
 
-func TestServersAreOurs(t *testing.T) {
+func TestServerOurs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		server claude.Server

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-func TestFillOfALine(t *testing.T) {
+func TestFillOfLine(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestFillOfALine(t *testing.T) {
 	}
 }
 
-func TestALineThatNeverComes(t *testing.T) {
+func TestReadLineTimesOut(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	defer func() { _ = w.Close() }()

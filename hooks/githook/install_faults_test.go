@@ -10,10 +10,10 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/githook"
 )
 
-// TestAFailingWriteLeavesWorkingHooks: a failing write leaves working hooks, and never a hook
+// TestFailingWriteLeavesWorkingHooks: a failing write leaves working hooks, and never a hook
 // that writes trailers without the one that processes them. The next installation completes the
 // work, and uninstalling restores everything.
-func TestAFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest // the fault is the process's
+func TestFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest // the fault is the process's
 	for _, where := range []string{
 		"hooks/post-rewrite", "hooks/post-commit", "hooks/commit-msg.pre-entire", "hooks/commit-msg",
 		"hooks/prepare-commit-msg", ".git/config", "entire/hooks",
@@ -31,8 +31,8 @@ func TestAFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest /
 				t.Setenv("ENTIRE_FAULT", "fail:1:"+where)
 				_, failed := b.installer().Install(t.Context())
 				t.Setenv("ENTIRE_FAULT", "")
-				written()
-				ran := b.did(func() { b.Git("commit", "-q", "--allow-empty", "-m", "x") })
+				awaitScripts()
+				ran := b.logOf(func() { b.Git("commit", "-q", "--allow-empty", "-m", "x") })
 				if count(ran, "theirs 1") != 1 {
 					t.Errorf("%v: their hook ran not once: %v", failed, ran)
 				}
@@ -42,7 +42,7 @@ func TestAFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest /
 				b.install()
 				b.wantCommit("entire prepare-commit-msg", "theirs 1", "entire commit-msg", "entire post-commit")
 				b.uninstall()
-				if diff := cmp.Diff([]string{"theirs 1"}, b.did(func() { b.Git("commit", "-q", "--allow-empty", "-m", "x") })); diff != "" {
+				if diff := cmp.Diff([]string{"theirs 1"}, b.logOf(func() { b.Git("commit", "-q", "--allow-empty", "-m", "x") })); diff != "" {
 					t.Error(diff)
 				}
 			})

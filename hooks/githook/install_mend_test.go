@@ -32,7 +32,7 @@ func (b *box) globalConfig() string {
 	return filepath.Join(filepath.Dir(b.Dir), "home", ".gitconfig")
 }
 
-func TestTouchedNoticesWhatToolsDoToHooks(t *testing.T) {
+func TestTouchedDetectsChangedHooks(t *testing.T) {
 	t.Parallel()
 	for name, tool := range testkit.ShortTable(map[string]func(b *box){
 		"removed":             func(b *box) { b.remove(".git/hooks/post-commit") },
@@ -65,7 +65,7 @@ func TestTouchedNoticesWhatToolsDoToHooks(t *testing.T) {
 	}
 }
 
-func TestTouchedNoticesWhatToolsDoToRedirectedHooks(t *testing.T) {
+func TestTouchedDetectsChangedRedirectedHooks(t *testing.T) {
 	t.Parallel()
 	for name, tool := range testkit.ShortTable(map[string]func(b *box){
 		"husky":       func(b *box) { b.Git("config", "core.hooksPath", ".husky") },
@@ -91,7 +91,7 @@ func TestTouchedNoticesWhatToolsDoToRedirectedHooks(t *testing.T) {
 	}
 }
 
-func TestUninstallForgetsWhatWasSeen(t *testing.T) {
+func TestUninstallRemovesRecordedStates(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	before := dump(t, b.Dir)

@@ -136,7 +136,7 @@ func TestHookPathsOfEveryScope(t *testing.T) {
 	}
 }
 
-func TestAPathThatIsTheRepositorysOwnFolderNeedsNoRedirect(t *testing.T) {
+func TestPathOfOwnHooksFolderNeedsNoRedirect(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.Git("config", "core.hooksPath", ".git/hooks")
@@ -149,7 +149,7 @@ func TestAPathThatIsTheRepositorysOwnFolderNeedsNoRedirect(t *testing.T) {
 	})
 }
 
-func TestTrackedFolderInLinkedWorktreesIsEachOnesOwn(t *testing.T) {
+func TestTrackedFolderIsPerWorktree(t *testing.T) {
 	testkit.Long(t, "hooks of several worktrees")
 	t.Parallel()
 	b := newBox(t)
@@ -169,7 +169,7 @@ func TestTrackedFolderInLinkedWorktreesIsEachOnesOwn(t *testing.T) {
 	}
 }
 
-func TestEveryPlaceOfARepository(t *testing.T) {
+func TestRepositoryLayouts(t *testing.T) {
 	t.Parallel()
 	t.Run("linked worktree", func(t *testing.T) {
 		t.Parallel()
@@ -213,7 +213,7 @@ func TestEveryPlaceOfARepository(t *testing.T) {
 	})
 }
 
-func TestWorktreesWithTheirOwnPath(t *testing.T) {
+func TestHooksPathOfWorktree(t *testing.T) {
 	testkit.Long(t, "hooks of several worktrees")
 	t.Parallel()
 	b := newBox(t)
@@ -233,7 +233,7 @@ func TestWorktreesWithTheirOwnPath(t *testing.T) {
 	b.wantCommit()
 }
 
-func TestWithoutTheBinaryRedirectedHooksRun(t *testing.T) {
+func TestRedirectedHooksRunWithoutBinary(t *testing.T) {
 	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
@@ -250,7 +250,7 @@ func TestWithoutTheBinaryRedirectedHooksRun(t *testing.T) {
 	}
 }
 
-func TestAMovedRepositoryIsMended(t *testing.T) {
+func TestMovedRepositoryIsRepaired(t *testing.T) {
 	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
@@ -271,7 +271,7 @@ func TestAMovedRepositoryIsMended(t *testing.T) {
 	m.wantCommit("husky-pre-commit", "husky-commit-msg")
 }
 
-func TestADeletedFolderIsMended(t *testing.T) {
+func TestDeletedFolderIsRepaired(t *testing.T) {
 	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
@@ -285,7 +285,7 @@ func TestADeletedFolderIsMended(t *testing.T) {
 	b.wantCommit(withHusky()...)
 }
 
-func TestAHookThatAToolWritesIntoOurFolderIsKept(t *testing.T) {
+func TestForeignHookInOurFolderIsKept(t *testing.T) {
 	testkit.Long(t, "many commits with hooks")
 	t.Parallel()
 	b := newBox(t)
@@ -295,7 +295,7 @@ func TestAHookThatAToolWritesIntoOurFolderIsKept(t *testing.T) {
 	b.install()
 	b.executable(".git/entire/hooks/pre-push", logging("lfs"))
 	b.install()
-	got := b.did(func() { b.Git("push", "-q", "../remote", "main") })
+	got := b.logOf(func() { b.Git("push", "-q", "../remote", "main") })
 	if diff := cmp.Diff([]string{"lfs 2", "theirs 2", "entire pre-push"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -308,13 +308,13 @@ func TestAHookThatAToolWritesIntoOurFolderIsKept(t *testing.T) {
 	}
 }
 
-func TestRareHooksAreThereOnlyIfTheFormerFolderHasThem(t *testing.T) {
+func TestRareHooksExistOnlyIfFormerFolderHasThem(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.executable("theirs/reference-transaction", logging("theirs"))
 	b.Git("config", "core.hooksPath", "theirs")
 	b.install()
-	got := b.did(func() { b.Git("branch", "other") })
+	got := b.logOf(func() { b.Git("branch", "other") })
 	if len(got) == 0 || got[0] != "theirs 1" {
 		t.Errorf("ran %v", got)
 	}
@@ -323,7 +323,7 @@ func TestRareHooksAreThereOnlyIfTheFormerFolderHasThem(t *testing.T) {
 	}
 }
 
-func TestAPathSetBackByHandLeavesNothingStale(t *testing.T) {
+func TestPathResetByHandLeavesNothingStale(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.husky()
@@ -336,7 +336,7 @@ func TestAPathSetBackByHandLeavesNothingStale(t *testing.T) {
 	b.wantCommit(oursOnly()...)
 }
 
-func TestAFolderThatCannotBeWrittenIsAClearErrorWithNothingHalfDone(t *testing.T) {
+func TestUnwritableFolderFailsWithoutChanges(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	// A file in place of the directory makes this fail for every user, root included.

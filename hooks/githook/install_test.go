@@ -90,7 +90,7 @@ func (b *box) install() githook.Report {
 	if err != nil {
 		b.tb.Fatal(err)
 	}
-	written()
+	awaitScripts()
 	if len(r.Installed) != 5 {
 		b.tb.Fatalf("installed only %v", r.Installed)
 	}
@@ -132,9 +132,9 @@ func (b *box) executable(path, text string) {
 	}
 }
 
-// written waits until no child that another test is starting holds a script open for writing:
+// awaitScripts waits until no child that another test is starting holds a script open for writing:
 // running the script would fail with "text file busy".
-func written() {
+func awaitScripts() {
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 }
@@ -144,8 +144,8 @@ func logging(name string) string {
 	return "#!/bin/sh\n[ -t 0 ] || in=$(cat)\necho \"" + name + " $# $in\" >> \"$LOG\"\n"
 }
 
-// did runs f and returns the first words of the lines that were logged during it.
-func (b *box) did(f func()) []string {
+// logOf runs f and returns the first words of the lines that were logged during it.
+func (b *box) logOf(f func()) []string {
 	b.tb.Helper()
 	if err := os.WriteFile(b.log, nil, 0o644); err != nil {
 		b.tb.Fatal(err)
@@ -166,7 +166,7 @@ func (b *box) did(f func()) []string {
 // wantCommit compares the log of a commit.
 func (b *box) wantCommit(want ...string) {
 	b.tb.Helper()
-	got := b.did(func() { b.Git("-c", "core.editor=true", "commit", "-q", "--allow-empty", "-e", "-m", "more") })
+	got := b.logOf(func() { b.Git("-c", "core.editor=true", "commit", "-q", "--allow-empty", "-e", "-m", "more") })
 	if diff := cmp.Diff(want, got); diff != "" {
 		b.tb.Errorf("commit ran (-want +got):\n%s", diff)
 	}
@@ -260,7 +260,7 @@ func TestInstalledHooksRunEntireAndLeaveNothingBehind(t *testing.T) {
 	})
 }
 
-func TestInstallMakesAndRemovesAMissingHooksDirectory(t *testing.T) {
+func TestMissingHooksDirectoryIsCreatedAndRemoved(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	if err := os.RemoveAll(b.Path(".git/hooks")); err != nil {
@@ -300,7 +300,7 @@ func TestForeignHooksRunInOrderAndDecide(t *testing.T) {
 		}
 		b.wantCommit("their-prepare-commit-msg 2", "entire prepare-commit-msg", "their-commit-msg 1", "entire commit-msg",
 			"entire post-commit", "their-post-commit 0")
-		got := b.did(func() { b.Git("commit", "-q", "--amend", "--allow-empty", "-m", "y") })
+		got := b.logOf(func() { b.Git("commit", "-q", "--amend", "--allow-empty", "-m", "y") })
 		if diff := cmp.Diff([]string{"entire post-rewrite", "their-post-rewrite 1"}, got[len(got)-2:]); diff != "" {
 			t.Error(diff)
 		}
@@ -309,7 +309,7 @@ func TestForeignHooksRunInOrderAndDecide(t *testing.T) {
 				t.Errorf("no input: %q", line)
 			}
 		}
-		got = b.did(func() { b.Git("push", "-q", "../remote", "main") })
+		got = b.logOf(func() { b.Git("push", "-q", "../remote", "main") })
 		if diff := cmp.Diff([]string{"their-pre-push 2", "entire pre-push"}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -319,7 +319,7 @@ func TestForeignHooksRunInOrderAndDecide(t *testing.T) {
 	})
 }
 
-func TestAForeignHookThatFailsStopsTheCommitAndEntireIsNotAsked(t *testing.T) {
+func TestFailingForeignHookStopsCommit(t *testing.T) {
 	t.Parallel()
 	for _, hook := range []string{"prepare-commit-msg", "commit-msg", "pre-push"} {
 		t.Run(hook, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestAForeignHookThatFailsStopsTheCommitAndEntireIsNotAsked(t *testing.T) {
 			b.Git("init", "-q", "--bare", "../remote")
 			b.executable(".git/hooks/"+hook, logging("theirs")+"exit 7\n")
 			b.install()
-			got := b.did(func() {
+			got := b.logOf(func() {
 				result := b.TryGit("commit", "-q", "--allow-empty", "-m", "x")
 				if hook == "pre-push" {
 					result = b.TryGit("push", "-q", "../remote", "main")
@@ -361,7 +361,7 @@ func TestOddForeignHooksSurvive(t *testing.T) {
 	})
 }
 
-func TestANestedCommitRunsItsOwnHooks(t *testing.T) {
+func TestNestedCommitRunsItsOwnHooks(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.executable(".git/hooks/post-commit", `#!/bin/sh
@@ -375,12 +375,12 @@ git commit -q --amend --allow-empty -m amended
 		"entire prepare-commit-msg", "entire post-commit", "theirs", "entire post-rewrite")
 }
 
-func TestCommitMsgRunsOnlyWhereTheMessageMayHaveChanged(t *testing.T) {
+func TestCommitMsgRunsOnlyIfMessageMayHaveChanged(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.install()
 	commit := func(args ...string) []string {
-		return b.did(func() { b.Git(append([]string{"-c", "core.editor=true", "commit", "-q", "--allow-empty"}, args...)...) })
+		return b.logOf(func() { b.Git(append([]string{"-c", "core.editor=true", "commit", "-q", "--allow-empty"}, args...)...) })
 	}
 	without := []string{"entire prepare-commit-msg", "entire post-commit"}
 	if diff := cmp.Diff(without, commit("-m", "no editor")); diff != "" {
@@ -395,7 +395,7 @@ func TestCommitMsgRunsOnlyWhereTheMessageMayHaveChanged(t *testing.T) {
 	}
 }
 
-func TestAnEditedScriptStaysAsItIs(t *testing.T) {
+func TestEditedScriptIsKept(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.install()
@@ -408,7 +408,7 @@ func TestAnEditedScriptStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestInstallationsAtTheSameTimeLoseNothing(t *testing.T) {
+func TestConcurrentInstallsLoseNothing(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.executable(".git/hooks/commit-msg", logging("theirs"))
@@ -422,7 +422,7 @@ func TestInstallationsAtTheSameTimeLoseNothing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	written()
+	awaitScripts()
 	b.wantCommit("entire prepare-commit-msg", "theirs 1", "entire commit-msg", "entire post-commit")
 	b.uninstall()
 	b.wantCommit("theirs 1")
@@ -441,7 +441,7 @@ func TestUninstallWithoutInstallChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTheDocumentShowsTheScripts(t *testing.T) {
+func TestDocumentShowsScripts(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/formats/hooks.md")
 	if err != nil {
@@ -484,7 +484,7 @@ func TestScriptsRunInEveryShell(t *testing.T) {
 				"post-receive": "theirs 1 in\n",
 				"pre-commit":   "",
 			} {
-				b.did(func() {
+				b.logOf(func() {
 					call := testkit.Call{Dir: b.Dir, Env: b.Env, Stdin: "in\n", Name: path, Args: append(slices.Clone(shell[1:]), filepath.Join(r.Dir, name), "arg")}
 					if result := call.Run(t); result.Code != 0 {
 						t.Errorf("%s: %+v", name, result)

@@ -33,7 +33,7 @@ fi
 	return text
 }
 
-func TestTheExistingToolsHooksAreReplacedAndItsBackupsKept(t *testing.T) {
+func TestExistingToolHooksAreReplacedAndBackupsKept(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.executable(".git/hooks/commit-msg.pre-entire", logging("older"))
@@ -57,7 +57,7 @@ func TestTheExistingToolsHooksAreReplacedAndItsBackupsKept(t *testing.T) {
 	}
 }
 
-func TestAScriptOfAnotherVersionIsReplaced(t *testing.T) {
+func TestScriptOfOtherVersionIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	body := "# another version\nentire hooks git commit-msg \"$@\"\n"
@@ -75,7 +75,7 @@ func TestAScriptOfAnotherVersionIsReplaced(t *testing.T) {
 	b.wantCommit()
 }
 
-func TestAToolThatOverwritesOurHookIsChained(t *testing.T) {
+func TestToolThatOverwritesOurHookIsChained(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.executable(".git/hooks/commit-msg", "#!/bin/sh\n# tool, version 1\n"+logging("one"))
@@ -132,7 +132,7 @@ exit $status
 `)
 }
 
-func TestAToolThatRunsTheHookItMovedAside(t *testing.T) {
+func TestToolThatRunsMovedHook(t *testing.T) {
 	t.Parallel()
 	entire := []string{"entire prepare-commit-msg", "entire commit-msg", "entire post-commit"}
 	t.Run("installed after us", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAToolThatRunsTheHookItMovedAside(t *testing.T) {
 	})
 }
 
-func TestAToolThatMovesOurHookAsideAndForgetsIt(t *testing.T) {
+func TestToolThatMovesOurHookAway(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.install()

@@ -122,7 +122,7 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-func TestEnvironIsThatOfItsShell(t *testing.T) {
+func TestEnvironOfAgentShell(t *testing.T) {
 	t.Parallel()
 	for _, a := range agent.All() {
 		getenv := environment(a.Environ("s1")...)

@@ -80,7 +80,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-func TestWhatAToolWasUsedFor(t *testing.T) {
+func TestToolText(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 300)
 	tests := map[string]struct{ input, want string }{
@@ -111,7 +111,7 @@ func TestWhatAToolWasUsedFor(t *testing.T) {
 	}
 }
 
-func TestConversationOfADocument(t *testing.T) {
+func TestConversationOfDocument(t *testing.T) {
 	t.Parallel()
 	const document = `{
   "sessionId": "x",
@@ -158,7 +158,7 @@ func FuzzConversation(f *testing.F) {
 	})
 }
 
-func TestWhatCameOfATool(t *testing.T) {
+func TestToolOutput(t *testing.T) {
 	t.Parallel()
 	result := func(content, failed string) string {
 		return `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":` + content + `,"is_error":` + failed + `}]}}`

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestReadGoesOnWhereItEnded(t *testing.T) {
+func TestReadResumesAtCursor(t *testing.T) {
 	t.Parallel()
 	path := write(t, lines(asked("one"), used("t1", "Bash", `{}`), used("t2", "Read", `{}`)))
 	first := scan(t, path, transcript.Cursor{})
@@ -141,7 +141,7 @@ func TestReadRestarts(t *testing.T) {
 	}
 }
 
-func TestReadDistrustsTheCursor(t *testing.T) {
+func TestReadRejectsInvalidCursor(t *testing.T) {
 	t.Parallel()
 	path := write(t, lines(asked("one"), asked("two")))
 	good := scan(t, path, transcript.Cursor{}).Cursor
@@ -164,7 +164,7 @@ func TestReadDistrustsTheCursor(t *testing.T) {
 	}
 }
 
-func TestCursorIsStoredUnderTheseNames(t *testing.T) {
+func TestCursorFieldNames(t *testing.T) {
 	t.Parallel()
 	got, err := json.Marshal(transcript.Cursor{Offset: 1, Lines: 2, Device: 3, Inode: 4, Tail: "5"})
 	if want := `{"offset":1,"lines":2,"device":3,"inode":4,"tail":"5"}`; string(got) != want || err != nil {
@@ -176,7 +176,7 @@ func TestCursorIsStoredUnderTheseNames(t *testing.T) {
 	}
 }
 
-func TestReadInAnyTwoStepsFindsTheSame(t *testing.T) {
+func TestReadInTwoSteps(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "a read for each byte")
 	text := lines(asked("ä one"), "", used("t1", "Write", `{"file_path":"a"}`), "no json", answered("t1", "", ""), asked("two"), "  ", asked("three"))

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestPromptsArePersons(t *testing.T) {
+func TestPromptsOfHumans(t *testing.T) {
 	t.Parallel()
 	str := func(s string) string {
 		b, err := json.Marshal(s)

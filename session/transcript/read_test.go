@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestReadTellsWhatASessionDid(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	path := write(t, lines(
 		`{"type":"mode","mode":"normal","sessionId":"s"}`,

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestStoredReplacesTheVendorsBulk(t *testing.T) {
+func TestStoredReplacesBulkyRecords(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("vendor text ", 1000)
 	snapshot := fmt.Sprintf(`{"parentUuid":"p","isSidechain":false,"attachment":{"type":"prompt_snapshot","systemPrompt":[%q],"n":12},"type":"attachment","uuid":"u","timestamp":"2026-01-02T03:04:05Z","rendered":[{"content":%q}],"sessionId":"s","version":"2"}`, long, long)
@@ -62,7 +62,7 @@ func TestStoredReplacesTheVendorsBulk(t *testing.T) {
 	}
 }
 
-func TestStoredKeepsAllElse(t *testing.T) {
+func TestStoredKeepsOtherLines(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"an empty line":                  "",

@@ -29,8 +29,8 @@ func written() []string {
 
 func anyCall(transcript.Write) bool { return true }
 
-// TestWritesFindTheCallOfALine checks which call wrote a line.
-func TestWritesFindTheCallOfALine(t *testing.T) {
+// TestWritesFindCallOfLine checks which call wrote a line.
+func TestWritesFindCallOfLine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	for n, line := range written() {
@@ -80,8 +80,8 @@ func TestWritesOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestWritesReadTheEnd reads a part of a transcript, with the line numbers of the whole.
-func TestWritesReadTheEnd(t *testing.T) {
+// TestWritesReadEnd reads a part of a transcript, with the line numbers of the whole.
+func TestWritesReadEnd(t *testing.T) {
 	t.Parallel()
 	lines := written()
 	text := strings.Join(lines, "\n") + "\n"
@@ -120,9 +120,9 @@ func TestWritesReadTheEnd(t *testing.T) {
 	}
 }
 
-// TestAPartReachesToTheEndOfItsLine checks that a line that was extended later isn't attributed
+// TestPartReachesEndOfLine checks that a line that was extended later isn't attributed
 // to an edit that wrote whole lines.
-func TestAPartReachesToTheEndOfItsLine(t *testing.T) {
+func TestPartReachesEndOfLine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/a.go","old_string":"old()\nkept","new_string":"first()\nkept\nlast()"}}]}}`), 1)
@@ -138,9 +138,9 @@ func TestAPartReachesToTheEndOfItsLine(t *testing.T) {
 	}
 }
 
-// TestAWholeFileHasOnlyItsNewLines checks that a call that wrote a whole file isn't found for
+// TestWholeFileWriteHasOnlyNewLines checks that a call that wrote a whole file isn't found for
 // lines that the file had before, according to its result.
-func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
+func TestWholeFileWriteHasOnlyNewLines(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	for n, line := range []string{
@@ -166,9 +166,9 @@ func TestAWholeFileHasOnlyItsNewLines(t *testing.T) {
 	}
 }
 
-// TestEvidenceEndsAtTheNextPrompt checks which calls belong to a turn if only its beginning is
+// TestEvidenceEndsAtNextPrompt checks which calls belong to a turn if only its beginning is
 // known.
-func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
+func TestEvidenceEndsAtNextPrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = `{"type":"user","cwd":"/p","message":{"content":"go on"}}`
 	var w transcript.Writes
@@ -197,9 +197,9 @@ func TestEvidenceEndsAtTheNextPrompt(t *testing.T) {
 	}
 }
 
-// TestAMovedLineIsTheOtherAgents checks the author of a line that a subagent wrote and the main
+// TestMovedLineKeepsItsAgent checks the author of a line that a subagent wrote and the main
 // agent moved to another file later.
-func TestAMovedLineIsTheOtherAgents(t *testing.T) {
+func TestMovedLineKeepsItsAgent(t *testing.T) {
 	t.Parallel()
 	const moved, short = "a line that the subagent wrote", "return err"
 	use := func(call, tool, input string) []byte {
@@ -242,8 +242,8 @@ func TestAMovedLineIsTheOtherAgents(t *testing.T) {
 	}
 }
 
-// TestWritesReadAsFarBackAsTheFirstLine has more lines than are read at once.
-func TestWritesReadAsFarBackAsTheFirstLine(t *testing.T) {
+// TestWritesReadBackToFirstLine has more lines than are read at once.
+func TestWritesReadBackToFirstLine(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	const lines = 2000

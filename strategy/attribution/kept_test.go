@@ -9,9 +9,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// TestLinesThatNobodyWrote checks which added lines are unsure: those that the base or an
+// TestUnsureLines checks which added lines are unsure: those that the base or an
 // earlier commit had. The hunks are those that git prints.
-func TestLinesThatNobodyWrote(t *testing.T) {
+func TestUnsureLines(t *testing.T) {
 	t.Parallel()
 	const block = "firstOfTheBlock secondOfTheBlock"
 	cases := []struct {
@@ -105,9 +105,9 @@ func TestLinesThatNobodyWrote(t *testing.T) {
 	}
 }
 
-// TestALineThatWasMovedAndIsGone checks that a line of the base that one step moves and the
+// TestMovedAndRemovedLine checks that a line of the base that one step moves and the
 // next removes has no author: it may have moved to another file.
-func TestALineThatWasMovedAndIsGone(t *testing.T) {
+func TestMovedAndRemovedLine(t *testing.T) {
 	t.Parallel()
 	const moved = "aLineOfTheBaseThatIsMoved"
 	file := attribution.File{
@@ -122,9 +122,9 @@ func TestALineThatWasMovedAndIsGone(t *testing.T) {
 	}
 }
 
-// TestACommitGoesOnFromTheStateWithItsLines moves a block past a line that the previous state
+// TestCommitContinuesStateWithItsLines moves a block past a line that the previous state
 // lacks: the line keeps its author.
-func TestACommitGoesOnFromTheStateWithItsLines(t *testing.T) {
+func TestCommitContinuesStateWithItsLines(t *testing.T) {
 	t.Parallel()
 	file := attribution.File{
 		Base: text("p q z e f g h c d i"), Final: text("p q NEW e f g h a b c d i"), By: "mover",

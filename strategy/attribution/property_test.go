@@ -26,8 +26,8 @@ type known struct {
 	over     string // the base line that it replaces
 }
 
-// standsFor returns the base line that is removed together with this one, empty if none is.
-func (k known) standsFor() string {
+// replacedLine returns the base line that is removed together with this one, empty if none is.
+func (k known) replacedLine() string {
 	if k.base {
 		return k.text
 	}
@@ -74,13 +74,13 @@ func (w *world) edit(by attribution.Author) {
 		line := known{text: w.fresh(), by: by}
 		if i < len(olds) {
 			old := olds[i]
-			line.over = old.standsFor()
+			line.over = old.replacedLine()
 			line.modified = old.base || old.by != by || old.modified
 		}
 		lines = append(lines, line)
 	}
 	for i, old := range olds {
-		if line := old.standsFor(); line != "" {
+		if line := old.replacedLine(); line != "" {
 			w.gone[line] = fate{by: by, replaced: i < len(lines)}
 		}
 	}

@@ -139,9 +139,9 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestPropSharesAreTheLinesAttributed plays edits of known authors and commits the file, or a
+// TestPropSharesEqualAttribution plays edits of known authors and commits the file, or a
 // part of it: an author's share consists of the lines that Attribute assigns to them.
-func TestPropSharesAreTheLinesAttributed(t *testing.T) {
+func TestPropSharesEqualAttribution(t *testing.T) {
 	t.Parallel()
 	repo := newRepository(t)
 	rapid.Check(t, func(t *rapid.T) {

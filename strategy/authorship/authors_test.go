@@ -22,13 +22,13 @@ func TestWhoChanged(t *testing.T) {
 		commands: map[string][2]int{"cd /r && rm -rf dir 'old file'; mv x ./moved *.log > out/text": {30, 40}},
 	}}
 	server := []work{{session: "s", background: []int{15}}}
-	late := between{from: 10, to: 100}
-	quiet := between{from: 10, to: 100, quiet: true}
-	stop := between{from: 10, to: 100, turn: "s", others: []string{"watched"}}
-	child := between{from: 10, to: 100, turn: "s", untold: true}
+	late := interval{from: 10, to: 100}
+	quiet := interval{from: 10, to: 100, quiet: true}
+	stop := interval{from: 10, to: 100, turn: "s", others: []string{"watched"}}
+	child := interval{from: 10, to: 100, turn: "s", untold: true}
 	for name, tc := range map[string]struct {
 		works         []work
-		in            between
+		in            interval
 		path          string
 		at            int
 		gone          bool
@@ -44,9 +44,9 @@ func TestWhoChanged(t *testing.T) {
 		"late: the target of a redirection":         {edits, late, "out/text", unknown, false, true, false},
 		"late: gone, and nothing says by whom":      {edits, late, "other", unknown, true, false, true},
 		"a tool that began after the snapshot": {
-			[]work{{session: "s", calls: [][2]int{{10, 20}}}}, between{from: 0, to: 9, quiet: true}, "mine", 10, false, false, true,
+			[]work{{session: "s", calls: [][2]int{{10, 20}}}}, interval{from: 0, to: 9, quiet: true}, "mine", 10, false, false, true,
 		},
-		"named before that":                       {edits, between{from: 30, to: 100, quiet: true}, "named", unknown, false, false, true},
+		"named before that":                       {edits, interval{from: 30, to: 100, quiet: true}, "named", unknown, false, false, true},
 		"between turns: a command names it":       {edits, quiet, "moved", unknown, false, false, true},
 		"between turns: a server runs":            {server, quiet, "log", 50, false, false, true},
 		"late: a server runs":                     {server, late, "log", 50, false, true, true},
@@ -78,8 +78,8 @@ type work struct {
 	commands   map[string][2]int
 }
 
-// between is the interval between two snapshots, in seconds.
-type between struct {
+// interval is the time between two snapshots, in seconds.
+type interval struct {
 	from, to      int
 	turn          string
 	others        []string
@@ -87,7 +87,7 @@ type between struct {
 }
 
 // whoChanged judges a change of a path at a time, -1 if the time isn't known.
-func whoChanged(works []work, b between, path string, at int, gone bool) (agents []string, person bool) {
+func whoChanged(works []work, b interval, path string, at int, gone bool) (agents []string, person bool) {
 	base := time.Unix(1_800_000_000, 0)
 	sec := func(n int) time.Time { return base.Add(time.Duration(n) * time.Second) }
 	repo := &git.Repo{Root: "/r"}

@@ -80,7 +80,7 @@ func TestLastDone(t *testing.T) {
 	}
 }
 
-func TestIdsStandOnceInOrder(t *testing.T) {
+func TestIDsAreUniqueAndOrdered(t *testing.T) {
 	t.Parallel()
 	got := unique([]checkpoint.ID{"b", "a", "b", "c", "a"})
 	if diff := cmp.Diff([]checkpoint.ID{"b", "a", "c"}, got); diff != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-func TestContentThatIsCommittedAgain(t *testing.T) {
+func TestRecommittedContent(t *testing.T) {
 	t.Parallel()
 	link := journal.Link{ID: "0123456789ab", Blobs: map[string]git.OID{"a": "1", "b": "2"}}
 	for name, tc := range map[string]struct {

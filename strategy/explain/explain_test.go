@@ -81,7 +81,7 @@ func failed(text string) string {
 	return `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"` + text + `","is_error":true}]}}`
 }
 
-func TestTextOfAPart(t *testing.T) {
+func TestTextOfPart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	lines := []string{asked("one"), answered("1"), asked("two"), answered("2"), failed("2"), asked("three")}
@@ -95,7 +95,7 @@ func TestTextOfAPart(t *testing.T) {
 	}
 }
 
-func TestASpanThatCantBeTrueIsHarmless(t *testing.T) {
+func TestInvalidSpanIsHarmless(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ start, end, lines, want int }{
 		"begins behind the end":  {900, 0, 0, 0},
@@ -117,7 +117,7 @@ func TestASpanThatCantBeTrueIsHarmless(t *testing.T) {
 	}
 }
 
-func TestGistIsTheSummarysOrElseThePromptAndTheAnswer(t *testing.T) {
+func TestGist(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		summary, intent, outcome string
@@ -156,7 +156,7 @@ func TestTokensOfAllSessionsAddUp(t *testing.T) {
 	}
 }
 
-func TestACheckpointThatCantBeReadKeepsNobodyFromTheOthers(t *testing.T) {
+func TestUnreadableCheckpointIsReportedMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.put(t, checkpoint.SessionMeta{SessionID: "s1"})
@@ -175,7 +175,7 @@ func TestACheckpointThatCantBeReadKeepsNobodyFromTheOthers(t *testing.T) {
 	}
 }
 
-func TestOpenReadsEachPointWhenItIsWanted(t *testing.T) {
+func TestOpenReadsPointsOnDemand(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.put(t, checkpoint.SessionMeta{SessionID: "s1"})
@@ -200,7 +200,7 @@ func TestOpenReadsEachPointWhenItIsWanted(t *testing.T) {
 	}
 }
 
-func TestPrefixesThatFitNoneOrSeveral(t *testing.T) {
+func TestMissingAndAmbiguousPrefixes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.put(t, checkpoint.SessionMeta{SessionID: "s1"})

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-func TestACommitIsMadeForADecisionSinceGitBegan(t *testing.T) {
+func TestDecisionReplacedByCommit(t *testing.T) {
 	t.Parallel()
 	decided := time.Date(2026, 1, 27, 10, 0, 5, 1_000_000, time.UTC)
 	begun := time.Date(2026, 1, 27, 10, 0, 3, 0, time.UTC)

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TestRemoveLeavesAnotherDecision: an older version of the program names decisions without
+// TestRemoveKeepsOtherDecision: an older version of the program names decisions without
 // their nonce, and may have written one about the next commit in the meantime.
-func TestRemoveLeavesAnotherDecision(t *testing.T) {
+func TestRemoveKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	j := journal.New(&workspace.Workspace{Repo: &git.Repo{CommonDir: dir}, Log: slog.New(slog.DiscardHandler)}).Journal

@@ -93,7 +93,7 @@ func TestChangesSinceFingerprint(t *testing.T) {
 	}
 }
 
-func TestHowLargeAContextIs(t *testing.T) {
+func TestContextSize(t *testing.T) {
 	t.Parallel()
 	for model, want := range map[string]int64{
 		"claude-opus-5-5": 1_000_000, "claude-sonnet-5-5-20260801": 1_000_000, "claude-opus-4-6": 200_000,

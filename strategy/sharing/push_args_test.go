@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestADryRunIsKnownHoweverItIsSpelled(t *testing.T) {
+func TestDryRunSpellings(t *testing.T) {
 	t.Parallel()
 	dry, quiet := pushCall{DryRun: true}, pushCall{Quiet: true}
 	for line, want := range map[string]pushCall{

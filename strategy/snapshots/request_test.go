@@ -65,9 +65,9 @@ func (d *requestDesk) wantTurns(want ...string) {
 	}
 }
 
-// TestRequestThatCameMeanwhileStays: a child that has served the request of one prompt doesn't
+// TestConcurrentRequestIsKept: a child that has served the request of one prompt doesn't
 // remove that of the next prompt.
-func TestRequestThatCameMeanwhileStays(t *testing.T) {
+func TestConcurrentRequestIsKept(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.ask(bands.Prompt, "one", "session")
@@ -80,9 +80,9 @@ func TestRequestThatCameMeanwhileStays(t *testing.T) {
 	d.wantTurns("two")
 }
 
-// TestNewestRequestCounts: of several requests for the same purpose the newest is served, and
+// TestNewestRequestIsServed: of several requests for the same purpose the newest is served, and
 // the others are removed.
-func TestNewestRequestCounts(t *testing.T) {
+func TestNewestRequestIsServed(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	for _, turn := range []string{"one", "two", "three"} {
@@ -94,9 +94,9 @@ func TestNewestRequestCounts(t *testing.T) {
 	}
 }
 
-// TestMissedRequestDoesNotReplaceANewOne: an amended commit has the id of the previous one,
+// TestMissedRequestDoesNotReplaceNewOne: an amended commit has the id of the previous one,
 // whose snapshot is given up at the same time.
-func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
+func TestMissedRequestDoesNotReplaceNewOne(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.ask(bands.Commit, "one", "0123456789ab")
@@ -126,9 +126,9 @@ func (d *requestDesk) passes(path string) {
 	}
 }
 
-// TestRequestsOfAnEarlierVersion: requests without a nonce in their names are served, and a
+// TestRequestsOfEarlierVersion: requests without a nonce in their names are served, and a
 // file that isn't a request is dropped.
-func TestRequestsOfAnEarlierVersion(t *testing.T) {
+func TestRequestsOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.must(os.MkdirAll(d.Dir(), 0o700))

@@ -107,7 +107,7 @@ func (y *yard) ago(days int) *time.Time {
 	return &at
 }
 
-func TestWhichStatesAreOver(t *testing.T) {
+func TestOrphanedStates(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(y *yard, s *session.State)
@@ -166,7 +166,7 @@ func (y *yard) orphan() (base string) {
 	return base
 }
 
-func TestASessionThatBeginsMeanwhileKeepsItsBranch(t *testing.T) {
+func TestNewSessionKeepsBranch(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	base := y.orphan()
@@ -180,7 +180,7 @@ func TestASessionThatBeginsMeanwhileKeepsItsBranch(t *testing.T) {
 	y.Git("rev-parse", "-q", "--verify", shadowOf(&session.State{BaseCommit: base}))
 }
 
-func TestASessionThatGoesOnKeepsItsState(t *testing.T) {
+func TestResumedSessionKeepsState(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	s := &session.State{ID: "old", Phase: session.Ended, StartedAt: *y.ago(90), EndedAt: y.ago(80)}
@@ -229,7 +229,7 @@ func TestRescuesWithoutSnapshotStayAMonth(t *testing.T) {
 	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+rewindstate.HeldRefs+"e3b0c4-v7")
 }
 
-func TestResetIsNotOfWhatWasPlannedBefore(t *testing.T) {
+func TestResetRefusesOutdatedPlan(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	s := &session.State{ID: "s", BaseCommit: y.Git("rev-parse", "HEAD"), WorktreePath: y.Root(), StartedAt: y.now, FilesTouched: session.Paths{"a"}}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-func TestWhatChangedDuringATurn(t *testing.T) {
+func TestChangesDuringTurn(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
@@ -44,7 +44,7 @@ func TestWhatChangedDuringATurn(t *testing.T) {
 	}
 }
 
-func TestKnownFilesSurviveTheirFile(t *testing.T) {
+func TestKnownFilesRoundTrip(t *testing.T) {
 	t.Parallel()
 	entries := []gitwork.StatusEntry{
 		{Index: '?', Worktree: '?', Path: "new\nname"},

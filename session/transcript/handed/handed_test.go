@@ -122,7 +122,7 @@ func (failing) LineContext(context.Context, []byte) ([]byte, error) {
 	return nil, errors.New("no time")
 }
 
-func TestAppendWritesNothingThatIsNotRedacted(t *testing.T) {
+func TestAppendWritesOnlyRedactedText(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	if _, err := handed.Append(t.Context(), path, handed.Messages{List: messages("a"), Ended: true}, failing{}); err == nil {

@@ -56,7 +56,7 @@ func TestRelocationReplacesWholePathsOnly(t *testing.T) {
 	}
 }
 
-func TestRelocationOfAShortRootLeavesRelativePathsAlone(t *testing.T) {
+func TestRelocationOfShortRootKeepsRelativePaths(t *testing.T) {
 	t.Parallel()
 	in := `{"c":"cp src/app/x ./app/y ~/app/z ../app /app/x","s":"app/app"}`
 	want := `{"c":"cp src/app/x ./app/y ~/app/z ../app /home/bob/app/x","s":"app/app"}`
@@ -65,7 +65,7 @@ func TestRelocationOfAShortRootLeavesRelativePathsAlone(t *testing.T) {
 	}
 }
 
-func TestRelocationKnowsHowEncodersWritePaths(t *testing.T) {
+func TestRelocationOfEncodedPaths(t *testing.T) {
 	t.Parallel()
 	const from = `/home/zoë/"R&D"`
 	move := relocate.New(from, `/home/bob/q"x\y`)
@@ -80,7 +80,7 @@ func TestRelocationKnowsHowEncodersWritePaths(t *testing.T) {
 	}
 }
 
-func TestRelocationRefusesWhatIsNoRoot(t *testing.T) {
+func TestRelocationRefusesNonRoots(t *testing.T) {
 	t.Parallel()
 	text := []byte(`{"p":"/x/y / C:\\x C:\\x\\y"}`)
 	for _, roots := range [][2]string{
@@ -92,7 +92,7 @@ func TestRelocationRefusesWhatIsNoRoot(t *testing.T) {
 	}
 }
 
-func TestRelocatorKeepsLinesHoweverTheyCome(t *testing.T) {
+func TestWriterKeepsLinesInAnyChunks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{"": "", "a": "a\n", "a\n": "a\n", "a\n\n/x/b": "a\n\n/y/b\n", "/x\n/x": "/y\n/y\n"}
 	for in, want := range tests {
@@ -165,7 +165,7 @@ func naiveValue(v any, from, to string) any {
 	return v
 }
 
-func TestRelocationAgreesWithTheDecodedText(t *testing.T) {
+func TestRelocationMatchesDecodedText(t *testing.T) {
 	t.Parallel()
 	const from, to = "/w/pröj", `/n/"new" \ö`
 	pieces := rapid.SampledFrom([]string{

@@ -28,7 +28,7 @@ func place(tb testing.TB, files map[string]string) string {
 	return path
 }
 
-func TestAgentFilesAreRegularOnes(t *testing.T) {
+func TestAgentFilesAreRegular(t *testing.T) {
 	t.Parallel()
 	path := place(t, map[string]string{
 		"s1/subagents/agent-b.jsonl": "{}\n", "s1/subagents/agent-a.jsonl": "{}\n", "s1/subagents/agent-a.meta.json": "{}",
@@ -58,7 +58,7 @@ func TestAgentFilesAreRegularOnes(t *testing.T) {
 	}
 }
 
-func TestAgentFileKnowsItsEnd(t *testing.T) {
+func TestAgentFileIsRead(t *testing.T) {
 	t.Parallel()
 	path := place(t, map[string]string{"s1/subagents/agent-a.jsonl": "{}\n"})
 	f, _ := subagents.Find(path, "a")
@@ -74,9 +74,9 @@ func TestAgentFileKnowsItsEnd(t *testing.T) {
 	}
 }
 
-// TestOtherPlaces: Gemini CLI stores subagents in a folder by the session's id, Codex among all
-// sessions.
-func TestOtherPlaces(t *testing.T) {
+// TestSubagentsOfOtherAgents: Gemini CLI stores subagents in a folder by the session's id, Codex
+// among all sessions.
+func TestSubagentsOfOtherAgents(t *testing.T) {
 	t.Parallel()
 	const id = "a1b2c3d4-0000-4000-8000-000000000000"
 	dir := filepath.Dir(place(t, map[string]string{
@@ -107,9 +107,9 @@ func TestOtherPlaces(t *testing.T) {
 	}
 }
 
-// TestNoAgentMetaOfTheWorkingDirectory: Codex has no such record, and none is read from the
+// TestNoAgentMetaOfWorkingDirectory: Codex has no such record, and none is read from the
 // working directory instead.
-func TestNoAgentMetaOfTheWorkingDirectory(t *testing.T) {
+func TestNoAgentMetaOfWorkingDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("agent-a.meta.json", []byte(`{"toolUseId":"toolu_1"}`), 0o600); err != nil {
 		t.Fatal(err)
