@@ -86,7 +86,7 @@ func (r *rig) spoilRecord(v bands.Version, ref band.Ref, at int64) {
 // Damage in the store never loses a file of the tree: a restore detects it before it overwrites
 // or deletes the file that the record is needed for. The record is repaired from the tree, so
 // that former snapshots have it again, too.
-func TestDamageIsRepairedFromTheTree(t *testing.T) {
+func TestDamageIsRepairedFromTree(t *testing.T) {
 	t.Parallel()
 	for name, test := range testkit.ShortTable(map[string]struct {
 		path string
@@ -170,7 +170,7 @@ func TestVerifiedDamageIsRepaired(t *testing.T) {
 // tree before a restore relies on a rescue that has it, even if nothing else of the directory is
 // stored or restored. If the tree has changed there, former snapshots have lost the content of
 // the page, and later ones nothing.
-func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
+func TestDamagedPageIsRepairedFromTree(t *testing.T) {
 	t.Parallel()
 	whole := func(r *rig) { r.must(os.RemoveAll(r.path("many"))) }
 	one := func(r *rig) { r.remove("many/0500") }

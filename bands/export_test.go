@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
+func TestExportOmitsIgnoredFilesByDefault(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"a", ".env", "node_modules/x/y", ".claude/settings.json", "lib/.git/HEAD", "lib/build/out"} {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
-// TestAttackAContextNamesAStore has .agentfs files that must not be followed: they name stores
+// TestAttackContextNamesStore has .agentfs files that must not be followed: they name stores
 // of other makers or of other folders, or belong to another user.
-func TestAttackAContextNamesAStore(t *testing.T) {
+func TestAttackContextNamesStore(t *testing.T) {
 	t.Parallel()
 	const nobody = 65534
 	root := func(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestAStoreIsMadeAndOpened(t *testing.T) {
+func TestCreateAndOpen(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "store")
 	if _, err := bands.Open(dir); !errors.Is(err, bands.ErrNoStore) {

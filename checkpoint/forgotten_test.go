@@ -83,7 +83,7 @@ func TestForgetRemovesSessionFromHistory(t *testing.T) {
 	f.fsck(t)
 }
 
-func TestWhatIsForgottenIsNotWrittenAgain(t *testing.T) {
+func TestForgottenContentIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
 	tip := f.commit("", f.put(idOne, "gone", 2), f.put(idTwo, "other", 1))

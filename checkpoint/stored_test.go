@@ -269,7 +269,7 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	}
 }
 
-func TestHostileMetadataIsNotHandedOn(t *testing.T) {
+func TestHostileMetadataIsDropped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	f.update(t, f.write(t, map[string]string{

@@ -82,7 +82,7 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-func TestPatternsMeanWhatTheSlowOnesMean(t *testing.T) {
+func TestPatternsEqualReference(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
 	pick := func(parts []string, most int) string {

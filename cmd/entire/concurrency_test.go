@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestWorktreesAtOnce commits six times in each of six linked worktrees, all
+// TestConcurrentWorktrees commits six times in each of six linked worktrees, all
 // at the same time: 36 trailers, 36 checkpoints.
-func TestWorktreesAtOnce(t *testing.T) {
+func TestConcurrentWorktrees(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "six worktrees")
 	repo := matrixRepo(t)
@@ -87,10 +87,10 @@ func commitSixTimes(session *testkit.Session) {
 	session.End("prompt_input_exit")
 }
 
-// TestSessionsAtOnce lets 20 sessions write in one worktree at the same time. Then one commit
+// TestConcurrentSessions lets 20 sessions write in one worktree at the same time. Then one commit
 // includes everything and nothing is lost: the commit's hooks do the work that a hook skipped
 // because the lock was held for too long.
-func TestSessionsAtOnce(t *testing.T) {
+func TestConcurrentSessions(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "20 sessions")
 	repo := matrixRepo(t)

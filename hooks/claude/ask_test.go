@@ -66,9 +66,9 @@ func TestAskWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestAttackAskRunsWhereNobodyElseWrites: there are folders above in which others could put
+// TestAttackAskRunsInPrivateFolder: there are folders above in which others could put
 // instructions for the program.
-func TestAttackAskRunsWhereNobodyElseWrites(t *testing.T) {
+func TestAttackAskRunsInPrivateFolder(t *testing.T) {
 	environ := program(t, `cat > /dev/null
 echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -f %Lp .) $(ls -A | wc -l)'"}'; touch left`)
 	home := strings.TrimPrefix(environ[1], "HOME=")
