@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// An object of which little is in a pack and much outside is not read to its end, and
-// those behind it are.
+// An object that is small in its compressed form but too large to read is not read to its end, and
+// the objects after it are still read.
 func TestAttackLargeObjectsAreNotRead(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "an object of 64 MB")

@@ -85,8 +85,8 @@ func BenchmarkWriteBlob(b *testing.B) {
 	}
 }
 
-// BenchmarkShadowCommit is the git side of a stop: five files of a big tree, a
-// commit, a ref; each time with a new Repo, as a hook has it.
+// BenchmarkShadowCommit measures the git side of a stop: five files of a big tree, a commit and a
+// ref, each time with a new Repo as in a hook.
 func BenchmarkShadowCommit(b *testing.B) {
 	s, dir := bigRepository(b)
 	ctx := context.Background()

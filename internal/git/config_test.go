@@ -89,7 +89,7 @@ func TestConfigFileIsReadAsGitReadsIt(t *testing.T) {
 	})
 }
 
-// discard is a test whose log nobody needs.
+// discard is a testing.TB that discards its log.
 type discard struct{ testing.TB }
 
 func (discard) Logf(string, ...any) {}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// place is what discovery says about a directory.
+// place holds the results of the discovery of a directory.
 type place struct {
 	GitDir, CommonDir, Root, WorktreeID, MainRoot string
 	Bare                                          bool
@@ -27,7 +27,7 @@ func placeOf(r *git.Repo) place {
 	return place{r.GitDir, r.CommonDir, r.Root, r.WorktreeID, r.MainRoot(), r.Bare}
 }
 
-// asGit is what git itself says, with an empty Root if it has none.
+// asGit returns the results of git itself. Root is empty if there is no working tree.
 func asGit(s *gittest.Sandbox, dir string) place {
 	s.T.Helper()
 	lines := strings.Split(s.Git(dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"), "\n")
@@ -149,7 +149,7 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			if diff := cmp.Diff(want, placeOf(r)); diff != "" {
 				t.Errorf("Discover (-git +ours):\n%s", diff)
 			}
-			// Whether git works in one that lies among files, only git knows.
+			// Only git can tell whether it accepts a bare repository among other files.
 			if asked := map[bool]int{true: 1}[want.Bare && want.Root == "" && name != "beside the bare repository in .bare"]; r.Processes() > asked {
 				t.Errorf("discovery started %d processes", r.Processes())
 			}
@@ -221,7 +221,7 @@ func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
 	}
 }
 
-// TestAttackDiscoverARefusedRepository has repositories that git refuses.
+// TestAttackDiscoverARefusedRepository checks the error for repositories that git refuses.
 func TestAttackDiscoverARefusedRepository(t *testing.T) {
 	t.Parallel()
 	for name, setup := range map[string]func(s *gittest.Sandbox) (dir string){
@@ -291,8 +291,8 @@ func TestBelowTakesOnlyAWorkingTreeWithItsGit(t *testing.T) {
 	}
 }
 
-// TestHookSeesWhatGitSees lets real git run a hook that prints its environment,
-// and discovers with that.
+// TestHookSeesWhatGitSees runs a hook with git that prints its environment, and discovers the
+// repository from that environment.
 func TestHookSeesWhatGitSees(t *testing.T) {
 	t.Parallel()
 	script := "#!/bin/sh\npwd >\"$OUT\"\nenv | grep ^GIT_ >>\"$OUT\"\n"

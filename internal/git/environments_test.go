@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// environments are the kinds of repositories that exist. Each gives a directory
-// in a working tree with the tracked file "a".
+// environments returns a setup function for each kind of repository. It returns a directory in a
+// working tree with the tracked file "a".
 func environments() map[string]func(s *gittest.Sandbox) string {
 	return map[string]func(s *gittest.Sandbox) string{
 		"plain":         func(s *gittest.Sandbox) string { return s.Init("r") },
@@ -115,9 +115,9 @@ func movedObjects(s *gittest.Sandbox) string {
 	return d
 }
 
-// TestEveryEnvironment does in each what a turn and a commit do: hash changed
-// files, edit HEAD's tree, commit it to a ref of ours, read it back, and ask git
-// for status and differences.
+// TestEveryEnvironment does the work of a turn and a commit in each environment: it hashes changed
+// files, edits HEAD's tree, commits it to one of the program's refs, reads it back, and runs git's
+// status and diff.
 func TestEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	for name, setup := range testkit.ShortTable(environments(), 5) {

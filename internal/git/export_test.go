@@ -6,20 +6,21 @@ var ParseConfig = parseConfig
 
 var DecodeTree = decodeTree
 
-// OnlyProcess lets r read all objects through git's process.
+// OnlyProcess makes r read all objects through the git process.
 func OnlyProcess(r *Repo) { r.replaces = func() bool { return true } }
 
 // ApplyDelta applies the delta of a pack to its base.
 func ApplyDelta(base, delta []byte) ([]byte, error) { return applyDelta(base, delta, maxPackedObject) }
 
-// ReadPacked reads a packed object without git, at most as many as are left to it.
+// ReadPacked reads a packed object without git. The limit on the number of such reads doesn't
+// apply.
 func (r *Repo) ReadPacked(oid OID) (Object, error) {
 	r.packed.reads = 0
 	return r.packed.read(oid, readLimit)
 }
 
-// ReadProgress gives a git's stderr to what reads it, in pieces of a size, and returns the
-// progress and what is kept.
+// ReadProgress writes git's stderr to the progress reader in pieces of size bytes. It returns the
+// progress and the remaining text.
 func ReadProgress(stderr string, size int) (list []Progress, kept string) {
 	c := &capture{progress: &progressReader{report: func(p Progress) { list = append(list, p) }}}
 	for piece := range slices.Chunk([]byte(stderr), size) {

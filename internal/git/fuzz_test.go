@@ -25,8 +25,7 @@ func FuzzDecodeTree(f *testing.F) {
 	})
 }
 
-// FuzzDecodeCommit: whatever a signature was read as is written so that it
-// reads the same.
+// FuzzDecodeCommit checks that any parsed signature, written and parsed again, stays the same.
 func FuzzDecodeCommit(f *testing.F) {
 	f.Add("a <b@c> 1700000000 +0100", "message\n")
 	f.Add(" <> 0 -0000", "")

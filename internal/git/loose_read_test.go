@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestReadsOfFilesAreGits reads what lies loose, packed, replaced, damaged or not
-// at all, and compares it with what git says.
+// TestReadsOfFilesAreGits reads objects that are loose, packed, replaced or missing, and compares
+// them with git's.
 func TestReadsOfFilesAreGits(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
@@ -60,7 +60,7 @@ func TestReadsOfFilesAreGits(t *testing.T) {
 	})
 }
 
-// sameReads compares what is read with files and with git's process alone.
+// sameReads compares reads of the repository's files with reads by the git process alone.
 func sameReads(t *testing.T, s *gittest.Sandbox, dir string, specs []string) {
 	t.Helper()
 	files, process := s.Open(dir), s.Open(dir)
@@ -98,8 +98,8 @@ func TestLooseObjectsAreReadWithoutAProcess(t *testing.T) {
 	})
 }
 
-// TestDamagedLooseObjects reads files that aren't the object that they should be:
-// git's process reports that.
+// TestDamagedLooseObjects reads files that don't contain the object of their name, which are left
+// to the git process.
 //
 //nolint:tparallel // the cases damage the same object
 func TestDamagedLooseObjects(t *testing.T) {

@@ -128,7 +128,7 @@ func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
 	if after.Mode().Perm() != 0o444 {
 		t.Errorf("mode %v", after.Mode())
 	}
-	// A crash of the machine may leave the name without the content.
+	// After a crash of the machine the file may exist without its contents.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestReadAfterCloseAndAfterCancel(t *testing.T) {
 	if _, err := r.Run(ended, "version"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	// The context of the read that started the process doesn't end it.
+	// A canceled context doesn't end the process, even if a read with that context started it.
 	gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD"))
 	if n := r.Processes(); n > 3 {
 		t.Errorf("%d processes", n)
@@ -257,7 +257,7 @@ func TestReadWithinStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestReadsAtTheSameTime mixes readers with ones that give up in between.
+// TestReadsAtTheSameTime runs reads concurrently with reads that are canceled.
 func TestReadsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

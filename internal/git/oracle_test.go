@@ -17,8 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// What is encoded here must be what go-git encodes, byte for byte, wherever
-// go-git can: it knows SHA-1 only.
+// Encoded objects must be byte for byte those of go-git, which supports only SHA-1.
 func TestObjectsAreEncodedAsGoGitDoes(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -66,8 +65,8 @@ func drawEntries(t *rapid.T) []git.TreeEntry {
 	return entries
 }
 
-// sortEntries orders them by name; directories, which sort otherwise, are
-// compared with git itself elsewhere.
+// sortEntries sorts entries by name. Directories have another order, which other tests compare with
+// git itself.
 func sortEntries(tree *object.Tree) {
 	for i := range tree.Entries {
 		for j := i; j > 0 && tree.Entries[j].Name < tree.Entries[j-1].Name; j-- {

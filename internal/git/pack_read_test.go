@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// packed makes versions of a file, which become deltas, packs everything with the
-// arguments of git pack-objects, and returns the names of all objects.
+// packed writes versions of a file, which become deltas, packs everything with the arguments args
+// of git pack-objects, and returns the names of all objects.
 func packed(t *testing.T, s *gittest.Sandbox, dir string, args ...string) []string {
 	t.Helper()
 	var lines []string
@@ -42,8 +42,8 @@ func packed(t *testing.T, s *gittest.Sandbox, dir string, args ...string) []stri
 	return names
 }
 
-// TestPackedObjectsAreReadWithoutAProcess compares what is read of a pack with git,
-// for both kinds of deltas and of offsets.
+// TestPackedObjectsAreReadWithoutAProcess compares objects read from a pack with git's, for both
+// kinds of deltas and of offsets.
 func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 	t.Parallel()
 	for name, args := range testkit.ShortTable(map[string][]string{
@@ -76,8 +76,8 @@ func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 	}
 }
 
-// TestPacksThatAreLeftToGit reads objects of an index of version 1, many of them, and
-// some of a pack that came later.
+// TestPacksThatAreLeftToGit reads objects through an index of version 1, many objects, and some of
+// a pack written after the list of packs was read.
 func TestPacksThatAreLeftToGit(t *testing.T) {
 	testkit.Long(t, "many repositories")
 	t.Parallel()
@@ -109,8 +109,8 @@ func TestPacksThatAreLeftToGit(t *testing.T) {
 	gittest.Must[git.Object](t)(later.Read(t.Context(), names[1]))
 }
 
-// TestDamagedPacks changes and cuts packs and their indexes: what is read without git
-// is still the object.
+// TestDamagedPacks changes and truncates packs and their indexes. An object that is read without
+// git must still be the right one.
 func TestDamagedPacks(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "a read for each damage")

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestWriteBlobPack holds that git reads a pack, and that its index is byte for byte
-// the one that git makes of it.
+// TestWriteBlobPack checks that git reads a pack, and that its index is byte for byte the one that
+// git writes for it.
 func TestWriteBlobPack(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {

@@ -11,15 +11,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// loose are the files below objects/ that aren't in a pack.
+// loose returns the files of loose objects.
 func loose(s *gittest.Sandbox, dir string) []string {
 	s.T.Helper()
 	return gittest.Must[[]string](s.T)(filepath.Glob(filepath.Join(dir, ".git", "objects", "??", "*")))
 }
 
-// TestObjectsHaveNoNamesBeforeTheyAreSynced: until somebody else may read them
-// they are temporary files, which git's prune removes, and are read from memory
-// or get their names first.
+// TestObjectsHaveNoNamesBeforeTheyAreSynced checks that objects are temporary files, which git's
+// prune removes, until another process may read them. Reads return them from memory or name them
+// first.
 func TestObjectsHaveNoNamesBeforeTheyAreSynced(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -46,8 +46,8 @@ func TestObjectsHaveNoNamesBeforeTheyAreSynced(t *testing.T) {
 	s.Git(dir, "fsck", "--strict", "--no-dangling")
 }
 
-// TestObjectsThatNobodyNeededLeaveNothing: a hook that fails leaves no temporary
-// files.
+// TestObjectsThatNobodyNeededLeaveNothing checks that Close without SyncObjects, as in a hook that
+// fails, leaves no temporary files.
 func TestObjectsThatNobodyNeededLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -62,7 +62,8 @@ func TestObjectsThatNobodyNeededLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestManyObjectsAtOnce are named in between, so that no more than some wait.
+// TestManyObjectsAtOnce checks that many objects are named in batches, so that few of them are
+// pending.
 func TestManyObjectsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -82,8 +83,8 @@ func TestManyObjectsAtOnce(t *testing.T) {
 	}
 }
 
-// TestHashedFilesAreStoredBesideTheOthers: git stores them in a directory of
-// their own, below a path with any characters, and they are moved from there.
+// TestHashedFilesAreStoredBesideTheOthers checks that objects of hashed files, which git stores in
+// a directory of its own below a path with any characters, are moved to the others.
 func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -105,8 +106,8 @@ func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
 	}
 }
 
-// TestWriteTogether holds that objects written together, commits included, are read
-// before they have names, and have them once they are synced.
+// TestWriteTogether checks that objects written together, including commits, are readable before
+// they have names, and have names once they are synced.
 func TestWriteTogether(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -129,7 +130,7 @@ func TestWriteTogether(t *testing.T) {
 			if back := gittest.Must[git.Commit](t)(r.Commit(t.Context(), string(tip))); back.Tree != tree {
 				t.Errorf("the commit has tree %s, want %s", back.Tree, tree)
 			}
-			if n := len(loose(s, dir)) - before; text == "two" && n != 1 { // the empty blob was read from its file
+			if n := len(loose(s, dir)) - before; text == "two" && n != 1 { // reading the empty blob gave it a name
 				t.Errorf("%d objects have names", n)
 			}
 		}

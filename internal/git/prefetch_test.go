@@ -22,7 +22,7 @@ func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
 	large := git.OID(s.StoreBlob(dir, strings.Repeat("x", 1<<20+1)))
 	gone := git.OID(strings.Repeat("1", 40))
 	asked := []git.OID{other, gone, large, small, other}
-	for range 10_000 { // more than a pipe holds
+	for range 10_000 { // more than fits in a pipe
 		asked = append(asked, small)
 	}
 	var got []string

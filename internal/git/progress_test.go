@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// TestProgressReader: of git's stderr the progress is reported and the rest is kept, however it
-// is cut.
+// TestProgressReader checks that the progress in git's stderr is reported and the rest is kept,
+// however the text is split.
 func TestProgressReader(t *testing.T) {
 	t.Parallel()
 	const stderr = "remote: Enumerating objects: 12, done.        \n" +

@@ -63,7 +63,7 @@ func TestInProgress(t *testing.T) {
 	for _, tt := range tests {
 		_, _ = s.Try(dir, "", tt.args...)
 		got := gittest.Must[gitwork.Operation](t)(gitwork.InProgress(t.Context(), s.Open(dir)))
-		got.CherryPick = got.CherryPick && !got.Rebase // a rebase picks
+		got.CherryPick = got.CherryPick && !got.Rebase // a rebase cherry-picks
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", tt.args, diff)
 		}
@@ -108,7 +108,7 @@ func TestRel(t *testing.T) {
 		{filepath.Join(dir, "a\x00b"), ""},
 	}
 	for _, tt := range tests {
-		for range 2 { // the second time from memory
+		for range 2 { // the second time from the cache
 			if got, ok := r.Rel(tt.in); got != tt.want || ok != (tt.want != "") {
 				t.Errorf("Rel(%q) = %q, %v, want %q", tt.in, got, ok, tt.want)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestLinesTakesNoOption holds that a revision never reaches git as an option.
+// TestLinesTakesNoOption checks that git never treats a revision as an option.
 func TestLinesTakesNoOption(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

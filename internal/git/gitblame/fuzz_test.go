@@ -10,7 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// FuzzParse checks that whatever git prints, lines count from 1, and there aren't too many.
+// FuzzParse checks that any output of git results in line numbers from 1 and at most maxLines
+// lines.
 func FuzzParse(f *testing.F) {
 	const oid = "0123456789abcdef0123456789abcdef01234567"
 	for _, seed := range []string{
@@ -38,8 +39,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRange checks with git itself that whatever is asked for with -L is a range and no option:
-// lines of the file are found in order, each once, or an error, and no file is made.
+// FuzzRange checks with git that any value of -L is treated as a range and not as an option: the
+// result is lines of the file in order, each once, or an error, and no file is created.
 func FuzzRange(f *testing.F) {
 	s := gittest.New(f)
 	dir := s.Init("repo")

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// numbered are lines of which some have other words.
+// numbered returns n lines, some of them replaced.
 func numbered(n int, other map[int]string) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// What is in files can't be taken for the diff's own lines, and each commit has its own.
+// Contents of files are not parsed as lines of the diff format, and each commit has its own files.
 func TestPatchesOfCommits(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

@@ -62,8 +62,7 @@ func drawLeaf(t *rapid.T, paths *rapid.Generator[string], blobs []string, module
 	return e
 }
 
-// Few changes of loose trees need no process; many are left to
-// git.
+// A few changes of loose trees are compared without a process; many are left to git.
 func TestChangesStartsNoProcess(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -89,7 +88,7 @@ func TestChangesStartsNoProcess(t *testing.T) {
 	}
 }
 
-// Modes that only old trees have are what git takes them for.
+// Modes that occur only in old trees are treated as git treats them.
 func TestChangesOfOddModes(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

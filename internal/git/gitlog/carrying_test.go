@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestCommitsCarrying makes commits reachable in each of the ways in which git
-// keeps commits, reflogs switched off, and searches for them.
+// TestCommitsCarrying searches for commits that are reachable in each of the ways in which git
+// keeps commits, without reflogs.
 func TestCommitsCarrying(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
@@ -34,7 +34,7 @@ func TestCommitsCarrying(t *testing.T) {
 		commit(linked, "detached")
 		noted := commit(linked, "noted")
 		s.Git(linked, "reset", "-q", "--hard", "HEAD~1")
-		s.Git(linked, "reset", "-q", "--hard", "HEAD") // ORIG_HEAD leads elsewhere
+		s.Git(linked, "reset", "-q", "--hard", "HEAD") // ORIG_HEAD no longer names the noted commit
 		sequence := filepath.Join(dir, ".git", "worktrees", "linked", "rebase-merge")
 		if err := os.MkdirAll(sequence, 0o755); err != nil {
 			t.Fatal(err)
@@ -70,8 +70,7 @@ func TestCommitsCarrying(t *testing.T) {
 	})
 }
 
-// TestCommitsCarryingORIGHEAD finds a commit that only ORIG_HEAD or a reflog
-// still names.
+// TestCommitsCarryingORIGHEAD finds a commit that only ORIG_HEAD or a reflog names.
 func TestCommitsCarryingORIGHEAD(t *testing.T) {
 	t.Parallel()
 	for _, reflogs := range []string{"true", "false"} {

@@ -20,7 +20,7 @@ func TestCommitsAreThoseOfLog(t *testing.T) {
 		r := s.Open(dir)
 		got := gittest.Must[[]git.Commit](t)(gitlog.Commits(t.Context(), r, "--max-count=3", "HEAD"))
 		want := gittest.Must[[]git.Commit](t)(gitlog.Last(t.Context(), r, "HEAD", 3))
-		for i := range want { // what git prints ends with a newline
+		for i := range want { // git's output ends with a newline
 			got[i].Message = trimNewlines(got[i].Message)
 			want[i].Message = trimNewlines(want[i].Message)
 		}

@@ -80,7 +80,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityIsGits compares with git, which refuses to commit with some identities.
+// TestIdentityIsGits compares the identity with git's, which refuses some identities.
 func TestIdentityIsGits(t *testing.T) {
 	t.Parallel()
 	const date = "GIT_COMMITTER_DATE=1700000100 -0230"

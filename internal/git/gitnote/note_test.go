@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// Two copies of the notes become one, which git itself reads. Beside one commit each has changed
-// the note of, beside another only one has.
+// Two copies of the notes are merged, and git reads the result. Both copies have changed the note
+// of one commit, and only one copy that of another commit.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	for name, test := range testkit.ShortTable(map[string]struct {

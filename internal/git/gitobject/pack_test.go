@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// packed fills a repository whose objects are in one pack, and returns the blobs of a
-// file's history, of which most are deltas, and one that nothing refers to.
+// packed fills a repository whose objects are in one pack. It returns the blobs of a file's
+// history, most of them deltas, and an unreferenced blob.
 func packed(t *testing.T, s *gittest.Sandbox, dir string) (blobs []git.OID, unreferenced git.OID) {
 	t.Helper()
 	r := s.Open(dir)
@@ -35,7 +35,7 @@ func packed(t *testing.T, s *gittest.Sandbox, dir string) (blobs []git.OID, unre
 	return blobs, unreferenced
 }
 
-// pack packs objects that are loose.
+// pack packs the listed loose objects.
 func pack(t *testing.T, s *gittest.Sandbox, dir, list string) {
 	t.Helper()
 	names := strings.Join(strings.Fields(list), "\n") + "\n"
@@ -50,7 +50,7 @@ func packs(t *testing.T, dir string) []string {
 	return gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "*.pack")))
 }
 
-// dropped opens the packs and drops objects.
+// dropped opens the packs and drops the objects.
 func dropped(t *testing.T, s *gittest.Sandbox, dir string, confirm func() (bool, error), oids ...git.OID) error {
 	t.Helper()
 	p := gittest.Must[*gitobject.Packs](t)(gitobject.OpenPacks(t.Context(), s.Open(dir)))
@@ -134,13 +134,13 @@ func TestDropLeavesPacksThatHaveToStay(t *testing.T) {
 	}
 }
 
-// An object that is needed again by the time its pack would go stays in it.
+// An object that is in use again when its pack is about to be removed stays in the pack.
 func TestDropLeavesAPackThatIsInUseAgain(t *testing.T) {
 	t.Parallel()
 	for name, confirm := range map[string]func(s *gittest.Sandbox, dir string) (bool, error){
 		"referred to": func(*gittest.Sandbox, string) (bool, error) { return false, nil },
 		"written": func(s *gittest.Sandbox, dir string) (bool, error) {
-			s.StoreBlob(dir, "nothing refers to it") // git finds it in the pack, and notes the time
+			s.StoreBlob(dir, "nothing refers to it") // only updates the time of the pack
 			return true, nil
 		},
 	} {
@@ -158,8 +158,8 @@ func TestDropLeavesAPackThatIsInUseAgain(t *testing.T) {
 	}
 }
 
-// A pack that git replaces meanwhile, by one of the same contents as ours and so of the
-// same name, leaves its objects in that.
+// If git meanwhile replaces the pack with one of the same contents as ours, and so of the same
+// name, the objects stay in that pack.
 func TestDropKeepsThePackOfARepack(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

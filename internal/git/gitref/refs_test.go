@@ -96,7 +96,7 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 	}
 }
 
-// TestLockOfPackedRefsThatAKilledGitLeft: git takes it to delete a ref.
+// TestLockOfPackedRefsThatAKilledGitLeft deletes a ref, for which git takes this lock.
 func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "git waits for the lock")
@@ -157,7 +157,7 @@ func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 	if !errors.Is(err, gitref.ErrLocked) || errors.Is(err, gitref.ErrMoved) {
 		t.Errorf("locked: %v", err)
 	}
-	// A directory where the ref's file should go can't be written by anybody.
+	// A ref whose lock file is a directory can't be written.
 	if err := os.MkdirAll(filepath.Join(dir, ".git/refs/heads/z.lock/x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +167,8 @@ func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 	}
 }
 
-// TestNoUpdateIsLost has two writers append to one chain: as many commits are
-// on it as updates succeeded.
+// TestNoUpdateIsLost has two writers append to one chain, which must contain one commit for each
+// successful update.
 func TestNoUpdateIsLost(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -274,8 +274,7 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// TestBreakLock removes an abandoned lock, and puts back one that another process
-// has taken since the lock was found to be abandoned.
+// TestBreakLock checks that a fresh lock stays and an abandoned one is removed.
 func TestBreakLock(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

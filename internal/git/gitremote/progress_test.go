@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestTransfersReportProgress: what git shows of a push and a fetch arrives as numbers, up to
-// the last one, and none of it in an error.
+// TestTransfersReportProgress checks that the progress of a push and a fetch is reported as
+// numbers, including the last one, and that no error contains it.
 func TestTransfersReportProgress(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

@@ -20,7 +20,7 @@ import (
 
 const mainRef = "refs/heads/main:refs/heads/main"
 
-// remoted is a repository "r" with an empty remote "r.git".
+// remoted returns a repository "r" with an empty remote "r.git".
 func remoted(s *gittest.Sandbox) *git.Repo {
 	s.T.Helper()
 	dir := s.Init("r")
@@ -100,7 +100,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFetchMissing: a partial clone has a branch without its contents.
+// TestFetchMissing fetches the contents of a branch that a partial clone lacks.
 func TestFetchMissing(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -130,8 +130,8 @@ func TestFetchMissing(t *testing.T) {
 	}
 }
 
-// TestARemoteThatDoesNotAnswerIsLeft, and with it the ssh that waits for it: it
-// holds the pipe open as long as it runs.
+// TestARemoteThatDoesNotAnswerIsLeft checks that a canceled push ends with its ssh, which holds the
+// pipe open while it runs.
 func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
@@ -145,7 +145,7 @@ func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		file, err := os.Open(pipe) // waits for ssh
+		file, err := os.Open(pipe) // blocks until ssh opens it
 		if err == nil {
 			cancel()
 			_, err = io.ReadAll(file)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// files is a tree as a naive model has it: path to "mode oid".
+// files is a naive model of a tree. It maps a path to "mode oid".
 type files map[string]string
 
 func (f files) put(path, entry string) {
@@ -37,7 +37,7 @@ func (f files) remove(path string) {
 	}
 }
 
-// tree has git build the tree of f, from nothing.
+// tree lets git build the tree of f from an empty index.
 func tree(s *gittest.Sandbox, dir string, f files) string {
 	var in strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(f)) {
@@ -139,7 +139,7 @@ func TestEditTreeKeepsWhatItDoesNotTouch(t *testing.T) {
 	if diff := cmp.Diff(want, s.Git(dir, "ls-tree", "-r", string(got))); diff != "" {
 		t.Error(diff)
 	}
-	// A mode that old versions of git wrote stays.
+	// A mode that only old versions of git wrote is kept.
 	out, err := s.Try(dir, fmt.Sprintf("100664 blob %s\told\n", blob), "mktree")
 	if err != nil {
 		t.Fatal(err)

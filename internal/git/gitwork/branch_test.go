@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// TestValidBranchAgreesWithGit checks that no name is accepted that git refuses.
+// TestValidBranchAgreesWithGit checks that no name that git refuses is accepted.
 func TestValidBranchAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

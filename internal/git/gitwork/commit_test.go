@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// commitBox is a repository with a commit and a pre-commit hook.
+// commitBox returns a repository with a commit and, if hook isn't empty, a pre-commit hook.
 func commitBox(t *testing.T, hook string) (s *gittest.Sandbox, dir string, repo *git.Repo) {
 	t.Helper()
 	s = gittest.New(t)
@@ -93,13 +93,13 @@ func TestCommitPathsEndsWhatHangs(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		f, err := os.Open(alive) // waits for the hook
+		f, err := os.Open(alive) // blocks until the hook opens it
 		if err == nil {
 			_, err = f.Read(make([]byte, 1))
 		}
 		cancel()
 		if err == nil {
-			_, err = io.Copy(io.Discard, f) // to the end of all that have it open
+			_, err = io.Copy(io.Discard, f) // until all processes have closed it
 		}
 		ended <- errors.Join(err, f.Close())
 	}()

@@ -55,8 +55,8 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 	})
 }
 
-// TestHashFilesIsWhatAddWouldStore compares with `git add` under every setting
-// that changes content on its way in.
+// TestHashFilesIsWhatAddWouldStore compares with `git add` under every setting that converts
+// contents.
 func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 	t.Parallel()
 	wide := []byte("\xff\xfe")
@@ -191,9 +191,8 @@ func TestHashFilesWithoutWorkingTree(t *testing.T) {
 	}
 }
 
-// TestManyFilesAreStoredInAPack holds that of many files those that git stores as they
-// are go into one pack, and the others, whose line ends or contents a filter changes,
-// are stored as git stores them.
+// TestManyFilesAreStoredInAPack checks that of many files those stored unchanged go into one pack.
+// The others, with line ends or contents that git converts, are stored as git stores them.
 func TestManyFilesAreStoredInAPack(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
@@ -240,15 +239,15 @@ func TestManyFilesAreStoredInAPack(t *testing.T) {
 	})
 }
 
-// TestHashFilesStartsGitOnlyToConvert holds that files that nothing converts are stored
-// without git once its variables are read, and that wherever an attribute or setting
-// may concern a file the blob is still that of `git add`.
+// TestHashFilesStartsGitOnlyToConvert checks that files without a conversion are stored without git
+// once its variables are read. If an attribute or setting may apply to a file, the blob is still
+// that of `git add`.
 func TestHashFilesStartsGitOnlyToConvert(t *testing.T) {
 	t.Parallel()
 	const crlf = "a\r\nb\r\n"
 	tests := map[string]struct {
 		set func(s *gittest.Sandbox, dir string)
-		git bool // is started for file sub/a.txt
+		git bool // whether git is started for sub/a.txt
 	}{
 		"nothing":        {set: func(*gittest.Sandbox, string) {}},
 		"autocrlf false": {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.autocrlf", "false") }},
@@ -306,7 +305,7 @@ func TestHashFilesStartsGitOnlyToConvert(t *testing.T) {
 	}
 }
 
-// appendTo adds lines to a file in the home folder.
+// appendTo appends lines to a file in the home directory.
 func appendTo(s *gittest.Sandbox, name, lines string) {
 	s.T.Helper()
 	before, err := os.ReadFile(s.Path("home", name))
@@ -316,8 +315,7 @@ func appendTo(s *gittest.Sandbox, name, lines string) {
 	s.Write(s.Path("home"), name, string(before)+lines)
 }
 
-// TestHashFilesLeavesLargeFilesToGit holds that what this process holds in memory is
-// bounded.
+// TestHashFilesLeavesLargeFilesToGit checks that this process doesn't read large files into memory.
 func TestHashFilesLeavesLargeFilesToGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

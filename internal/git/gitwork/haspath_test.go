@@ -64,7 +64,7 @@ func TestAttackBroughtSettings(t *testing.T) {
 	}
 }
 
-// sh runs shell commands in a folder.
+// sh runs shell commands in a directory.
 func sh(s *gittest.Sandbox, dir, commands string) {
 	s.T.Helper()
 	cmd := exec.Command("sh", "-ec", commands)
@@ -74,8 +74,7 @@ func sh(s *gittest.Sandbox, dir, commands string) {
 	}
 }
 
-// A tree that is known not to have the file as a folder's may have it as a
-// root's.
+// A tree known not to contain the file as a subdirectory may contain it as the root.
 func TestAttackBroughtTreeTwice(t *testing.T) {
 	testkit.Long(t, "many repositories")
 	t.Parallel()
@@ -93,9 +92,8 @@ func TestAttackBroughtTreeTwice(t *testing.T) {
 	}
 }
 
-// Hooks ask on every run: git is started once for a HEAD in another repository's
-// objects, and then not again, also not after more commits. For a packed HEAD it isn't
-// started.
+// Hooks call HasPath on every run. Git is started once for a HEAD in another repository's objects
+// and not again, not even after more commits, and never for a packed HEAD.
 func TestBringsStartsGitOnce(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)

@@ -88,7 +88,7 @@ func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 	if got := gittest.Must[[]gitwork.StatusEntry](t)(gitwork.Status(t.Context(), r, "a", "absent", "dir with space")); len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
-	// More paths than a command line takes.
+	// More paths than fit on a command line.
 	many := make([]string, 0, 100_002)
 	many = append(many, "dir with space/", "plain")
 	for i := range 100_000 {
