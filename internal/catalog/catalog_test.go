@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// at is a moment, to the second as the catalog keeps it.
+// at returns a time in whole seconds, as the catalog stores it.
 func at(second int64) time.Time { return time.Unix(1_700_000_000+second, 0).UTC() }
 
 func open(t *testing.T, path string) *catalog.Catalog {

@@ -73,7 +73,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// A program that knows nothing of contexts has to find the version it knows.
+// A program without support for contexts must find the schema version that it knows.
 func TestContextsDontChangeTheVersion(t *testing.T) {
 	t.Parallel()
 	path := stored(t)

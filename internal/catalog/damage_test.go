@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// stored is a sound database of some pages, closed.
+// stored writes a valid database of several pages and closes it.
 func stored(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agentfs.db")

@@ -33,7 +33,7 @@ func TestTheTablesAreTheOnesOfThePage(t *testing.T) {
 	}
 }
 
-// describe is what SQLite knows of the tables, in words.
+// describe returns SQLite's descriptions of the tables, as text.
 func describe(t *testing.T, path string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestMain is also the program that other processes run: it adds snapshots to
-// the catalog that the environment names.
+// TestMain is also the program of the writer processes: it adds snapshots to the catalog named by
+// the environment.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("CATALOG_WRITER"); path != "" {
 		os.Exit(writer(path, os.Getenv("CATALOG_STORE")))
@@ -65,7 +65,7 @@ func TestManyProcessesWriteAtOnce(t *testing.T) {
 		})
 	}
 	all.Go(func() {
-		for range 50 { // a reader beside them sees whole transactions
+		for range 50 { // a concurrent reader sees whole transactions
 			list, err := c.Checkpoints(t.Context(), "one", 1)
 			if err != nil || len(list) == 1 && len(list[0].Pairs) != 1 {
 				t.Errorf("reading: %v, %v", list, err)
@@ -144,7 +144,7 @@ func TestABusyDatabaseIsWaitedForNoLongerThanTheContext(t *testing.T) {
 	must(t, err)
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	// The holder has no end: a wait that outlasts the context has none either.
+	// The holder doesn't end. If the write didn't stop with its context, it would never return.
 	if err := c.AddCheckpoints(soon, "a1", full(1)); !errors.Is(err, catalog.ErrBusy) {
 		t.Errorf("writing: %v", err)
 	}

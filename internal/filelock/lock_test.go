@@ -72,7 +72,7 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("beside another process: %v", err)
 	}
-	// flock(1) gives its child the lock to hold: the whole group has to go.
+	// flock(1) passes the lock on to its child, so both processes must be killed.
 	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run()
 	_ = holder.Process.Kill()
 	_ = holder.Wait()

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// secretTexts make texts of about size bytes in which everything is a secret, each in
-// a way that has its own part of the search to slow down.
+// secretTexts make texts of about size bytes that consist of secrets. Each slows down a different
+// part of the search.
 var secretTexts = map[string]func(size int) []byte{
 	"one on a line": func(size int) []byte {
 		return secrets(size, func(rng *rand.Rand) string { return "api_key=" + randomToken(rng, 32) + "\n" })
@@ -59,8 +59,8 @@ func randomToken(rng *rand.Rand, n int) string {
 	return string(b)
 }
 
-// Eight times as many secrets take about eight times as long. Where every secret is
-// compared with every other one it is 64 times.
+// Eight times as many secrets take about eight times as long. A search that compares every secret
+// with every other one takes 64 times as long.
 //
 //nolint:paralleltest // measures time, so not next to the tests that work at once
 func TestAttackManySecretsInOneText(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAttackManySecretsInOneText(t *testing.T) {
 	}
 }
 
-// least is the least processor time that it takes of three times.
+// least returns the least processor time of three runs.
 func least(t *testing.T, r *redact.Redactor, text string) time.Duration {
 	t.Helper()
 	var took [3]time.Duration
@@ -90,8 +90,8 @@ func least(t *testing.T, r *redact.Redactor, text string) time.Duration {
 	return slices.Min(took[:])
 }
 
-// What is searched for secrets, or for forgotten texts, ends soon after its deadline,
-// although the whole of it would take seconds.
+// A search for secrets or for forgotten texts ends soon after its deadline, although a complete one
+// would take seconds.
 func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "texts of 4 MB")
@@ -140,7 +140,7 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 			end, _ := ctx.Deadline()
 			late := time.Since(end)
 			cancel()
-			inTime := err == nil && late <= patience // what ends just then may be returned
+			inTime := err == nil && late <= patience // it may finish just in time
 			if !inTime && (!errors.Is(err, context.DeadlineExceeded) || out != 0 || late > patience) {
 				t.Errorf("%s of %s: %d bytes, %v, %v after the deadline", what, name, out, err, late)
 			}
@@ -148,7 +148,7 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	}
 }
 
-// A panic in a long text reaches the caller, which may recover it.
+// A panic in a long text reaches the caller, which may recover from it.
 func TestLongTextPanics(t *testing.T) {
 	t.Parallel()
 	defer func() {
@@ -159,8 +159,8 @@ func TestLongTextPanics(t *testing.T) {
 	_, _ = (&redact.Redactor{}).TextContext(t.Context(), strings.Repeat("x", 1<<17))
 }
 
-// A secret is replaced wherever it is, also where a shorter one that it begins with
-// was found, or a longer one would begin.
+// A secret is replaced everywhere, even if a shorter secret that it begins with was found there, or
+// a longer one begins with it.
 func TestSecretsThatBeginAlike(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -178,7 +178,7 @@ func TestSecretsThatBeginAlike(t *testing.T) {
 	}
 }
 
-// A path of many dots takes no longer than its length asks for.
+// A path with many dots takes time in proportion to its length.
 func TestAttackPathOfManyDots(t *testing.T) {
 	t.Parallel()
 	r := redact.New()

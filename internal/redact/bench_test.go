@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// transcript makes size bytes of JSON lines: those below ENTIRE_SAMPLES if that
-// is set, else prose, code and logs that are made up.
+// transcript returns size bytes of JSON lines: those below ENTIRE_SAMPLES if that is set, then
+// generated prose, code and logs.
 func transcript(tb testing.TB, size int) []byte {
 	tb.Helper()
 	var all []byte
@@ -65,7 +65,7 @@ func lines(r *redact.Redactor, data []byte) {
 	}
 }
 
-// BenchmarkFirst is what a process pays: a new Redactor, and all it builds.
+// BenchmarkFirst measures the cost in each process: a new Redactor and its tables.
 func BenchmarkFirst(b *testing.B) {
 	for _, size := range []int{20 << 10, 200 << 10} {
 		data := transcript(b, size)

@@ -20,7 +20,7 @@ func percentAll(s string) string {
 	return b.String()
 }
 
-// encodings are the ways in which a text may be encoded.
+// encodings are the ways to encode a text.
 var encodings = map[string]func(string) string{
 	"base64":      func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 url":  func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
@@ -30,7 +30,7 @@ var encodings = map[string]func(string) string{
 	"twice":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte(s)))) },
 }
 
-// TestAttackEncoded checks that encoding a text hides no secret in it.
+// TestAttackEncoded checks that secrets in an encoded text are replaced.
 func TestAttackEncoded(t *testing.T) {
 	t.Parallel()
 	r := redact.New()

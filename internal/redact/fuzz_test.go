@@ -38,7 +38,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// planted checks that a secret in a string, behind any text, is found.
+// planted checks that a secret in a string is found after any text.
 func planted(t *testing.T, r *redact.Redactor, text, token string) {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{"text": text + "\n" + token + "\n", "id": []string{token}})

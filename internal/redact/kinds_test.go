@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// maker makes values at random, so that no source holds what reads as a secret.
+// maker generates random values, so that the source contains nothing that looks like a secret.
 type maker struct{ *rand.Rand }
 
 const (
@@ -63,13 +63,13 @@ func (m maker) words(n int) string {
 	return strings.Join(out, " ")
 }
 
-// kindOfSecret makes a text with a secret in it, and what must not be left.
+// kindOfSecret makes a text and the secret in it, which must be masked.
 type kindOfSecret struct {
 	name string
 	make func(m maker) (text, secret string)
 }
 
-// around makes a kind: a value in a text.
+// around returns a kind with the value between two texts.
 func around(name, before string, value func(m maker) string, after string) kindOfSecret {
 	return kindOfSecret{name, func(m maker) (string, string) {
 		v := value(m)
@@ -87,7 +87,7 @@ func prefixed(prefix, set string, n int) func(maker) string {
 
 func fixed(v string) func(maker) string { return func(maker) string { return v } }
 
-// wholeKey is a private key, head or tail left out with "head" and "tail".
+// wholeKey is a private key, without its first or last line if without is "head" or "tail".
 func wholeKey(name, label, without string) kindOfSecret {
 	return kindOfSecret{name, func(m maker) (string, string) {
 		head, body, tail := m.pem(label, 6)
@@ -102,7 +102,7 @@ func wholeKey(name, label, without string) kindOfSecret {
 	}}
 }
 
-// kindsOfSecrets are the 101 kinds that transcripts were tested with.
+// kindsOfSecrets returns the kinds of secrets that the tests put in transcripts.
 func kindsOfSecrets() []kindOfSecret {
 	const hidden = "hunter" + "2"
 	symbols := fixed("Winter" + "..2024!$%")
@@ -250,7 +250,7 @@ func tries(short int) int {
 	return short
 }
 
-// placesOfSecrets put a text where transcripts have it.
+// placesOfSecrets put a text in the places of a transcript where texts occur.
 var placesOfSecrets = map[string]func(text string) any{
 	"tool output": func(text string) any {
 		return map[string]any{"type": "user", "message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "content": text}}}, "toolUseResult": map[string]any{"stdout": text}}
@@ -269,8 +269,7 @@ var placesOfSecrets = map[string]func(text string) any{
 	},
 }
 
-// TestAttackKinds checks that no kind of secret is left in a line of a
-// transcript, wherever it is in the line.
+// TestAttackKinds checks that every kind of secret is masked anywhere in a line of a transcript.
 func TestAttackKinds(t *testing.T) {
 	t.Parallel()
 	r := redact.New()
@@ -314,8 +313,8 @@ func TestAttackKinds(t *testing.T) {
 	}
 }
 
-// TestAttackKindsEncoded checks that no kind of secret is left where the text that
-// holds it is encoded, wherever that is in the line.
+// TestAttackKindsEncoded checks that every kind of secret is masked in an encoded text, anywhere in
+// a line of a transcript.
 func TestAttackKindsEncoded(t *testing.T) {
 	t.Parallel()
 	r := redact.New()

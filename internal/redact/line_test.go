@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// escapeAll writes s as JSON with an escape for each byte.
+// escapeAll returns s as JSON with every character escaped.
 func escapeAll(s string) string {
 	var b strings.Builder
 	for _, c := range s {

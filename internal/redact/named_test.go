@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// structures have a secret in a value whose name is elsewhere in the JSON. SECRET is
-// a token of 24 letters and digits.
+// structures contain a secret in a value whose name is elsewhere in the JSON. SECRET stands for a
+// token of 24 letters and digits.
 var structures = map[string]string{
 	"option and argument":          `["tool","--password","SECRET","--verbose"]`,
 	"option with argument":         `["tool","--password=SECRET"]`,
@@ -73,8 +73,8 @@ func TestAttackNamesInStructures(t *testing.T) {
 	}
 }
 
-// What is no secret stays in these structures, and so do numbers: what reads a
-// transcript may need a number there.
+// Harmless values in these structures are kept, and so are numbers, which a program that reads a
+// transcript may need.
 func TestOrdinaryStructures(t *testing.T) {
 	t.Parallel()
 	r := redact.New()

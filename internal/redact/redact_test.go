@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// Secrets are put together here, so that the source holds none.
+// Secrets are assembled here, so that the source contains none.
 const random36 = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 
 func githubToken() string { return "gh" + "p_" + random36 }

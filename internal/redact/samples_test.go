@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// TestFalseHits counts what is replaced in the transcripts below ENTIRE_SAMPLES,
-// which hold no secrets.
+// TestFalseHits counts the replacements in the transcripts below ENTIRE_SAMPLES, which contain no
+// secrets.
 func TestFalseHits(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("ENTIRE_SAMPLES")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestScanSplit compares the places of literals that a scan of quarters notes with
-// those of a scan from the beginning to the end.
+// TestScanSplit compares the positions of literals found by a scan of quarters with those of one
+// scan from the beginning to the end.
 func TestScanSplit(t *testing.T) {
 	t.Parallel()
 	a := newAutomaton()
@@ -49,8 +49,7 @@ func checkScan(t *testing.T, a *automaton, text []byte) {
 	}
 }
 
-// TestCleanTexts checks that a text is only taken for one without findings that had
-// none.
+// TestCleanTexts checks that only a text that was recorded as free of findings is treated as one.
 func TestCleanTexts(t *testing.T) {
 	t.Parallel()
 	var c cleanTexts

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTable checks what the engine relies on in the generated table.
+// TestTable checks the properties of the generated table that the engine relies on.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	if !slices.IsSorted(literals[:]) {
@@ -46,8 +46,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestPlans compiles every expression and checks that no match is shorter than
-// what is not looked at.
+// TestPlans compiles every expression and checks that none matches a text shorter than
+// shortestText: shorter texts are not searched.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	r := New()
@@ -73,7 +73,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// shortest is the least number of runes that re can match.
+// shortest returns the minimum number of runes that re matches.
 func shortest(re *syntax.Regexp) int {
 	sum, least := 0, -1
 	for _, sub := range re.Sub {

@@ -28,16 +28,16 @@ func writeFiles(t testing.TB, root string, files map[string]string) {
 	}
 }
 
-// TestAttackWorktreeValues checks that what the secret files of a worktree hold
-// is replaced wherever it is, with nothing around it that reveals it.
+// TestAttackWorktreeValues checks that the values in the secret files of a worktree are replaced
+// everywhere, even where nothing around a value reveals it.
 func TestAttackWorktreeValues(t *testing.T) {
 	t.Parallel()
 	for i := range tries(5) {
 		m := maker{rand.New(rand.NewPCG(uint64(i), 9))}
 		root := t.TempDir()
 		odd := "o\"d\\" + m.of(alnums, 10) + "é&/"
-		// The name of the second says nothing: letters with up to four digits behind
-		// them would be a word there.
+		// The name SECOND doesn't suggest a secret, so letters with up to four digits after them
+		// would be treated as a word.
 		values := []string{m.of(alnums, 8), m.of(lowers, 5) + m.of(digits, 1) + m.of(lowers+digits, 6), odd, m.of(b64s, 40), m.of(alnums, 14), m.of(alnums, 16), m.of(alnums, 18), m.of(alnums, 11)}
 		_, body, _ := m.pem("X", 3)
 		keyLine := body[65:129]
@@ -89,8 +89,8 @@ func TestWorktreeWordsAreKept(t *testing.T) {
 	}
 }
 
-// TestAttackSecretFiles checks that no file or folder of a worktree can hold up
-// the search for secrets.
+// TestAttackSecretFiles checks that no file or directory of a worktree can block the search for
+// secrets.
 func TestAttackSecretFiles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -22,7 +22,7 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// material is a small checkpoint with a file in each state.
+// material returns a small checkpoint with a file in each state.
 func material() brief.Material {
 	m := brief.Material{
 		Checkpoint: recall.Checkpoint{
@@ -72,7 +72,7 @@ func material() brief.Material {
 	return m
 }
 
-// put adds a file that is on disk as it was saved.
+// put adds a file that is on disk as saved.
 func put(m *brief.Material, path string, change recall.Change, content string) {
 	m.Checkpoint.State.Files[path] = recall.File{
 		Path: path, Content: content, Hash: sum(content), Size: int64(len(content)), Change: change,
@@ -88,7 +88,7 @@ func check(t testing.TB, name string, want, got any) {
 	}
 }
 
-// The state names a commit that was made after the checkpoint.
+// The state includes a commit made after the checkpoint.
 func TestWriteLaterCommit(t *testing.T) {
 	t.Parallel()
 	const line = "- committed after the checkpoint as `2222222222`: auth: refresh tokens\n"
@@ -103,8 +103,8 @@ func TestWriteLaterCommit(t *testing.T) {
 	}
 }
 
-// A file without lines that differ from the session's start, which no commit of the session
-// has, is not said to be committed.
+// A file without changed lines since the session's start, and in none of the session's commits, is
+// not reported as committed.
 func TestWriteUndone(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -173,7 +173,7 @@ Checkpoint 3f9a1c-77b0e2 recorded session 1234abcd before its context was cleare
 	check(t, "tokens", brief.CountTokens(b.Parts[0]), b.Tokens)
 }
 
-// What a short brief says is without files' contents and names of files read.
+// A short brief contains no contents of files and no names of files that were only read.
 func TestWriteShort(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -217,7 +217,7 @@ func TestWriteDrift(t *testing.T) {
 ` + "```diff\n@@ -1,3 +1,3 @@\n package auth\n \n-func Old() {}\n+func Newer() {}\n```"}, brief.Write(m).Parts)
 }
 
-// Nothing that drifted is nothing to say.
+// Without any drift the brief is empty.
 func TestWriteDriftOfNothing(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -226,14 +226,14 @@ func TestWriteDriftOfNothing(t *testing.T) {
 	check(t, "brief", brief.Brief{}, brief.Write(m))
 }
 
-// A file in each state is called what it is, and stale contents aren't shown.
+// A file in each state is described correctly, and stale contents aren't shown.
 func TestWriteStates(t *testing.T) {
 	t.Parallel()
 	const saved = "the saved text\n"
 	for name, test := range map[string]struct {
 		change  func(*recall.File, *brief.Present)
 		want    string
-		content string // that is shown
+		content string // the content shown
 	}{
 		"current":     {func(*recall.File, *brief.Present) {}, "f.txt (modified)\n", saved},
 		"figures":     {func(f *recall.File, _ *brief.Present) { f.Added, f.Removed = 3, 1 }, "f.txt (modified +3 -1)\n", saved},
@@ -277,8 +277,8 @@ func TestWriteStates(t *testing.T) {
 	}
 }
 
-// A brief has the content of a small file that is not committed, or its changes; of all
-// others the names.
+// A brief contains the content of a small uncommitted file or its changes, and only the names of
+// all other files.
 func TestWriteContents(t *testing.T) {
 	t.Parallel()
 	var old strings.Builder
@@ -312,7 +312,7 @@ func TestWriteContents(t *testing.T) {
 	}
 }
 
-// Contents are at most three tenths of a brief.
+// Contents take at most three tenths of a brief.
 func TestWriteContentsShare(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -334,7 +334,7 @@ func TestWriteContentsShare(t *testing.T) {
 	}
 }
 
-// A decision that is the task once more isn't said twice.
+// A decision that repeats the task isn't written again.
 func TestWriteSaysTheTaskOnce(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -346,7 +346,7 @@ func TestWriteSaysTheTaskOnce(t *testing.T) {
 	}
 }
 
-// What doesn't fit in one part is in the second, with its title again.
+// The rest that doesn't fit in the first part is in the second one, under its own title.
 func TestWriteTwoParts(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -367,7 +367,7 @@ func TestWriteTwoParts(t *testing.T) {
 	}
 }
 
-// An Opening has the last requests, the state and the files within its own limit.
+// An Opening contains the last requests, the state and the files within its own limit.
 func TestWriteOpening(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -387,7 +387,7 @@ func TestWriteOpening(t *testing.T) {
 	}
 }
 
-// An Opening names files whatever the length of the summary, the requests and the state.
+// An Opening names files even if the summary, the requests and the state are long.
 func TestWriteOpeningNamesFiles(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -405,8 +405,8 @@ func TestWriteOpeningNamesFiles(t *testing.T) {
 	}
 }
 
-// An Opening has the agent's last words cut to a line, the last request also if it takes
-// many tokens, and no count of what it leaves out of the state.
+// An Opening contains the agent's last words cut to a line and the last request, even one of many
+// tokens. It has no count of the omitted lines of the state.
 func TestWriteOpeningIsCut(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -425,13 +425,14 @@ func TestWriteOpeningIsCut(t *testing.T) {
 	}
 }
 
-// Files that the session edited last come first, whatever a formatter or a checkout wrote later.
+// The files that the session edited last come first, even if a formatter or a checkout wrote other
+// files later.
 func TestWriteOrdersFilesByEdits(t *testing.T) {
 	t.Parallel()
 	m := material()
 	m.Checkpoint.State.Analysis = recall.Analysis{}
 	m.Checkpoint.State.Files, m.Checkpoint.State.Context.FileNotes = map[string]recall.File{}, []recall.FileNote{{Path: "last.go"}, {Path: "before.go"}}
-	for i, name := range []string{"formatted.go", "before.go", "last.go"} { // the newest first
+	for i, name := range []string{"formatted.go", "before.go", "last.go"} { // the latest first
 		put(&m, name, recall.Modified, "package p\n")
 		f := m.Checkpoint.State.Files[name]
 		f.LastModified = noon.Add(-time.Duration(i) * time.Hour)
@@ -444,7 +445,7 @@ func TestWriteOrdersFilesByEdits(t *testing.T) {
 	}
 }
 
-// A commit is not said to be for a request that only asked to commit what others had asked for.
+// A commit is not attributed to a request that only asked to commit the work of earlier requests.
 func TestWriteCommitOnRequest(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -459,7 +460,7 @@ func TestWriteCommitOnRequest(t *testing.T) {
 	}
 }
 
-// A command whose result is not known is left out if a later one checks the same.
+// A command with an unknown result is left out if a later command runs the same checks.
 func TestWriteCommands(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -478,8 +479,8 @@ func TestWriteCommands(t *testing.T) {
 	}
 }
 
-// An Opening has the last request also beside many files that are not committed, which it
-// counts in the state and names once.
+// An Opening contains the last request even with many uncommitted files, which it counts in the
+// state and names once.
 func TestWriteOpeningOfManyFiles(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -502,7 +503,7 @@ func TestWriteOpeningOfManyFiles(t *testing.T) {
 	}
 }
 
-// A summary of a compaction begins with what is left to do, unless the work went on.
+// A compaction summary begins with the remaining work, unless the session continued after it.
 func TestWriteCompaction(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -518,7 +519,7 @@ func TestWriteCompaction(t *testing.T) {
 	}
 }
 
-// Each section is given alone, and an unknown one is an error.
+// Each section can be written alone, and an unknown one is an error.
 func TestSection(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -538,7 +539,7 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// A checkpoint of an earlier version has no requests: its task is given.
+// A checkpoint of an earlier version has no requests, so the brief contains its task.
 func TestWriteEarlierVersion(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -553,7 +554,7 @@ func TestWriteEarlierVersion(t *testing.T) {
 	}
 }
 
-// Long lists are cut in turns, so that no section starves another.
+// Long lists are cut in turns, so that no section displaces another.
 func TestWriteIsFair(t *testing.T) {
 	t.Parallel()
 	m := material()
@@ -578,8 +579,8 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// An opening keeps its limit though the name, the summary and the branch of its checkpoint
-// take two to four tokens for each letter.
+// An Opening keeps its limit even if the name, the summary and the branch of its checkpoint take
+// two to four tokens for each letter.
 func TestOpeningOfCostlyNames(t *testing.T) {
 	t.Parallel()
 	for _, letter := range []string{"é", "漢", "😀", "~^", "x1", "Q9", "zqX"} {

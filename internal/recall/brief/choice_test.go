@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// TestWriteChoosesFiles names those that the next session probably uses, and counts the
-// others.
+// TestWriteChoosesFiles checks that a brief names the files that the next session probably uses,
+// and counts the others.
 func TestWriteChoosesFiles(t *testing.T) {
 	t.Parallel()
 	m := material()

@@ -19,7 +19,7 @@ func TestShortenRemoved(t *testing.T) {
 	}
 }
 
-// The line about what is left out has the singular of one.
+// The line that counts omitted entries has the singular for one.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]section{

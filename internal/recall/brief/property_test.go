@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// hold fails if a brief breaks a limit or states something false about a file.
+// hold fails if a brief exceeds a limit, is malformed or contains a file twice.
 func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief) {
 	tokens := 0
 	for _, part := range b.Parts {
@@ -60,7 +60,7 @@ func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief
 	}
 }
 
-// unfenced is the text outside of code blocks; a block that isn't closed fails.
+// unfenced returns the text outside of code blocks. It fails if a block isn't closed.
 func unfenced(t interface{ Fatalf(string, ...any) }, text string) string {
 	var b strings.Builder
 	fence := ""
@@ -81,7 +81,7 @@ func unfenced(t interface{ Fatalf(string, ...any) }, text string) string {
 	return b.String()
 }
 
-// nasty are pieces that texts are made from at random.
+// nasty generates texts of random pieces that are hard to quote, cut or count.
 func nasty() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
 		"a", "word ", "</system-reminder>", "<system-reminder>", "func Name() {\n", "\n", "\t", "    ", "```", "`````go\n", "~~~\n", "\x1b[31m", "\u202e", "\u2066", "\x00", "\xff\xfe", "\u2028",
@@ -165,7 +165,7 @@ func anyMaterial(t *rapid.T) brief.Material {
 	return m
 }
 
-// No material makes a brief that is beyond its limits.
+// No material results in a brief beyond its limits.
 func TestPropBriefKeepsItsLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,7 +178,7 @@ func TestPropBriefKeepsItsLimits(t *testing.T) {
 	})
 }
 
-// A brief is the same whatever order maps have.
+// A brief doesn't depend on the order of maps.
 func TestPropBriefIsTheSameTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,7 +213,7 @@ func FuzzBrief(f *testing.F) {
 	})
 }
 
-// BenchmarkWrite is of a large checkpoint.
+// BenchmarkWrite writes the brief of a large checkpoint.
 func BenchmarkWrite(b *testing.B) {
 	m := material()
 	for i := range 60 {

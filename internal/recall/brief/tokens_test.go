@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// The count is never below the highest of three public tokenizers, which were
-// asked once, and for what people write no more than half above it.
+// The count is never below the highest of three public tokenizers, whose results are recorded here,
+// and for ordinary texts at most half above it.
 func TestCountTokens(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -46,7 +46,7 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// A text has no more tokens than its lines together, nor than bytes allow.
+// A text has at most as many tokens as its lines together, and at most two for each byte.
 func TestPropTokensOfLinesAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// bench is a repository with one commit of a.go.
+// bench is a repository with one commit, of a.go.
 type bench struct {
 	testing.TB
 	dir, root string

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// capture has limits that nothing in a test reaches unless it says so.
+// capture returns a Capture with limits that no test reaches unless it lowers them.
 func (b *bench) capture() capture.Capture {
 	return capture.Capture{
 		Repo: b.repo, Redact: redact.New(), Base: b.git(b.root, "rev-parse", "HEAD"),
@@ -29,7 +29,7 @@ func (b *bench) capture() capture.Capture {
 	}
 }
 
-// age makes files as old as files are that nobody is working on.
+// age gives files an old modification time, as of files that are not being edited.
 func (b *bench) age(paths ...string) {
 	b.Helper()
 	for _, p := range paths {
@@ -39,7 +39,7 @@ func (b *bench) age(paths ...string) {
 	b.pass()
 }
 
-// renew makes files look as if they were just changed, however slow the test is.
+// renew gives files a new modification time, however slow the test is.
 func (b *bench) renew(paths ...string) {
 	b.Helper()
 	soon := time.Now().Add(time.Hour)
@@ -48,8 +48,8 @@ func (b *bench) renew(paths ...string) {
 	}
 }
 
-// pass lets the file system's clock go on as far as a capture wants: when a file
-// was changed can't be set.
+// pass waits until the file system's clock has advanced as far as a capture requires, because the
+// change time of a file can't be set.
 func (b *bench) pass() {
 	b.Helper()
 	probe := filepath.Join(b.dir, "probe")
@@ -74,7 +74,7 @@ func (b *bench) files(c capture.Capture, known map[string]capture.Captured, path
 	return taken
 }
 
-// text is the content of what was captured.
+// text returns the captured content.
 func (b *bench) text(f capture.Captured) string {
 	b.Helper()
 	object, err := b.repo.Read(b.Context(), f.Blob)
@@ -178,7 +178,7 @@ func TestCaptureLeavesOut(t *testing.T) {
 	c := b.capture()
 	c.Limits.Exclude = []string{"*.log", "logs/**"}
 	before := b.repo.Processes()
-	b.pass() // so that all marks can be told
+	b.pass() // so that every file has a Stat
 	taken := b.files(c, nil, paths...)
 	if n := b.repo.Processes() - before; n > 2 {
 		t.Errorf("it took %d processes", n)
@@ -217,12 +217,12 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 	b.age("one.txt", "two.txt", "a.go")
 	paths := []string{"one.txt", "two.txt", "a.go", "gone", "link"}
 	first := b.files(b.capture(), nil, paths...)
-	data, err := json.Marshal(first.Files) // as it is kept between hooks
+	data, err := json.Marshal(first.Files) // as stored between hooks
 	fine(t, err)
 	var known map[string]capture.Captured
 	fine(t, json.Unmarshal(data, &known))
 	c := b.capture()
-	c.Redact = nil // panics if something is read
+	c.Redact = nil // panics if a file is read
 	before := b.repo.Processes()
 	if diff := cmp.Diff(first, b.files(c, known, paths...)); diff != "" {
 		t.Error(diff)
@@ -239,7 +239,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 	if diff := cmp.Diff(first.Files["one.txt"], again.Files["one.txt"]); diff != "" {
 		t.Error(diff)
 	}
-	// One that was just written is read again though nothing shows a change.
+	// A file written just before is read again even if its size and times are the same.
 	b.write("two.txt", "3wo\n")
 	if got := b.files(b.capture(), again.Files, "two.txt").Files["two.txt"]; got.Hash != sha("3wo\n") {
 		t.Errorf("%+v", got)
@@ -281,7 +281,7 @@ func TestCaptureKeepsItsLimits(t *testing.T) {
 	if diff := cmp.Diff(taken, b.files(c, taken.Files, paths...)); diff != "" {
 		t.Error(diff)
 	}
-	// With more room, or less, what is known is looked at again.
+	// If the limits change, known files are checked again.
 	c.Limits.Total, c.Limits.File = 10000, 10000
 	for path, why := range reasons(b.files(c, taken.Files, paths...)) {
 		if why != "" {
@@ -333,7 +333,7 @@ func TestCaptureWithoutABase(t *testing.T) {
 	if f := b.files(c, nil, "a").Files["a"]; f.Change != recall.Added || f.Added != 1 || f.Blob == "" {
 		t.Errorf("%+v", f)
 	}
-	c.Base = strings.Repeat("1", 40) // it isn't there
+	c.Base = strings.Repeat("1", 40) // no such object
 	if f := b.files(c, nil, "a").Files["a"]; f.Change != recall.Modified || f.Added != 0 {
 		t.Errorf("%+v", f)
 	}

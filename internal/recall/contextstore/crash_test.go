@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// storeDoings are what is stopped at every write, and done once more, where one
-// checkpoint is stored already.
+// storeDoings returns the operations that are killed at every write and then repeated, in a store
+// with one checkpoint.
 func storeDoings() map[string]func(b *bench, id string) error {
 	return map[string]func(b *bench, id string) error{
 		"capture": func(b *bench, _ string) error {
@@ -54,7 +54,7 @@ func storeDoings() map[string]func(b *bench, id string) error {
 	}
 }
 
-// TestStoreChild is no test but the process that is stopped.
+// TestStoreChild is the process that TestCrashStore kills.
 func TestStoreChild(t *testing.T) {
 	do := storeDoings()[os.Getenv("STORE_DOING")]
 	if do == nil {
@@ -81,8 +81,8 @@ func TestCrashStore(t *testing.T) {
 	}
 }
 
-// storeStopped does it in a process that is killed at its nth write, then again.
-// It is false when there were fewer.
+// storeStopped runs the operation in a process that is killed at its nth write, and then again. It
+// returns false if there are fewer writes.
 func storeStopped(t *testing.T, name string, do func(b *bench, id string) error, n int) bool {
 	t.Helper()
 	b := newBench(t)
@@ -109,7 +109,7 @@ func storeStopped(t *testing.T, name string, do func(b *bench, id string) error,
 	return true
 }
 
-// sound reports whether what is listed is what is there, and can be read.
+// sound checks that the list matches the stored checkpoints and that all are readable.
 func (b *bench) sound() {
 	b.Helper()
 	list, err := b.store.List(b.Context(), contextstore.Filter{})

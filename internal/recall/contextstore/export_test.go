@@ -5,7 +5,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Decode reads what is stored of a checkpoint.
+// Decode parses the stored form of a checkpoint.
 func Decode(data []byte, id string, format git.Format) (recall.Checkpoint, error) {
 	d, err := decode(data, id, format)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// spoil are ways in which the catalog can be of no use.
+// spoil returns ways to make the catalog useless.
 func spoil() map[string]func(b *bench) {
 	return map[string]func(b *bench){
 		"none": func(b *bench) { b.store.Catalog = nil },
@@ -54,8 +54,8 @@ func (b *bench) sql(text string) {
 	fine(b, errors.Join(err, db.Close()))
 }
 
-// cataloged lists until the catalog has so many rows, and the stamp: what a slow machine had
-// no time for, the next list makes up for.
+// cataloged lists until the catalog has the rows and the stamp. On a slow machine a list runs out
+// of time, and the next one adds the rest.
 func (b *bench) cataloged(rows int) {
 	b.Helper()
 	db, err := sql.Open("sqlite", b.catalogPath())
@@ -72,7 +72,7 @@ func (b *bench) cataloged(rows int) {
 	b.Fatalf("the catalog has no rows: %v", err)
 }
 
-// hold lets nobody write the catalog until the test ends.
+// hold locks the catalog against writers until the test ends.
 func (b *bench) hold() {
 	b.Helper()
 	db, err := sql.Open("sqlite", b.catalogPath()+"?_txlock=immediate")
@@ -119,7 +119,7 @@ func TestRowsFollowWhatGitDoesToTheRefs(t *testing.T) {
 	b.git(b.root, "update-ref", contextstore.Refs+one, contextstore.Refs+two)
 	b.git(b.root, "update-ref", contextstore.Refs+"nonsense/"+one, contextstore.Refs+two)
 	b.lists(contextstore.Filter{}, "two", "two")
-	b.git(b.root, "update-ref", contextstore.Refs+one, "main") // a commit that is no checkpoint
+	b.git(b.root, "update-ref", contextstore.Refs+one, "main") // not a checkpoint's commit
 	b.lists(contextstore.Filter{}, "two")
 	if _, err := b.store.Get(t.Context(), one); !errors.Is(err, recall.ErrDamaged) {
 		t.Errorf("it is %v", err)
@@ -134,7 +134,7 @@ func TestTheCatalogAloneIsReadWhereNothingChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("one"))
-	b.lists(contextstore.Filter{}, "one") // notes the stamp: the clock is ahead
+	b.lists(contextstore.Filter{}, "one") // records the stamp, as the clock is ahead
 	b.sql("UPDATE contexts SET summary = 'from the row'")
 	b.lists(contextstore.Filter{}, "from the row")
 	before := b.store.Repo.Processes()
@@ -212,7 +212,7 @@ func TestRepositoriesDontSeeEachOther(t *testing.T) {
 	fine(t, other.store.Forget(t.Context()))
 	other.lists(contextstore.Filter{}, "theirs")
 
-	// What is gone goes from the catalog when another repository comes into it.
+	// The rows of a removed repository are deleted when another one adds its stamp.
 	fine(t, os.RemoveAll(other.root))
 	b.sql("DELETE FROM context_stamps WHERE repository = '" + b.store.Repo.CommonDir + "'")
 	b.lists(contextstore.Filter{}, "mine")
@@ -267,7 +267,7 @@ func TestVerifyNamesWhatIsGone(t *testing.T) {
 	if got.State.Files["x"].Omitted != recall.Unreadable || got.State.Files["a.go"].Content != "package a\n" {
 		t.Errorf("%+v", got.State.Files)
 	}
-	// What is damaged can be discarded.
+	// A damaged checkpoint can be discarded.
 	fine(t, b.store.Discard(t.Context(), first, second))
 	b.git(b.root, "gc", "-q", "--prune=now")
 }
@@ -299,7 +299,7 @@ func FuzzStored(f *testing.F) {
 	})
 }
 
-// many puts n checkpoints into the store without reading them.
+// many adds n checkpoints to the store without reading them.
 func (b *bench) many(n int) {
 	b.Helper()
 	c := b.checkpoint("")
@@ -322,7 +322,7 @@ func (b *bench) many(n int) {
 	b.git(b.root, "fill")
 }
 
-// BenchmarkNewest is what a session's start does, with 2,000 checkpoints.
+// BenchmarkNewest lists as a session's start does, with 2,000 checkpoints.
 func BenchmarkNewest(t *testing.B) {
 	for name, prepare := range map[string]func(b *bench){
 		"unchanged":    func(*bench) {},

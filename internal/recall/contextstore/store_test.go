@@ -19,8 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
-// bench is a repository with a store and a catalog, and a clock that stands
-// unless a test moves it.
+// bench is a repository with a store and a catalog, and a clock that only tests advance.
 type bench struct {
 	testing.TB
 	dir, root string
@@ -57,7 +56,7 @@ func (b *bench) open() {
 	b.store = b.at(b.root)
 }
 
-// at is the store, seen from a worktree.
+// at returns the store as opened from a worktree.
 func (b *bench) at(root string) contextstore.Store {
 	b.Helper()
 	repo, err := git.Discover(git.Locate{Dir: root, Environ: b.env})
@@ -100,7 +99,7 @@ func (b *bench) blob(content string) string {
 	return string(oid)
 }
 
-// checkpoint has something in every field.
+// checkpoint returns a checkpoint with a value in every field.
 func (b *bench) checkpoint(summary string) recall.Checkpoint {
 	return recall.Checkpoint{
 		Summary: summary, Description: "What was asked.", CreatedAt: b.now.UTC().Truncate(time.Second),
@@ -129,7 +128,7 @@ func (b *bench) checkpoint(summary string) recall.Checkpoint {
 	}
 }
 
-// put stores and returns the id, a second later than what was stored before.
+// put stores a checkpoint, a second later than the one before, and returns its id.
 func (b *bench) put(c recall.Checkpoint) string {
 	b.Helper()
 	b.now = b.now.Add(time.Second)
@@ -274,8 +273,7 @@ func TestContentsSurviveGC(t *testing.T) {
 	b.lists(contextstore.Filter{}, "kept")
 }
 
-// A content that is far larger than its file was is not read. It is named, and the
-// others are there.
+// A content far larger than its file was is not read. A warning names it, and the others are read.
 func TestAttackLargeContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -336,7 +334,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %v", prefix, got, err, fail)
 		}
 	}
-	// An id that is taken gives way.
+	// An id that is in use is drawn again.
 	b.store.Random = strings.NewReader(unhex(t, ids[2]) + unhex(t, "000001-000002"))
 	if got := b.put(b.checkpoint("new")); got != "000001-000002" {
 		t.Errorf("it got %s", got)
@@ -385,7 +383,7 @@ func TestStatusAndReplacing(t *testing.T) {
 	b.lists(contextstore.Filter{Status: recall.Pending})
 	b.lists(contextstore.Filter{Status: recall.Kept}, "first")
 
-	older.Summary = "better" // as a model made it, of what was pending then
+	older.Summary = "better" // as a model improves it, read while it was pending
 	older.State.Files["new.go"] = recall.File{Content: "package n\n"}
 	got, err := b.store.Put(t.Context(), older)
 	if err != nil || got != id {

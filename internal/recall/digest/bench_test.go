@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// typical returns about size bytes of what a session looks like.
+// typical returns about size bytes of a typical transcript.
 func typical(size int) []byte {
 	code := strings.Repeat("\tif err := run(ctx, \"name\", opts); err != nil {\n\t\treturn fmt.Errorf(\"run %s: %w\", name, err)\n\t}\n", 30)
 	var b bytes.Buffer
@@ -45,7 +45,7 @@ func BenchmarkDigest20MB(b *testing.B) {
 	}
 }
 
-// BenchmarkDigestNew20KB is what a stop hook has to read.
+// BenchmarkDigestNew20KB reads the new lines of a transcript, as a stop hook does.
 func BenchmarkDigestNew20KB(b *testing.B) {
 	text := typical(2 << 20)
 	cut := bytes.LastIndexByte(text[:len(text)-20<<10], '\n') + 1
@@ -65,7 +65,7 @@ func BenchmarkDigestNew20KB(b *testing.B) {
 	}
 }
 
-// BenchmarkDigestFirst20KB is the same with a redactor that was never used.
+// BenchmarkDigestFirst20KB reads 20 KB with a new redactor.
 func BenchmarkDigestFirst20KB(b *testing.B) {
 	path := written(b, typical(20<<10))
 	for b.Loop() {

@@ -47,7 +47,7 @@ func failed(id, content string) string {
 		quote(content), id, quote("Error: "+content))
 }
 
-// ran are a command and its result; a content that begins with "Exit code" is a
+// ran returns the lines of a command and its result. A content that begins with "Exit code" is a
 // failure.
 func ran(command, content string) []string {
 	id := fmt.Sprintf("b%d%d", len(command), len(content))
@@ -362,8 +362,8 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestPieces: a digest is the same whether a transcript is read at once, line by
-// line, or in pieces between which it was stored.
+// TestPieces checks that a digest is the same whether a transcript is read at once, line by line,
+// or in pieces with the digest stored in between.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, path := range append(samples(t), written(t, typical(200<<10))) {
@@ -436,7 +436,7 @@ func TestPlanOffered(t *testing.T) {
 	}
 }
 
-// TestADigestIsBounded whatever a transcript holds, and its JSON with it.
+// TestADigestIsBounded checks that a digest and its JSON are bounded for any transcript.
 func TestADigestIsBounded(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -468,8 +468,7 @@ func TestADigestIsBounded(t *testing.T) {
 	}
 }
 
-// samples are the real transcripts below the directory that ENTIRE_SAMPLES
-// names; none where it names none.
+// samples returns the real transcripts below the directory ENTIRE_SAMPLES, if it is set.
 func samples(tb testing.TB) []string {
 	tb.Helper()
 	dir := os.Getenv("ENTIRE_SAMPLES")
@@ -511,7 +510,7 @@ func extend(tb testing.TB, path string, text []byte) {
 	}
 }
 
-// joined are the texts of files, each ended by a newline.
+// joined returns the contents of files, each followed by a newline.
 func joined(tb testing.TB, paths []string) []byte {
 	tb.Helper()
 	var text []byte

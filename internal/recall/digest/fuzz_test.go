@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// FuzzDigest: no transcript makes a digest panic, or long, or another one when
-// it is stored between two lines.
+// FuzzDigest checks that no transcript makes a digest panic or grow too long, and that storing it
+// between two lines doesn't change it.
 func FuzzDigest(f *testing.F) {
 	for _, lines := range [][]string{
 		all(asked("please add a token refresh"), said("I decided to use HS256 for now. Shall I go on?"), edited("/w/a.go"), read("/w/b.md")),

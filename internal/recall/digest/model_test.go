@@ -59,7 +59,7 @@ func TestImprove(t *testing.T) {
 	}
 }
 
-// The question that the agent asked last keeps its alternatives.
+// The agent's last question keeps its alternatives.
 func TestImproveKeepsTheQuestion(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(asked("store the tokens")))

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/digest"
 )
 
-// TestOpenQuestion has its alternatives: the options of the agent's tool, or the list that
-// the question refers to.
+// TestOpenQuestion checks the alternatives of an open question: the options of the agent's tool, or
+// the list that the question refers to.
 func TestOpenQuestion(t *testing.T) {
 	t.Parallel()
 	call := used("q", "AskUserQuestion", `{"questions":[{"question":"Which storage?","options":[{"label":"Git refs","description":"no server"},{"label":"SQLite"}]}]}`)

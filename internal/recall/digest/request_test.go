@@ -15,8 +15,8 @@ func queued(operation, content string) string {
 	return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"content":%q}`, operation, content)
 }
 
-// What a person writes when refusing a call is a request; only what limits or corrects the
-// agent is a decision.
+// The text that a person enters when refusing a call is a request. Only a text that limits or
+// corrects the agent is a decision.
 func TestRequestsOfRefusals(t *testing.T) {
 	t.Parallel()
 	const refused = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
@@ -38,7 +38,7 @@ func TestRequestsOfRefusals(t *testing.T) {
 	}
 }
 
-// Between its first and its last paragraph a prompt has a pasted review.
+// A prompt contains a pasted review between its first and its last paragraph.
 func TestDecisionsOfAPastedReview(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(asked("please add a token refresh"), said("Done."), asked(
@@ -49,7 +49,7 @@ func TestDecisionsOfAPastedReview(t *testing.T) {
 	}
 }
 
-// Requests are what the person asked, verbatim; short ones have what they reply to.
+// Requests are the person's prompts, verbatim; short ones include the text that they reply to.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(
@@ -83,7 +83,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Quoted texts, orders for one step and questions are no decisions.
+// Quoted texts, orders for one step and questions are not decisions.
 func TestDecisionsOfThePerson(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(
@@ -101,7 +101,7 @@ func TestDecisionsOfThePerson(t *testing.T) {
 	}
 }
 
-// Thinking aloud decides nothing, and what refers to the agent's words says nothing alone.
+// Thinking aloud is not a decision, nor is a text that only refers to the agent's words.
 func TestDecisionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(
@@ -119,7 +119,7 @@ func TestDecisionsThatAreNone(t *testing.T) {
 	}
 }
 
-// A command of the client that was typed while the agent worked is no request.
+// A client command that was typed while the agent worked is not a request.
 func TestQueuedClientCommands(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(
@@ -165,7 +165,7 @@ func TestWordsAboutEdits(t *testing.T) {
 	}
 }
 
-// How far the last request is is what the transcript shows of it, and no more.
+// The progress of the last request contains only facts that the transcript shows.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	first := asked("please add a token refresh for PR 12")
@@ -215,7 +215,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A note has the agent's words before the last edit, and whether a commit has it.
+// A note contains the agent's words before the last edit, and whether the edit is committed.
 func TestFileNotes(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(asked("please add a token refresh"), said("I see.\nNow let me write the token handler:"), edited("/w/a.go"),
@@ -229,7 +229,7 @@ func TestFileNotes(t *testing.T) {
 	}
 }
 
-// The runner's own count decides whether tests failed, not what they print.
+// The test runner's count decides whether tests failed, not the tests' own output.
 func TestBlockersByCount(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -53,7 +53,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// The bounds hold for a file of any size.
+// The limits apply to a file of any size.
 func TestOutlineIsBounded(t *testing.T) {
 	t.Parallel()
 	long := "func F" + strings.Repeat("ä", 300) + "() {}\n"

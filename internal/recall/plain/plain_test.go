@@ -56,7 +56,7 @@ func (masking) Path(s string) string { return s }
 
 func (m masking) TextContext(_ context.Context, s string) (string, error) { return m.Text(s), nil }
 
-// A secret at the place of the cut is redacted before it is cut.
+// A secret at the position of the cut is redacted before the text is cut.
 func TestTextRedactsBeforeItCuts(t *testing.T) {
 	t.Parallel()
 	const text = "one\x1b[0m\n  a secret  here"
@@ -92,7 +92,7 @@ func TestBoundedLists(t *testing.T) {
 	}
 }
 
-// A text that isn't UTF-8 is cut within its bytes.
+// A text that isn't UTF-8 is cut by bytes.
 func TestShortenInvalid(t *testing.T) {
 	t.Parallel()
 	const limit = 600

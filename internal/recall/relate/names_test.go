@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/relate"
 )
 
-// TestNamed are the paths with a base name that the prompt has, or with a word of it that
-// few paths have.
+// TestNamed checks that the named paths are those whose base name is in the prompt, or that share a
+// word with it that few paths contain.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	paths := []string{"billing/invoice_list.go", "billing/invoice_store.go", "billing/InvoiceTable.tsx", "billing/ledger.go", "README.md", "docs/cursor.md"}
@@ -19,7 +19,7 @@ func TestNamed(t *testing.T) {
 		"Sort invoice_list.go by date":   {"billing/invoice_list.go"},
 		"Paginate the ledger":            {"billing/ledger.go"},
 		"Move the cursors and the store": {"billing/invoice_store.go", "docs/cursor.md"},
-		"Change the invoices":            nil, // half of the paths have the word
+		"Change the invoices":            nil, // half of the paths contain the word
 		"Fix the tests":                  nil,
 		"Implement the following plan:\n\n# docs\n\n`README.md` names it": {"README.md"},
 	} {

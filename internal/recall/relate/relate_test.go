@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/relate"
 )
 
-// saved is a context in English, with files, a list and a pull request.
+// saved returns a context in English, with files, a list and a pull request.
 func saved() recall.Checkpoint {
 	c := recall.Checkpoint{Summary: "Sort the invoices by due date", Cause: recall.Clear}
 	c.State.Files = map[string]recall.File{"billing/invoice_list.go": {}, "README.md": {}}
@@ -68,8 +68,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A typed prompt needs less in common than a plan, which is longer; the words of which a
-// file's name is composed count.
+// A typed prompt needs fewer common words than a plan, which is longer. The words in a file's name
+// count.
 func TestJudgeTypedPromptsAndPlans(t *testing.T) {
 	t.Parallel()
 	c := recall.Checkpoint{}
@@ -156,8 +156,8 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// TestJudgeSameBranch takes a typed prompt on the branch of the context for its
-// continuation, unless all work is done on a branch of that name.
+// TestJudgeSameBranch checks that a typed prompt on the branch of the context continues it, unless
+// the branch is one that all work is done on.
 func TestJudgeSameBranch(t *testing.T) {
 	t.Parallel()
 	for branch, want := range map[string]bool{"ann/invoices": true, "ann/other": false, "main": false, "release/1.2": false, "": false} {
@@ -173,8 +173,8 @@ func TestJudgeSameBranch(t *testing.T) {
 	}
 }
 
-// TestJudgeAnotherBranch requires more of a prompt on another branch than of one on the
-// branch of the context.
+// TestJudgeAnotherBranch checks that a prompt on another branch needs more in common with the
+// context than one on the context's branch.
 func TestJudgeAnotherBranch(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

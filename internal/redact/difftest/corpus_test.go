@@ -17,8 +17,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/cmd/generate/config/utils"
 )
 
-// TestRules plants made-up secrets of every rule, as they are, in lines of
-// configuration and code, next to each other, and a little changed.
+// TestRules plants generated secrets of every rule: alone, in lines of configuration and code, next
+// to each other, and slightly changed.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	e := newEngines(t)
@@ -67,7 +67,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestAssignments puts values of many forms behind identifiers.
+// TestAssignments assigns values of many forms to identifiers.
 func TestAssignments(t *testing.T) {
 	t.Parallel()
 	e := newEngines(t)
@@ -88,8 +88,8 @@ func TestAssignments(t *testing.T) {
 	t.Logf("%d findings", found)
 }
 
-// TestTheirSamples takes every string in the sources of gitleaks' rules, where
-// their examples of secrets and of what is none are, and of their tests.
+// TestTheirSamples compares on every string in the sources of gitleaks' rules, which contain
+// examples of secrets and of harmless texts, and of their tests.
 func TestTheirSamples(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/zricethezav/gitleaks/v8").Output()
@@ -115,8 +115,8 @@ func TestTheirSamples(t *testing.T) {
 	t.Logf("%d strings, %d findings", texts, found)
 }
 
-// TestOrdinaryText compares on the sources of the standard library and on the
-// files below ENTIRE_SAMPLES, whole, by line, and by string of a line of JSON.
+// TestOrdinaryText compares on the sources of the standard library and on the files below
+// ENTIRE_SAMPLES: whole, by line, and by string of a line of JSON.
 func TestOrdinaryText(t *testing.T) {
 	t.Parallel()
 	e := newEngines(t)
@@ -202,7 +202,7 @@ func walkFiles(t *testing.T, root string, do func(path string, data []byte)) {
 	}
 }
 
-// stringsOf lists the string literals of a Go file.
+// stringsOf returns the string literals of a Go file.
 func stringsOf(t *testing.T, path string, src []byte) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, src, parser.SkipObjectResolution)

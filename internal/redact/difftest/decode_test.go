@@ -11,11 +11,10 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
-// TestDecoded plants encoded secrets of every rule. Where gitleaks finds something in
-// what it decoded, ours must replace
-// some of the encoded part, but for one text in a thousand. Findings can't be compared one
-// by one: gitleaks reports what it decoded, ours the encoded part as a whole, in which
-// its own rules find more.
+// TestDecoded plants encoded secrets of every rule. If gitleaks has findings in the decoded text,
+// ours must replace a part of the encoded text, except in one of a thousand texts. Single findings
+// can't be compared: gitleaks reports the decoded secret, ours the whole encoded part, in which its
+// own rules find more.
 func TestDecoded(t *testing.T) {
 	t.Parallel()
 	e := newEngines(t)

@@ -1,5 +1,5 @@
-// Package difftest compares package redact with gitleaks itself. It is a
-// module of its own, so that gitleaks is no dependency of the program.
+// Package difftest compares package redact with gitleaks itself. It is a separate module, so that
+// the program doesn't depend on gitleaks.
 package difftest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// engines are the two that are compared.
+// engines holds the two engines to compare.
 type engines struct {
 	theirs *detect.Detector
 	ours   *redact.Redactor
@@ -30,18 +30,17 @@ func newEngines(tb testing.TB) engines {
 	return engines{d, redact.New()}
 }
 
-// detector makes gitleaks' detector once: it reads its rules through variables
-// of its packages.
+// detector creates gitleaks' detector once, because it reads its rules through package variables.
 var detector = sync.OnceValues(func() (*detect.Detector, error) {
 	zerolog.SetGlobalLevel(zerolog.Disabled)
 	d, err := detect.NewDetectorDefaultConfig()
 	if err == nil {
-		d.IgnoreGitleaksAllow = true // whoever writes what an agent prints must not decide what is kept
+		d.IgnoreGitleaksAllow = true // an agent's output must not exempt itself
 	}
 	return d, err
 })
 
-// compare checks that both engines find the same in text, and returns how much.
+// compare checks that both engines have the same findings in text, and returns their number.
 func (e engines) compare(tb testing.TB, text string) int {
 	tb.Helper()
 	var want, got []string

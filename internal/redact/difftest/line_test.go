@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestLines puts samples of every rule in lines of JSON, escaped in several
-// ways, and checks that what gitleaks finds in the string is gone from the line.
+// TestLines puts samples of every rule in lines of JSON, escaped in several ways, and checks that
+// gitleaks' findings in the string are removed from the line.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	e := newEngines(t)
@@ -44,7 +44,7 @@ func TestLines(t *testing.T) {
 	t.Logf("%d secrets gone", gone)
 }
 
-// escapeAll writes s as the inside of a JSON string with nothing but escapes.
+// escapeAll returns s as the inside of a JSON string with every character escaped.
 func escapeAll(s string) string {
 	var b strings.Builder
 	for _, c := range utf16.Encode([]rune(s)) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sampler makes up texts that a regular expression matches.
+// sampler generates texts that match a regular expression.
 type sampler struct{ *rand.Rand }
 
 func newSampler(seed uint64) sampler { return sampler{rand.New(rand.NewPCG(seed, 1))} }
@@ -57,7 +57,7 @@ func (s sampler) write(b *strings.Builder, re *syntax.Regexp) {
 func (s sampler) times(b *strings.Builder, re *syntax.Regexp, least, most int) {
 	n := least
 	if most > least {
-		// Mostly few or as many as can be.
+		// Mostly near the minimum, or the maximum.
 		switch s.IntN(4) {
 		case 0:
 			n = most
@@ -82,7 +82,7 @@ func (s sampler) folded(r rune, flags syntax.Flags) rune {
 	return []rune(strings.ToUpper(string(r)))[0]
 }
 
-// member picks a rune of a class, nearly always from ASCII.
+// member picks a rune of a class, nearly always an ASCII one.
 func (s sampler) member(ranges []rune) rune {
 	total := 0
 	limit := rune(127)
@@ -100,7 +100,7 @@ func (s sampler) member(ranges []rune) rune {
 	return picked
 }
 
-// mutate changes a text a little.
+// mutate changes a text slightly.
 func (s sampler) mutate(text string) string {
 	if text == "" {
 		return text

@@ -10,8 +10,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// TestVendored checks that the rules kept beside package redact are those of
-// the gitleaks that is compared with.
+// TestVendored checks that the rules vendored in package redact are those of the gitleaks module.
 func TestVendored(t *testing.T) {
 	t.Parallel()
 	got, err := os.ReadFile("../rules/gitleaks.toml")
@@ -23,7 +22,7 @@ func TestVendored(t *testing.T) {
 	}
 }
 
-// TestGenerated checks that the table is what gen makes of the rules.
+// TestGenerated checks that the table is the output of gen for the rules.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "table.go")

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// Masking a forgotten text takes time in proportion to the data, however often the
-// text is in it: on lines of its own, across lines, and as numbers in one line of JSON.
+// Masking a forgotten text takes time in proportion to the data, however often the text occurs: on
+// lines of its own, across lines, and as numbers in one line of JSON.
 //
 //nolint:paralleltest // measures processor time, so not next to the tests that work at once
 func TestAttackForgottenTextEverywhere(t *testing.T) {
