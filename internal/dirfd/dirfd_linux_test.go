@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// TestChmodOfOlderSystems: the way without the newer call does the same.
+// TestChmodOfOlderSystems checks the fallback for systems without the newer call.
 func TestChmodOfOlderSystems(t *testing.T) {
 	t.Parallel()
 	d := root(t, t.TempDir())

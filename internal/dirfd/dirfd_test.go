@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// root opens a directory for a test.
+// root opens a directory and closes it at the end of the test.
 func root(t *testing.T, path string) *dirfd.Dir {
 	t.Helper()
 	d, err := dirfd.OpenRoot(path)
@@ -31,7 +31,7 @@ func root(t *testing.T, path string) *dirfd.Dir {
 	return d
 }
 
-// must ends the test at an error.
+// must ends the test if there is an error.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
@@ -39,7 +39,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// write makes the file name with the text in it.
+// write creates the file name with the text.
 func write(t *testing.T, d *dirfd.Dir, name, text string) {
 	t.Helper()
 	f, err := d.Create(name, 0o644)
@@ -48,7 +48,7 @@ func write(t *testing.T, d *dirfd.Dir, name, text string) {
 	must(t, err, f.Close())
 }
 
-// entries are the names that a directory hands over, in order of name.
+// entries returns the names and types that a directory yields.
 func entries(t *testing.T, d *dirfd.Dir, buf []byte) map[string]byte {
 	t.Helper()
 	list := map[string]byte{}
@@ -69,7 +69,7 @@ func TestNamesAreHandedOverWhateverTheyAre(t *testing.T) {
 	want := map[string]byte{"sub": dirfd.TypeDir, "link": dirfd.TypeSymlink, "fifo": dirfd.TypeFIFO}
 	must(t, d.Mkdir("sub", 0o700), d.Symlink("nowhere", "link"), syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
 	odd := []string{"a", "...", ".hidden", "new\nline", "ünïcode", " ", strings.Repeat("x", 255)}
-	if runtime.GOOS == "linux" { // elsewhere names must be UTF-8
+	if runtime.GOOS == "linux" { // other systems require UTF-8
 		odd = append(odd, "\xff\xfe")
 	}
 	for _, name := range odd {
@@ -118,7 +118,7 @@ func TestStatTellsWhatIsThere(t *testing.T) {
 		var st dirfd.Stat
 		must(t, d.Stat(name, &st))
 		if st.IsSymlink() {
-			st.Mode |= 0o777 // some systems have modes of links
+			st.Mode |= 0o777 // on some systems links have modes
 		}
 		if diff := cmp.Diff(want, seen{st.Mode, st.Size, st.Nlink, st.Mtime}); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -142,8 +142,8 @@ func TestStatTellsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestTimesAreExact: times that files really have, the first and last ones of
-// file systems, and one that no int64 of nanoseconds holds.
+// TestTimesAreExact sets usual times, the first and last ones of file systems, and one that doesn't
+// fit in an int64 of nanoseconds.
 func TestTimesAreExact(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +201,7 @@ func TestNothingLeadsOutOfADirectory(t *testing.T) {
 	}
 }
 
-// each does every operation that takes a name.
+// each performs every operation that takes a name.
 func each(d *dirfd.Dir, name string) map[string]error {
 	var st dirfd.Stat
 	results := map[string]error{
@@ -230,7 +230,7 @@ func each(d *dirfd.Dir, name string) map[string]error {
 	return results
 }
 
-// survey is what a directory holds: names, modes, times, texts.
+// survey returns the contents of a directory: paths, modes, times, texts.
 func survey(t *testing.T, dir string) []string {
 	t.Helper()
 	var list []string

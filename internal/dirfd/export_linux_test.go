@@ -1,7 +1,7 @@
 package dirfd
 
-// What a system with newer calls doesn't come to.
+// ChmodByPath is the fallback for systems without the newer call.
 var ChmodByPath = fchmodByPath
 
-// Fd is the descriptor.
+// Fd returns the descriptor.
 func (d *Dir) Fd() int { return d.fd }

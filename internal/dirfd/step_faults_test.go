@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// TestEveryWriteIsAStep: where each step fails nothing is written.
+// TestEveryWriteIsAStep checks that every write is a step, and that nothing is written if it fails.
 func TestEveryWriteIsAStep(t *testing.T) {
 	dir := t.TempDir()
 	d := root(t, dir)

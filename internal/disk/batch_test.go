@@ -40,8 +40,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchFails stops at a rename that can't be made: what comes after it isn't
-// replaced, and no temporary file is left.
+// TestBatchFails checks that a failing rename stops the batch: later files aren't replaced, and no
+// temporary file is left.
 func TestBatchFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,16 +19,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// abilities are what a file system has.
+// abilities are the features of a file system.
 type abilities struct {
 	linking disk.Linking
-	holes   bool // keeps holes
-	punch   bool // makes them
+	holes   bool // keeps holes in files
+	punch   bool // can punch holes
 	xattrs  bool
 }
 
-// exercise holds the content functions against the abilities that the file
-// system of dir must have.
+// exercise tests the content functions on the file system of dir, which must have these abilities.
 func exercise(t *testing.T, dir string, has abilities) {
 	for name, run := range map[string]func(t *testing.T, dir string, has abilities){
 		"linking": exerciseLinking, "clone": exerciseClone, "holes": exerciseHoles, "xattrs": exerciseXattrs,
@@ -42,8 +41,8 @@ func exercise(t *testing.T, dir string, has abilities) {
 	}
 }
 
-// TestContentHere: whatever the temporary folder is on. Its abilities are what
-// it says they are.
+// TestContentHere tests the file system of the temporary directory, with the abilities that it
+// reports.
 func TestContentHere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -59,7 +58,7 @@ func TestContentHere(t *testing.T) {
 	exercise(t, dir, abilities{linking, st.Blocks == 0, punch, xattrs})
 }
 
-// random is n bytes that are the same each time.
+// random returns the same n random bytes each time.
 func random(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(b)
@@ -71,7 +70,7 @@ func exerciseLinking(t *testing.T, dir string, has abilities) {
 	if must(t, err); how != has.linking {
 		t.Errorf("linking is %s, want %s", how, has.linking)
 	}
-	d := t.TempDir() // perhaps another file system
+	d := t.TempDir() // may be another file system
 	here := filepath.Join(dir, "linking")
 	must(t, os.Mkdir(here, 0o700))
 	text := random(100_001)
@@ -140,14 +139,14 @@ func exerciseClone(t *testing.T, dir string, has abilities) {
 			t.Errorf("%s: %d bytes, want %d, %v", name, len(got), len(want), err)
 		}
 	}
-	// What is written to the one isn't in the other.
+	// A write to the source doesn't change the clone.
 	must(t, os.WriteFile(path, random(10), 0o600))
 	if got, err := os.ReadFile(path + ".file"); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("a clone changed with its source: %v", err)
 	}
 }
 
-// segments are a file's segments as text, neighbours of a kind joined.
+// segments returns a file's segments as text. It joins adjacent ones of the same kind.
 func segments(t *testing.T, f *os.File, size int64) string {
 	t.Helper()
 	var list []string
@@ -173,7 +172,7 @@ func segments(t *testing.T, f *os.File, size int64) string {
 func exerciseHoles(t *testing.T, dir string, has abilities) {
 	const mega = 1 << 20
 	for name, c := range map[string]struct {
-		data []int64 // which megabytes are written
+		data []int64 // the written megabytes
 		size int64
 		want string
 	}{
@@ -245,7 +244,7 @@ func TestSegmentsStopAtAnError(t *testing.T) {
 	if err := disk.Segments(f, 1<<20, func(int64, int64, bool) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped with %v", err)
 	}
-	// A file that was cut meanwhile ends with what would be there.
+	// If a file is truncated meanwhile, the missing part is a hole.
 	must(t, f.Truncate(10))
 	if got := segments(t, f, 1<<20); !strings.Contains(got, "hole") {
 		t.Errorf("a file that was cut: %q", got)
@@ -305,7 +304,7 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 	}
 	must(t, dirfd.DirXattrs(d).Remove("user.dir"), d.Symlink("file", "link"))
 	none(dirfd.DirXattrs(d).List())
-	// A link's own: not those of the file. Only root may give it some.
+	// A link has its own attributes, not those of the file. Only root can set them.
 	none(dirfd.EntryXattrs(d, "link").List())
 }
 

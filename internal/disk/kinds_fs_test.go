@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
-// TestFSContent: each kind of file system does what it is known for.
+// TestFSContent checks each kind of file system for its known abilities.
 func TestFSContent(t *testing.T) {
 	for kind, has := range map[string]abilities{
 		testkit.Ext4:  {disk.Hardlink, true, true, true},
@@ -38,7 +38,7 @@ func TestFSContent(t *testing.T) {
 	}
 }
 
-// TestFSManyLinks: a file that can't have one more name is copied.
+// TestFSManyLinks checks that a file with the maximum number of links is copied.
 func TestFSManyLinks(t *testing.T) {
 	dir := testkit.Mount(t, testkit.Ext4, 64)
 	src := filepath.Join(dir, "src")
@@ -55,7 +55,7 @@ func TestFSManyLinks(t *testing.T) {
 	}
 }
 
-// TestFSTreeOfTwo: what is mounted in a tree is not counted.
+// TestFSTreeOfTwo checks that the contents of a mount point are not counted.
 func TestFSTreeOfTwo(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
@@ -66,8 +66,8 @@ func TestFSTreeOfTwo(t *testing.T) {
 	}
 }
 
-// TestFSAttributesOfTheSystem: what says who may do what with a file is the
-// file's own, what a security module says about it isn't.
+// TestFSAttributesOfTheSystem checks that a file's attributes include those for access control, but
+// not the labels of security modules.
 func TestFSAttributesOfTheSystem(t *testing.T) {
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
 		t.Run(kind, func(t *testing.T) {

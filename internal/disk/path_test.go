@@ -56,7 +56,7 @@ func TestResolver(t *testing.T) {
 		{"data/proj", "home/proj", "../x", ""},
 		{"home/proj", "data/proj", "file", "file"},
 
-		// Absolute ones, through a link and not.
+		// Absolute paths, with and without a link.
 		{"data/proj", "data/other", "/home/proj/sub/x", "sub/x"},
 		{"data/proj", "data/other", "/home/proj", "."},
 		{"data/proj", "data/other", "/home/proj/", "."},
@@ -67,7 +67,7 @@ func TestResolver(t *testing.T) {
 		{"data/proj", "", "/home/inner/gone/x", "sub/inner/gone/x"},
 		{"data/proj", "", "file", ""},
 
-		// Links inside.
+		// Links inside the tree.
 		{"data/proj", "data/proj", "inside/x", "sub/inner/x"},
 		{"data/proj", "data/proj", "inside", "inside"},
 		{"data/proj", "data/proj", "inside/", "inside"},

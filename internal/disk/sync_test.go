@@ -13,9 +13,9 @@ func TestSyncFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var files []string
-	for i := range 40 { // more than are synced at once
+	for i := range 40 { // more than are synced concurrently
 		path := filepath.Join(dir, strconv.Itoa(i))
-		if i%3 > 0 { // the others don't exist
+		if i%3 > 0 { // the other files don't exist
 			if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -30,8 +30,8 @@ func TestSyncFiles(t *testing.T) {
 	}
 }
 
-// TestSyncDirWhereThatIsImpossible syncs a directory of a file system that
-// can't: EINVAL, as of proc.
+// TestSyncDirWhereThatIsImpossible syncs a directory of a file system that returns EINVAL, such as
+// proc.
 func TestSyncDirWhereThatIsImpossible(t *testing.T) {
 	t.Parallel()
 	const dir = "/proc/self"

@@ -35,7 +35,7 @@ func TestParsePlist(t *testing.T) {
 	}
 }
 
-// FuzzParsePlist checks that nothing that a program prints is more than an error.
+// FuzzParsePlist checks that any output of a program results in at most an error.
 func FuzzParsePlist(f *testing.F) {
 	f.Add(`<plist><dict><key>images</key><array><dict><key>image-path</key><string>/x</string></dict></array></dict></plist>`)
 	f.Fuzz(func(t *testing.T, text string) {

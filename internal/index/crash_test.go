@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
-// TestCrashChild is no test but the process that is stopped.
+// TestCrashChild is the process that TestCrashWriter kills.
 func TestCrashChild(t *testing.T) {
 	dir := os.Getenv("INDEX_DIR")
 	if dir == "" {
@@ -23,7 +23,7 @@ func TestCrashChild(t *testing.T) {
 	fill(t, index.At(dir))
 }
 
-// TestCrashWriter kills a writer at each of its writes: the next one makes the index whole.
+// TestCrashWriter kills a writer at each of its writes. The next writer must repair the index.
 func TestCrashWriter(t *testing.T) {
 	t.Parallel()
 	_, _, want := made(t)

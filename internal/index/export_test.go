@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// SetVersion gives the index another version of its tables.
+// SetVersion sets the version of the index's tables.
 func SetVersion(ctx context.Context, f Files, version int) error {
 	w, err := OpenWriter(ctx, f)
 	if err != nil {

@@ -25,10 +25,10 @@ func fine(t testing.TB, err error) {
 	}
 }
 
-// noon is when the first turn of the tests begins.
+// noon returns the time of the first turn.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// turn is the turn n of a session.
+// turn returns turn n of a session.
 func turn(session, n int) *index.Turn {
 	at := noon().Add(time.Duration(session*100+n) * time.Minute)
 	id := int64(session*1000 + n)
@@ -84,7 +84,7 @@ func put(ctx context.Context, w *index.Writer) error {
 	return w.SetMeta(ctx, "done", "yes")
 }
 
-// state is all that questions return of the index.
+// state returns the results of all queries of the index.
 func state(t testing.TB, f index.Files) (string, error) {
 	t.Helper()
 	ctx := t.Context()
@@ -144,7 +144,7 @@ func TestFillingTwiceChangesNothing(t *testing.T) {
 	}
 }
 
-// However the tokens are grouped, they add up to those of the messages, each once.
+// The tokens of all groups add up to those of the messages, each counted once.
 func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 	t.Parallel()
 	f, _, _ := made(t)
@@ -153,7 +153,7 @@ func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 	fine(t, err)
 	row, err := w.PutSession(ctx, index.Session{Name: "resumed"})
 	fine(t, err)
-	again := turn(1, 1) // a session that goes on from another one has its messages, too
+	again := turn(1, 1) // a session that continues another one repeats its messages
 	again.Key = 77
 	_, err = w.Turns.Put(ctx, row, again)
 	fine(t, err)
@@ -272,8 +272,7 @@ func TestSimilarWordsAreFound(t *testing.T) {
 	}
 }
 
-// Whatever bytes of the files are lost or changed, by whoever: the index is made anew, and
-// returns what it did.
+// After any loss or change of the files' bytes the index is rebuilt and returns the same results.
 func TestAnyByteMayBeLost(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "an index for each loss")
@@ -304,7 +303,7 @@ func TestAnyByteMayBeLost(t *testing.T) {
 			}
 			_, err = file.WriteAt(garbage, random.Int64N(size()))
 			fine(t, errors.Join(err, file.Close()))
-			later := time.Now().Add(time.Second) // as it would be on a clock that is finer
+			later := time.Now().Add(time.Second) // as on a clock with a higher resolution
 			fine(t, os.Chtimes(database, later, later))
 		}
 	}
@@ -341,7 +340,7 @@ func TestAnotherVersionIsMadeAnew(t *testing.T) {
 	}
 }
 
-// Writers wait for each other, readers see one state or the other.
+// Writers wait for each other, and readers see the index before or after a write.
 func TestWritersAndReadersAtOnce(t *testing.T) {
 	t.Parallel()
 	f, _, want := made(t)
@@ -365,7 +364,7 @@ func TestWritersAndReadersAtOnce(t *testing.T) {
 	fine(t, w.Close(t.Context(), nil))
 }
 
-// No text that anybody types is an error of SQLite.
+// No input of a user causes an error of SQLite.
 func FuzzQuery(f *testing.F) {
 	files, _, _ := made(f)
 	r, err := index.Open(f.Context(), files)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
-// Windows around every turn, and around both ends, are the list of Turns, whatever the filter.
+// Windows around every turn and around both ends match the list of Turns, for every filter.
 func TestWindowsAreTheList(t *testing.T) {
 	t.Parallel()
 	f := index.At(t.TempDir())
@@ -68,7 +68,7 @@ func TestWindowsAreTheList(t *testing.T) {
 	}
 }
 
-// BenchmarkWindow is a window in the middle of 100,000 turns, and at their end.
+// BenchmarkWindow reads windows in the middle and at the ends of 100,000 turns.
 func BenchmarkWindow(b *testing.B) {
 	f := index.At(b.TempDir())
 	ctx := b.Context()

@@ -63,7 +63,7 @@ func TestTermsAreFoundInTexts(t *testing.T) {
 	}
 }
 
-// Whatever a text is, words are where they say, and the same words are found again.
+// For any text, words are at their reported positions, and a search finds the same words.
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{"rateLimit", "a \"b c\"* d", "日本go", "\xff", "ÀÉ İ ß"} {
 		f.Add(seed)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rebuilt applies a line diff.
+// rebuilt returns b, rebuilt from a line diff.
 func rebuilt(t *testing.T, a, b string, ops []Op) string {
 	t.Helper()
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")

@@ -34,7 +34,7 @@ func TestHunks(t *testing.T) {
 	}
 }
 
-// A comparison finds as few changed lines as there can be.
+// A comparison finds the minimum number of changed lines.
 func TestPropCompareIsShortest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestFSReopen mounts a file system another time while it is mounted. A loop device that
-// lost the file, or has that of another process, is not mounted in its place.
+// TestFSReopen mounts a file system that is already mounted. A loop device without a file, or with
+// another file, must not be mounted instead.
 func TestFSReopen(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("mounting needs root")

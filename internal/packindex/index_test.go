@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
-// TestIndex compares all that an index has with git's own list of it, with offsets of 32
-// and, from byte 64 of the pack on, of 64 bits.
+// TestIndex compares an index with git's listing of it, with 32-bit offsets, and with 64-bit ones
+// from byte 64 of the pack on.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "2,0x40"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// TestOpeners runs alone: a process that another test starts has our files open
-// until it is the program that it shall be.
+// TestOpeners runs alone: a process that another test starts has our files open until it executes
+// its program.
 func TestOpeners(t *testing.T) {
 	dir := t.TempDir()
 	id := func(name string) (*os.File, proc.FileID) {
@@ -36,7 +36,7 @@ func TestOpeners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child.Stdout, child.ExtraFiles = f, []*os.File{f} // twice open, one process
+	child.Stdout, child.ExtraFiles = f, []*os.File{f} // two descriptors of one process
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestPager(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("line\n", 100_000) // more than a pipe holds
+	long := strings.Repeat("line\n", 100_000) // more than fits in a pipe
 	tests := map[string]struct {
 		command string
 		shown   bool

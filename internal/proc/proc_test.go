@@ -27,7 +27,7 @@ func TestAProcessIsAliveUntilItEnds(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // from here on it has its arguments
+	if _, err := out.Read(make([]byte, 1)); err != nil { // once it writes, it has its arguments
 		t.Fatal(err)
 	}
 	pid := child.Process.Pid

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// sh is a shell script to be run.
+// sh returns a Run of a shell script.
 func sh(script string) proc.Run {
 	return proc.Run{Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH"), "MARK=here"}, Limit: 1 << 10}
 }
@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunDoesNotReadForEver what a program prints without end.
+// TestRunDoesNotReadForEver limits the output of a program that prints without end.
 func TestRunDoesNotReadForEver(t *testing.T) {
 	t.Parallel()
 	out, err := sh("yes").Output(t.Context())
@@ -44,8 +44,8 @@ func TestRunDoesNotReadForEver(t *testing.T) {
 	}
 }
 
-// TestRunEndsWhatItStarted when its time is over, whether or not that heeds the
-// signal: the pipe is open as long as the grandchild runs.
+// TestRunEndsWhatItStarted cancels a program, which may ignore the signal. The pipe is open while
+// its child runs.
 func TestRunEndsWhatItStarted(t *testing.T) {
 	t.Parallel()
 	for name, trap := range map[string]string{"heeding": "", "deaf": "trap '' TERM; "} {
@@ -58,7 +58,7 @@ func TestRunEndsWhatItStarted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				file, err := os.Open(pipe) // waits for the grandchild
+				file, err := os.Open(pipe) // blocks until the child opens it
 				if err == nil {
 					cancel()
 					_, err = io.ReadAll(file)

@@ -18,13 +18,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/chromium"
 )
 
-// TestBrowser opens pages in Chromium: `make browser` has it.
+// TestBrowser opens pages in Chromium; `make browser` runs it.
 //
 //	ENTIRE_TEST_BROWSER  the program
 //	ENTIRE_TEST_AXE      axe.min.js of axe-core: the accessibility check
-//	ENTIRE_TEST_SHOTS    a folder for screenshots
-//	ENTIRE_TEST_PAGES    pages that were made of records: they are checked and shown, too
-//	ENTIRE_TEST_TEXTS    how many hostile texts by chance, 20 if it isn't set
+//	ENTIRE_TEST_SHOTS    a directory for screenshots
+//	ENTIRE_TEST_PAGES    pages made from records, to check and to show as well
+//	ENTIRE_TEST_TEXTS    the number of random hostile texts, by default 20
 func TestBrowser(t *testing.T) {
 	program := os.Getenv("ENTIRE_TEST_BROWSER")
 	if program == "" {
@@ -55,7 +55,7 @@ func pageOf(tb testing.TB, r *report.Report) string {
 	return file
 }
 
-// many is a report of n turns and commits with readable texts.
+// many returns a report of n turns and commits with readable texts.
 func many(n int) *report.Report {
 	r := &report.Report{
 		Name: "tally", Selection: "Branch feature", Made: time.Date(2026, 3, 4, 17, 0, 0, 0, time.UTC), Version: "test",
@@ -80,7 +80,7 @@ func many(n int) *report.Report {
 	return r
 }
 
-// texts are the hostile texts, and others of pieces of them by chance.
+// texts returns the hostile texts, and random combinations of their pieces.
 func texts(tb testing.TB) []string {
 	tb.Helper()
 	n := 20
@@ -109,10 +109,10 @@ func texts(tb testing.TB) []string {
 	return list
 }
 
-// elements are the elements of a page, with the names of their attributes.
+// elements is a script that returns the elements of a page, with the names of their attributes.
 const elements = `Array.from(document.querySelectorAll("*"), (e) => e.localName + " " + Array.from(e.attributes, (a) => a.name).filter((n) => n !== "open").sort().join(" "))`
 
-// No hostile text runs a script, makes an element, or asks a network for anything.
+// testHostile checks that no hostile text runs a script, creates an element or causes a request.
 func testHostile(t *testing.T, b *chromium.Browser) {
 	for _, text := range texts(t) {
 		p := b.Open(t, "file://"+pageOf(t, example(text)))
@@ -135,7 +135,7 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// The policy of the page is in force: what could get in by a mistake of ours can't do anything.
+// testPolicy checks that the policy of the page blocks content that a bug could let in.
 func testPolicy(t *testing.T, b *chromium.Browser) {
 	p := b.Open(t, "file://"+pageOf(t, many(2)))
 	p.Eval(t, `(() => {
@@ -170,7 +170,7 @@ func testPolicy(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// Keys search, go from entry to entry, open them, and change the colours.
+// testKeyboard checks the keys that search, move between entries, open them, and change the colors.
 func testKeyboard(t *testing.T, b *chromium.Browser) {
 	p := b.Open(t, "file://"+pageOf(t, many(6)))
 	focus := func() (id string) {
@@ -206,7 +206,8 @@ func testKeyboard(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// The search and the filters hide entries, and a link leads to a turn wherever it is.
+// testFilters checks that the search and the filters hide entries, and that a link leads to a turn
+// even if it is hidden.
 func testFilters(t *testing.T, b *chromium.Browser) {
 	p := b.Open(t, "file://"+pageOf(t, many(6)))
 	set := func(name, value string) (shown []string) {
@@ -253,7 +254,7 @@ func testFilters(t *testing.T, b *chromium.Browser) {
 	}
 }
 
-// A page of 1,000 checkpoints opens within a second.
+// testLarge checks that a page of 1,000 checkpoints opens within a second.
 func testLarge(t *testing.T, b *chromium.Browser) {
 	const budget, tries = 1000, 5
 	r := many(1000)
@@ -296,18 +297,18 @@ func testLarge(t *testing.T, b *chromium.Browser) {
 		}), 300))`, &times)
 		now := spent()
 		if now < before {
-			before = 0 // another process has the page
+			before = 0 // a new process renders the page
 		}
 		best, paint, cpu = min(best, times.Load), min(paint, times.Paint), min(cpu, now-before)
 	}
 	t.Logf("%d bytes: loaded after %.0f ms, first painted after %.0f ms, %.0f ms of CPU time of its thread, the best of %d", info.Size(), best, paint, cpu, tries)
-	if min(best, cpu) > budget { // on a machine with other work only the CPU time says something
+	if min(best, cpu) > budget { // on a busy machine only the CPU time is reliable
 		t.Errorf("loaded after %.0f ms, with %.0f ms of CPU time", best, cpu)
 	}
 }
 
-// What a person sees: screenshots to look at, nothing wider than the window, and no serious
-// finding of the accessibility check.
+// testLook takes screenshots, and checks that nothing is wider than the window and that the
+// accessibility check has no serious findings.
 func testLook(t *testing.T, b *chromium.Browser, name, file string) {
 	p := b.Open(t, "file://"+file)
 	shots := os.Getenv("ENTIRE_TEST_SHOTS")
@@ -349,7 +350,7 @@ func testLook(t *testing.T, b *chromium.Browser, name, file string) {
 	}
 }
 
-// checkAccessible runs axe-core on the page as it is.
+// checkAccessible runs axe-core on the current page.
 func checkAccessible(t *testing.T, p *chromium.Page, where string) {
 	t.Helper()
 	axe := os.Getenv("ENTIRE_TEST_AXE")

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/report"
 )
 
-// example is a report in which every text of others is text.
+// example returns a report with the text in every field that others can write.
 func example(text string) *report.Report {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	diff := []report.File{{
@@ -40,7 +40,7 @@ func example(text string) *report.Report {
 	}
 }
 
-// hostile are texts that try to be more than text.
+// hostile returns texts that try to be interpreted as markup or code.
 func hostile() []string {
 	return []string{
 		`<script>window.hit=1</script>`, `"><img src=x onerror=window.hit=1>`, `' onmouseover='window.hit=1' x='`, `</style><script>window.hit=1</script>`,

@@ -31,7 +31,7 @@ func markdown(tb testing.TB, r *report.Report) string {
 	return b.String()
 }
 
-// plain is a text of the same length and with the same spaces that can't be markup.
+// plain returns a text of the same length and with the same spaces that can't be markup.
 func plain(text string) string {
 	b := []byte(text)
 	for i := range b {
@@ -42,15 +42,15 @@ func plain(text string) string {
 	return string(b)
 }
 
-// marks are the tags of a page, with the names of their attributes.
+// marks returns the tags of a page, with the names of their attributes.
 func marks(page string) []string {
 	return regexp.MustCompile(`<[^>]*`).FindAllString(regexp.MustCompile(`="[^"]*"`).ReplaceAllString(page, "="), -1)
 }
 
-// A page of hostile texts has the same markup as one of plain texts.
+// checkMarkup checks that a page of a hostile text has the same markup as one of a plain text.
 func checkMarkup(t *testing.T, text string) {
 	t.Helper()
-	const short = 200 // nothing is cut
+	const short = 200 // no text is cut
 	if text = text[:min(len(text), short)]; strings.TrimSpace(text) == "" {
 		return
 	}
@@ -77,7 +77,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(checkMarkup)
 }
 
-// No text of a report becomes markup, a link or a mention in Markdown.
+// No text of a report becomes HTML, a link or a mention in Markdown.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add(text)
@@ -92,7 +92,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// markup is only ever made of constants, and of the embedded style and script.
+// markup is only called with constants, and with the embedded style and script.
 func TestMarkupIsConstant(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -115,7 +115,8 @@ func TestMarkupIsConstant(t *testing.T) {
 	}
 }
 
-// A report of any size fits, and what is cut has the command that shows it.
+// A page and a Markdown text are bounded for a report of any size. A text that was cut is followed
+// by the command that shows all of it.
 func TestPageIsBounded(t *testing.T) {
 	t.Parallel()
 	r := &report.Report{Name: "large", Made: time.Unix(1e9, 0)}

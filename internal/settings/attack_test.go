@@ -12,8 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// A list of patterns that would cost every hook time is a problem, and the default
-// holds.
+// A list of patterns that would slow down every hook is reported, and the default is used.
 func TestAttackListsOfPatterns(t *testing.T) {
 	t.Parallel()
 	lists := map[string][]string{
@@ -42,9 +41,9 @@ func TestAttackListsOfPatterns(t *testing.T) {
 	}
 }
 
-// TestAttackVariablesOfTheClient checks that the env block of a worktree's
-// .claude/settings.json, which reaches hooks and the agent's commands as variables,
-// sets no more than a project may, wherever the file lies.
+// TestAttackVariablesOfTheClient checks that the env block of a worktree's .claude/settings.json,
+// which hooks and the agent's commands get as variables, can set only the values that a project may
+// set, wherever the file is.
 func TestAttackVariablesOfTheClient(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile {

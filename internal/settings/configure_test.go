@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// sources is a home and a worktree of their own, without settings.
+// sources returns a new home and worktree without settings.
 func sources(t *testing.T, env map[string]string) settings.Sources {
 	t.Helper()
 	return settings.Sources{Home: t.TempDir(), Worktree: t.TempDir(), Getenv: func(name string) string { return env[name] }}

@@ -83,7 +83,7 @@ func TestRecallLayers(t *testing.T) {
 	}
 }
 
-// Every variable of ours and of contextd's, with a value that isn't a default.
+// Every variable of the program and of contextd is set to a value other than the default.
 func TestRecallVariables(t *testing.T) {
 	t.Parallel()
 	value := func(s settings.Settings, key string) any {
@@ -198,7 +198,7 @@ func TestContextdFileEnablesNothing(t *testing.T) {
 	}
 }
 
-// The files that the pages of contextd show are taken as they stand.
+// The files shown in contextd's documentation are accepted unchanged.
 func TestContextdExamples(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -266,7 +266,7 @@ func FuzzContextd(f *testing.F) {
 	})
 }
 
-// jsonBlocks are the JSON examples of a page.
+// jsonBlocks returns the JSON examples of a page.
 func jsonBlocks(page string) []string {
 	var blocks []string
 	for _, text := range strings.Split(page, "```json\n")[1:] {
@@ -285,7 +285,7 @@ func page(t *testing.T, path string) string {
 	return string(data)
 }
 
-// The examples of the pages have all keys, with the defaults.
+// The examples of the pages set their keys to the defaults.
 func TestDocumentedExamples(t *testing.T) {
 	t.Parallel()
 	guide := jsonBlocks(page(t, "guides/checkpoint-automation.md"))
@@ -295,7 +295,7 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		place place
-		keys  int // set by the example
+		keys  int // that the example sets
 	}{
 		"the guide's own":      {place{user: guide[0]}, 16},
 		"the guide's contextd": {place{contextd: guide[1]}, 7},

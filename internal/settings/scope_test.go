@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// TestEveryKeyHasAScope fails when a key is new: whoever adds it decides in
-// scopes what a project, which anybody who can commit writes, may set it to.
+// TestEveryKeyHasAScope fails for a new key without an entry in scopes: its author must decide
+// which values a project, whose files anyone who can commit writes, may set.
 func TestEveryKeyHasAScope(t *testing.T) {
 	t.Parallel()
 	keys, scoped := settings.Keys(), settings.ScopedKeys()
@@ -24,8 +24,8 @@ func TestEveryKeyHasAScope(t *testing.T) {
 	}
 }
 
-// hostile are values that a project's files may not put in force, and values
-// of the same key that they may, empty if there are none.
+// hostile lists values that a project's files may not set, and harmless values of the same key that
+// they may set, empty if there are none.
 var hostile = []struct{ key, value, harmless string }{
 	{settings.KeyPushRemote, `"origin"`, ""},
 	{settings.KeyPushRemote, `"https://example.com/loot"`, ""},
@@ -45,7 +45,7 @@ var hostile = []struct{ key, value, harmless string }{
 	{"recall.max_auto_summaries", `1000`, `10`},
 }
 
-// nested is a settings file with one key.
+// nested returns a settings file with one key.
 func nested(key, value string) string {
 	parts := strings.Split(key, ".")
 	for _, part := range slices.Backward(parts) {
@@ -89,7 +89,7 @@ func TestAttackProjectValues(t *testing.T) {
 				continue
 			}
 
-			// A yes covers this value only.
+			// An approval covers only this value.
 			if err := settings.Approve(from.CommonDir, s.Pending()[0]); err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestAttackProjectValues(t *testing.T) {
 	}
 }
 
-// The same values count from the user's own layers.
+// The same values are valid in the user's own layers.
 func TestOwnLayersMaySetAll(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile {
@@ -132,7 +132,7 @@ func TestOwnLayersMaySetAll(t *testing.T) {
 	}
 }
 
-// A bad value of the project doesn't take the user's own out of force.
+// An invalid value of the project doesn't override the user's own.
 func TestAttackBadProjectValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// place is a set of folders with settings files in them.
+// place is a set of directories with settings files.
 type place struct {
 	contextd, user, project, local, mainProject, mainLocal string
 	marker                                                 bool
@@ -111,7 +111,7 @@ func TestLayers(t *testing.T) {
 	var got []row
 	for _, v := range s.Values() {
 		if strings.HasPrefix(v.Key, "recall.") {
-			continue // TestRecallLayers
+			continue // see TestRecallLayers
 		}
 		got = append(got, row{v.Key, v.Value, v.Source.Layer.String()})
 	}

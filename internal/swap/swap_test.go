@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
-// TestSwap replaces or removes a file after another program may have saved it, and
-// compares all files that are left.
+// TestSwap replaces or removes a file that another program may have saved meanwhile, and compares
+// the remaining files.
 func TestSwap(t *testing.T) {
 	replace := func(dir *dirfd.Dir, was *dirfd.Stat) error { return swap.Replace(dir, "temp", "file", was) }
 	remove := func(dir *dirfd.Dir, was *dirfd.Stat) error { return swap.Remove(dir, "temp2", "file", was) }
@@ -56,7 +56,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestPutBackNewer keeps a file that was saved under the name meanwhile.
+// TestPutBackNewer keeps a file saved under the name meanwhile.
 func TestPutBackNewer(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"temp": "old", "file": "newer"} {

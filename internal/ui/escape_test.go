@@ -24,7 +24,7 @@ func TestAttackEscape(t *testing.T) {
 	}
 }
 
-// On a terminal everything is escaped, in pieces of any length; elsewhere nothing is.
+// On a terminal everything is escaped, in pieces of any length. Other output is not changed.
 func TestAttackShow(t *testing.T) {
 	t.Parallel()
 	for size := 1; size < len(hostile); size++ {
@@ -51,7 +51,7 @@ func TestAttackShow(t *testing.T) {
 	}
 }
 
-// JSON on a terminal is valid and means the same.
+// JSON on a terminal is valid and has the same value.
 func TestAttackJSON(t *testing.T) {
 	t.Parallel()
 	in := map[string]any{"k" + strings.ToValidUTF8(hostile, ""): strings.ToValidUTF8(hostile, "")}

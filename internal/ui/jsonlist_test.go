@@ -26,7 +26,7 @@ func allOf(list []entryJSON) iter.Seq2[any, error] {
 	}
 }
 
-// A list that is written entry by entry has the bytes of one that is written whole.
+// A list written entry by entry has the same bytes as one written at once.
 func TestJSONListHasTheBytesOfJSON(t *testing.T) {
 	t.Parallel()
 	entries := []entryJSON{{"<a> & \x1b", []string{"1", "2"}}, {"b", []string{}}, {"}\n", nil}}
@@ -74,7 +74,7 @@ func TestJSONListHasTheBytesOfJSON(t *testing.T) {
 	}
 }
 
-// Each entry is written before the next one is read, and the end when all are.
+// Each entry is written before the next one is read, and the end after all of them.
 func TestJSONListWritesEachEntryBeforeTheNextIsRead(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -105,8 +105,8 @@ func TestJSONListWritesEachEntryBeforeTheNextIsRead(t *testing.T) {
 	}
 }
 
-// An error before the first entry leaves the output for JSON of it; a later one breaks the
-// list off.
+// An error before the first entry writes no output, so that the error can be written as JSON. A
+// later one ends the list early.
 func TestJSONListWithAnError(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("damaged")

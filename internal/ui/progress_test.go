@@ -81,7 +81,7 @@ func TestSizesAreShownBesideNumbers(t *testing.T) {
 				reach("saving", ui.Amount{Done: i, Bytes: i << 20})
 				time.Sleep(20 * time.Millisecond)
 			}
-			for i := range int64(101) { // all entries are begun at once, and the bytes take the time
+			for i := range int64(101) { // all entries are begun at once, their bytes take longer
 				reach("", ui.Amount{Done: 12, Total: 12, Bytes: i << 20, Size: 100 << 20})
 				time.Sleep(100 * time.Millisecond)
 			}

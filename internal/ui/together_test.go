@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sampleSheet has a question of each kind.
+// sampleSheet returns a sheet with a question of each kind.
 func sampleSheet(columns, rows int) *sheet {
 	s := newSheet("Set it up", []Question{
 		{Title: "Who is it for?", Help: "Help of the first.", Options: []Option{{"everybody", "all"}, {"only me", "one"}}},

@@ -188,7 +188,7 @@ func TestTableFitsATerminal(t *testing.T) {
 		t.Row("1", strings.Repeat("9", size), text)
 		return t
 	}
-	onTerminal := ui.Streams{Terminal: ui.Terminal{Out: true}} // of 80 columns, as none says otherwise
+	onTerminal := ui.Streams{Terminal: ui.Terminal{Out: true}} // 80 columns by default
 	middle := &ui.Table{First: 3, Gap: 4, Cut: "TEXT"}
 	middle.Row("ID", "TEXT", "WHEN")
 	middle.Row("1", text, "now")

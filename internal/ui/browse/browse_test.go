@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// user presses keys on a page, and waits for all that is done beside the terminal.
+// user presses keys on a page and runs the resulting commands.
 type user struct {
 	t    *testing.T
 	m    *model
@@ -30,7 +30,7 @@ func open(t *testing.T, page Page, width, height int) *user {
 	return u
 }
 
-// run runs a command, and those that follow from it.
+// run runs a command and those that result from it.
 func (u *user) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -87,7 +87,7 @@ func (u *user) chose(want *Result) {
 	}
 }
 
-// sample is a page with two groups, and two items behind a fold.
+// sample returns a page with two groups, and two items in a fold.
 func sample() Page {
 	choices := []Choice{{"Everything", "all"}, {"Some of it", "some"}}
 	return Page{

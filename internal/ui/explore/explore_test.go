@@ -13,11 +13,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// turns is a source of so many rows, of which it counts those that are read.
+// turns is a source of rows that counts the rows that were read.
 type turns struct {
 	count  int
 	read   int
-	newest int // rows that came in since
+	newest int // rows added since
 	fails  error
 	log    []string
 }
@@ -119,7 +119,7 @@ func (s *turns) show(_ context.Context, id string, _ io.Writer) error {
 	return nil
 }
 
-// user presses keys, and waits for all that is done beside the terminal.
+// user presses keys and runs the resulting commands.
 type user struct {
 	testing.TB
 
@@ -135,8 +135,7 @@ func open(t *testing.T, s *turns, width, height int) *user {
 	return u
 }
 
-// run runs a command, and those that follow from it, but for looks for new rows, which
-// would never end.
+// run runs a command and those that result from it, except refreshes, which would never end.
 func (u *user) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -206,7 +205,7 @@ func (u *user) sees(texts ...string) *user {
 	return u
 }
 
-// Of 100,000 rows those are read that are shown, and some around them.
+// Of 100,000 rows only those shown and some around them are read.
 func TestRowsAreReadAsShown(t *testing.T) {
 	t.Parallel()
 	s := &turns{count: 100_000}
@@ -227,7 +226,8 @@ func TestRowsAreReadAsShown(t *testing.T) {
 	}
 }
 
-// Every size has the title, the list, what the row changed, what was said, and the keys.
+// A terminal of any size from 60 columns on shows the title, the list, the row's changes and texts,
+// and the keys.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {250, 80}, {20, 5}, {1, 1}} {
@@ -269,7 +269,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// New rows move what is shown on only where the cursor is on the newest one.
+// New rows move the list only if the cursor is on the newest row.
 func TestNewRows(t *testing.T) {
 	t.Parallel()
 	s := &turns{count: 500}
@@ -283,7 +283,7 @@ func TestNewRows(t *testing.T) {
 	u.sees("> 1h ago   turn 500", "5 of 505")
 }
 
-// No text of a row or a page reaches the terminal as it is.
+// Texts of rows and pages are escaped on the terminal.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	const hostile = "\x1b]52;c;eA==\x07\x1b[2Jturn\u202e"

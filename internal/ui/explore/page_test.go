@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A search finds a text as it is shown, not the codes of its colours.
+// A search finds a text as shown, without the codes of its colors.
 func TestSearchIgnoresColours(t *testing.T) {
 	t.Parallel()
 	p := newPage(Text{Lines: []Line{{Text: "one"}, {Text: "tw\x1b[1mo\x1b[0m"}}})
