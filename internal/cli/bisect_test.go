@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestBisectInterrupted interrupts a search in a run of its command: the command ends with
-// it, and the search goes on at the snapshot where it was.
+// TestBisectInterrupted interrupts a search while its command runs: the command exits as well, and
+// the search continues at the same snapshot.
 func TestBisectInterrupted(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -31,7 +31,7 @@ test $(cat n) -lt 6
 		t.Helper()
 		cmd := exec.Command(bin, append([]string{"bisect", "run"}, args...)...)
 		cmd.Dir, cmd.Env = d.root, d.env
-		out, err := cmd.CombinedOutput() // ends when all that has the pipe has ended
+		out, err := cmd.CombinedOutput() // returns when all processes have closed the pipe
 		if cmd.ProcessState == nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// TestDoctorAsksForEachKind returns no to the one and yes to the other.
+// TestDoctorAsksForEachKind answers no to one question and yes to the other.
 func TestDoctorAsksForEachKind(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
@@ -54,7 +54,7 @@ func TestDoctorJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != 1 {
 		t.Fatalf("exit %d, %v\n%s", r.code, err, r.out)
 	}
-	// The test's program isn't the one on PATH, which is worth a note.
+	// The test's program isn't the one on PATH, which results in a note.
 	if len(got.Findings) != 2 || got.Findings[1].Code != "other-program" || got.OK || got.Findings[0].Code != "agent-hooks-missing" || !got.Findings[0].Fixable || got.Findings[0].Severity != "warning" {
 		t.Errorf("%+v", got)
 	}

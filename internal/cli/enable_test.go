@@ -168,7 +168,7 @@ func TestUninstallGivesEveryByteBack(t *testing.T) {
 			d.git("branch", "-q", "-D", "entire/checkpoints/v1")
 			after := d.snapshot()
 			for _, left := range []string{".git/refs/heads/entire", ".git/refs/heads/entire/checkpoints", ".git/packed-refs"} {
-				delete(after, left) // git's own leftovers
+				delete(after, left) // leftovers of git itself
 			}
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Error(diff)
@@ -253,7 +253,7 @@ func TestInteractiveEnable(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
-	d.input = strings.NewReader("2\nn\nn\n") // the last two where there is a claude
+	d.input = strings.NewReader("2\nn\nn\n") // the last two answers are for machines with claude
 	if r := d.entire("enable"); r.code != 0 || !strings.Contains(r.out, "(.entire/settings.local.json)") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
@@ -280,8 +280,8 @@ func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
 	check(t, "?? .claude/settings.json\n?? .entire/.gitignore\n?? .entire/settings.json", d.git("status", "--porcelain", "-uall"))
 }
 
-// TestDefaultsOfEnable accepts every default: settings for everybody, the question before
-// /clear, and no status line.
+// TestDefaultsOfEnable accepts every default: settings for everybody, the question before /clear,
+// and no status line.
 func TestDefaultsOfEnable(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
@@ -297,7 +297,7 @@ func TestDefaultsOfEnable(t *testing.T) {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 	other := repoDesk(t)
-	other.env = d.env // has the agent's program
+	other.env = d.env // includes the agent's program
 	if out := other.must("enable", "--agent", "claude-code"); !strings.Contains(out, "entire enable --mcp      be asked before /clear") {
 		t.Error(out)
 	}
@@ -306,7 +306,7 @@ func TestDefaultsOfEnable(t *testing.T) {
 	}
 }
 
-// TestEnableAsksNothingThatItCannotDo leaves the question before /clear out where another
+// TestEnableAsksNothingThatItCannotDo checks that the question before /clear is left out if another
 // MCP server has the name.
 func TestEnableAsksNothingThatItCannotDo(t *testing.T) {
 	t.Parallel()

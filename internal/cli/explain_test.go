@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestExplainOnATerminal shows what is longer than the screen through a pager,
-// and plainly where that can't be had or isn't wanted.
+// TestExplainOnATerminal checks that a text longer than the screen is shown through a pager, and
+// without one if there is none or it isn't wanted.
 func TestExplainOnATerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -42,8 +42,8 @@ func TestExplainOnATerminal(t *testing.T) {
 	}
 }
 
-// explained is a repository with a commit and its checkpoint, in which the
-// prompt was asked; it is in JSON.
+// explained returns a repository with a commit and its checkpoint, whose transcript contains the
+// prompt. The prompt must be escaped for JSON.
 func explained(t testing.TB, prompt string) *desk {
 	t.Helper()
 	d := repoDesk(t)

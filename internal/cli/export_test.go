@@ -6,10 +6,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 )
 
-// CommandPaths is every command of both programs that runs, by what is typed.
+// CommandPaths returns the names of all runnable commands of both programs.
 func CommandPaths() []string { return pathsOf((*cobra.Command).Runnable) }
 
-// JSONCommandPaths is those that take --json.
+// JSONCommandPaths returns those with the flag --json.
 func JSONCommandPaths() []string {
 	return pathsOf(func(cmd *cobra.Command) bool {
 		return cmd.Runnable() && (cmd.Flags().Lookup("json") != nil || cmd.InheritedFlags().Lookup("json") != nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// agentfs runs a command line of the other program, with keys typed into it.
+// agentfs runs a command line of agentfs, with keys as its input.
 func (d *desk) agentfs(keys string, args ...string) result {
 	d.Helper()
 	var out, errs bytes.Buffer
@@ -41,7 +41,7 @@ func (d *desk) fs(args ...string) string {
 	return r.out
 }
 
-// storeDesk has a store of the working directory.
+// storeDesk returns a desk with a store of the working directory.
 func storeDesk(t testing.TB) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -49,7 +49,7 @@ func storeDesk(t testing.TB) *desk {
 	return d
 }
 
-// lines is a terminal on which questions are lines of text.
+// lines sets a terminal on which questions are asked as lines of text.
 func (d *desk) lines() {
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
 }
@@ -146,7 +146,7 @@ Created:     2026-01-27 10:32:15
 	}
 }
 
-// TestFSDocumented shows that every key that --json prints is on the page.
+// TestFSDocumented checks that the page names every key that --json prints.
 func TestFSDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "agentfs.md"))

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// TestDisabled shows what commands do that work on recorded sessions.
+// TestDisabled checks commands that use recorded sessions, with recording disabled and enabled.
 func TestDisabled(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

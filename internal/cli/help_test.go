@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestCommandsOfTheWorkflows checks that each command that `help workflows` names is there,
-// with its flags.
+// TestCommandsOfTheWorkflows checks that each command in `help workflows` exists, with its flags.
 func TestCommandsOfTheWorkflows(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)

@@ -27,8 +27,8 @@ var listsOfOtherTools = []string{
 // a file, a script, the version, help.
 var notJSON = []string{"agentfs bisect", "entire fs bisect", "agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install", "agentfs completion uninstall"}
 
-// Every command with --json prints one value, an object that begins with "schema": in a
-// repository with snapshots, and as an error in a folder without anything.
+// Every command with --json prints one value, an object that begins with "schema", in a repository
+// with snapshots, and as an error in an empty directory.
 func TestJSONOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	commands := cli.JSONCommandPaths()
@@ -54,7 +54,7 @@ func TestJSONOfEveryCommand(t *testing.T) {
 	}
 }
 
-// onFirstWrite is an output that does something when the first bytes come.
+// onFirstWrite is an output that calls do before the first write.
 type onFirstWrite struct {
 	bytes.Buffer
 
@@ -69,8 +69,8 @@ func (w *onFirstWrite) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// A list is printed while it is read: what goes when the first entry comes out isn't in it,
-// and what was there before the command is what an unhurried one prints.
+// A list is printed while it is read: an entry removed when the first one is printed is missing,
+// and the other entries are those of a list printed before.
 func TestJSONListOfCheckpointsIsPrintedAsItIsRead(t *testing.T) {
 	t.Parallel()
 	d := storeDesk(t)

@@ -62,7 +62,7 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// repoDesk has a repository with a commit.
+// repoDesk returns a desk with a repository and a commit.
 func repoDesk(t testing.TB) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -105,7 +105,7 @@ func (d *desk) read(name string) string {
 	return string(data)
 }
 
-// with is the environment with more in it.
+// with returns the environment with more variables.
 func (d *desk) with(more ...string) []string { return slices.Concat(d.env, more) }
 
 func (d *desk) getenv(name string) string {
@@ -118,7 +118,7 @@ func (d *desk) getenv(name string) string {
 	return value
 }
 
-// result is what a command did.
+// result holds the exit status and the output of a command.
 type result struct {
 	code     int
 	out, err string
@@ -148,8 +148,8 @@ func (d *desk) must(args ...string) string {
 	return r.out
 }
 
-// snapshot is every file below the worktree with its mode and bytes, git's own
-// that change by themselves left out.
+// snapshot returns the mode and bytes of every file below the worktree, except files of git that
+// change by themselves.
 func (d *desk) snapshot() map[string]string {
 	d.Helper()
 	files := map[string]string{}
@@ -253,7 +253,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNothingIsMeant checks that a word is not taken for a short name that only has its length.
+// TestNothingIsMeant checks that a word of the same length as a short name isn't corrected to it.
 func TestNothingIsMeant(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

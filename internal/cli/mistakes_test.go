@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestMistakes types what people typed in the trial of the program that got a long or
-// unhelpful reply. What could be meant is done; the rest is refused, in at most three
-// lines, with a status for scripts and what to type instead.
+// TestMistakes runs commands that got a long or unhelpful reply when people tried the program. A
+// command with one obvious meaning is executed. The others are refused in at most three lines, with
+// an exit status for scripts and the right command.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
@@ -21,9 +21,9 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		text string // is on one of the lines
+		text string // must be on one of the lines
 	}{
-		// What names a thing, where there is one obvious thing to name.
+		// Arguments that name a thing, if only one thing can be meant.
 		{[]string{"explain", "HEAD"}, 0, "No associated Entire checkpoint"},
 		{[]string{"explain", "-c", "HEAD"}, 0, "No associated Entire checkpoint"},
 		{[]string{"explain", "src/auth.js"}, 1, "hint: `entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all"},
@@ -42,7 +42,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"resume", "5beab0c"}, 1, "hint: `entire sessions` lists sessions; `git fetch` may get a branch that was pushed from elsewhere"},
 		{[]string{"resume"}, 2, "hint: type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions"},
 		{[]string{"recall", "save", "login works"}, 1, "hint: a session is known here once it has run with recording on; `entire status` shows them"},
-		// Paths that match nothing.
+		// Paths without matching files.
 		{[]string{"rewind", "--to", "v2", "--paths", "src/nope"}, 1, "no file matches src/nope in v2 or now"},
 		{[]string{"rewind", "--to", "v2", "--paths", "a,b"}, 1, "hint: give --paths once for each path"},
 		{[]string{"fs", "restore", "v2", "--force", "--", "nope"}, 1, "no file matches nope in v2 or $WORK"},

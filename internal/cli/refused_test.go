@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// attackArgs is how each command is called where git refuses the repository, with
-// what lets it go as far as it can. A command that isn't here fails the test.
+// attackArgs returns the arguments with which each command gets as far as possible in a repository
+// that git refuses. A command that isn't listed fails the test.
 func attackArgs() map[string]string {
 	args := map[string]string{
 		"": "", "bisect": "", "bisect run": "-- true", "bisect log": "", "bisect replay": "x", "bisect reset": "", "blame": "a.txt", "why": "a.txt:1", "clean": "--force", "config": "", "config get": "strategy", "config set": "log_level debug --local", "config unset": "log_level --user", "disable": "--force", "check": "", "doctor": "--fix --force", "enable": "--agent claude-code --force",
@@ -46,7 +46,7 @@ func attackArgs() map[string]string {
 	return all
 }
 
-// hookVerbs are the events that the hooks know, from the code that takes them.
+// hookVerbs returns the events of the hooks, read from the code that handles them.
 func hookVerbs(t *testing.T, agent, file string) []string {
 	t.Helper()
 	source, err := os.ReadFile(file)
@@ -67,8 +67,8 @@ func hookVerbs(t *testing.T, agent, file string) []string {
 	return verbs
 }
 
-// trapped is a machine with a repository whose configuration runs a program that
-// leaves a mark, wherever git runs something of a configuration.
+// trapped is a machine with a repository whose configuration runs a program that writes a mark,
+// wherever git runs a program named by the configuration.
 type trapped struct {
 	*desk
 
@@ -76,7 +76,7 @@ type trapped struct {
 	bin               string
 }
 
-// trap sets the traps in the configuration of the repository with the git directory.
+// trap adds the traps to the configuration in the git directory.
 func (t *trapped) trap() {
 	t.Helper()
 	program := filepath.Join(filepath.Dir(t.mark), "trap")
@@ -153,8 +153,8 @@ func fine(t testing.TB, err error) {
 	}
 }
 
-// call runs a command line of one of the programs in the repository, and returns
-// the trap that it has sprung, if any.
+// call runs a command line of one of the programs in the repository. It returns the trap that was
+// triggered, if any.
 func (t *trapped) call(line, args string) string {
 	t.Helper()
 	words := append(strings.Fields(line), strings.Fields(args)...)
@@ -175,8 +175,8 @@ func (t *trapped) call(line, args string) string {
 	return string(sprung)
 }
 
-// listing is the names of all files in the git directory, with their sizes, but for
-// what "agentfs init" and "manage" make of a folder, which need no git.
+// listing returns the names and sizes of all files in the git directory, except those that "agentfs
+// init" and "manage" create without git.
 func (t *trapped) listing() []string {
 	t.Helper()
 	var list []string
@@ -193,7 +193,7 @@ func (t *trapped) listing() []string {
 	return list
 }
 
-// newTrapped makes a repository of the kind, with traps.
+// newTrapped creates a repository of the kind, with traps.
 func newTrapped(t *testing.T, kind, bin string) *trapped {
 	t.Helper()
 	d := repoDesk(t)
@@ -225,7 +225,7 @@ func newTrapped(t *testing.T, kind, bin string) *trapped {
 	return r
 }
 
-// giveAway makes the repository another user's: for git, if only root could do it.
+// giveAway makes another user the owner of the repository. Without root, only git assumes so.
 func (t *trapped) giveAway() {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -238,9 +238,9 @@ func (t *trapped) giveAway() {
 	}))
 }
 
-// TestAttackConfigurationOfARefusedRepository runs every command and hook where git
-// refuses the repository: nothing of its configuration may run, and nothing is
-// written into its git directory.
+// TestAttackConfigurationOfARefusedRepository runs every command and hook in a repository that git
+// refuses: no program of its configuration may run, and nothing may be written into its git
+// directory.
 func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "every command in five repositories")

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// pendingDesk is a repository with a session that has a pending file.
+// pendingDesk returns a repository with a session that has a pending file.
 func pendingDesk(t testing.TB) *desk {
 	t.Helper()
 	d := repoDesk(t)
@@ -55,8 +55,7 @@ func TestResetRefuses(t *testing.T) {
 	}
 }
 
-// TestOrphansAreShownAsTheyAre keeps what stands in hostile names off the
-// terminal.
+// TestOrphansAreShownAsTheyAre checks that control characters in names aren't printed.
 func TestOrphansAreShownAsTheyAre(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)

@@ -16,19 +16,18 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// storedSession is a session in a checkpoint that somebody has put on the
-// metadata branch.
+// storedSession is a session in a checkpoint that another user pushed to the metadata branch.
 type storedSession struct {
 	meta map[string]any
 	text string
 }
 
-// told is a transcript of one line.
+// told returns a transcript of one line.
 func told(at, text string) string {
 	return fmt.Sprintf(`{"type":"user","cwd":"/home/ada/proj","timestamp":%q,"message":{"role":"user","content":%q}}`, at, text) + "\n"
 }
 
-// keep puts a checkpoint on the metadata branch.
+// keep writes a checkpoint to the metadata branch.
 func (d *desk) keep(id string, sessions ...storedSession) {
 	d.Helper()
 	var in strings.Builder
@@ -58,7 +57,7 @@ func (d *desk) keep(id string, sessions ...storedSession) {
 	}
 }
 
-// talk is where the agent looks for a session of the desk.
+// talk returns the path where the agent keeps a session's transcript.
 func (d *desk) talk(id string) string {
 	return filepath.Join(agent.ClaudeCode().Project(func(string) string { return "" }, d.home, d.root), id+".jsonl")
 }
@@ -68,7 +67,7 @@ func (d *desk) interactive(input string) {
 	d.input = strings.NewReader(input)
 }
 
-// resumeDesk has a commit with the checkpoint of one session.
+// resumeDesk returns a desk with a commit and the checkpoint of one session.
 func resumeDesk(t *testing.T) *desk {
 	t.Helper()
 	d := repoDesk(t)
@@ -77,7 +76,7 @@ func resumeDesk(t *testing.T) *desk {
 	return d
 }
 
-// local gives the agent a transcript of the session s1.
+// local writes the agent's transcript of the session s1.
 func (d *desk) local(text string) {
 	d.Helper()
 	path := d.talk("s1")
@@ -204,8 +203,8 @@ func TestResumeAsksBeforeItMakesABranch(t *testing.T) {
 	}
 }
 
-// TestResumeBelievesNoPathOfTheMetadata protects files outside the agent's
-// folder from whoever can push to the metadata branch.
+// TestResumeBelievesNoPathOfTheMetadata checks that a user who can push to the metadata branch
+// can't write files outside the agent's directory.
 func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
@@ -251,8 +250,8 @@ func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
 	}
 }
 
-// TestResumeFollowsNoLinkOut protects what a link in the agent's folder leads
-// to, and writes nothing of the other sessions either.
+// TestResumeFollowsNoLinkOut checks that the target of a link in the agent's directory isn't
+// written, and that the other sessions aren't written either.
 func TestResumeFollowsNoLinkOut(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)

@@ -32,7 +32,7 @@ func golden(t testing.TB, name, got string) {
 	check(t, string(want), got)
 }
 
-// busy is a repository where much goes on.
+// busy returns a repository with several sessions, failed hooks and a journal.
 func busy(t testing.TB) *desk {
 	t.Helper()
 	d := repoDesk(t)
@@ -61,7 +61,7 @@ func busy(t testing.TB) *desk {
 func TestStatusGolden(t *testing.T) {
 	t.Parallel()
 	d := busy(t)
-	golden(t, "status.json", d.must("status", "--json")) // first: failures are shown to a person only once
+	golden(t, "status.json", d.must("status", "--json")) // first: a person sees failures only once
 	golden(t, "status.txt", d.must("status"))
 	if err := os.Remove(d.path(".entire/logs/seen")); err != nil {
 		t.Error(err)
@@ -194,7 +194,7 @@ func TestErrorsAreJSONToo(t *testing.T) {
 	}
 }
 
-// TestStatusSchema keeps docs/formats/status.md complete: it names every key.
+// TestStatusSchema checks that docs/formats/status.md names every key.
 func TestStatusSchema(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "status.md"))

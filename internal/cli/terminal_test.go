@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// programsDir is where build puts the real binaries; TestMain removes it.
+// programsDir is the directory of the real binaries that build creates; TestMain removes it.
 var programsDir string
 
 // build builds the real binaries, once.
@@ -41,7 +41,7 @@ var build = sync.OnceValue(func() (err error) {
 	return nil
 })
 
-// programs returns the folder of the real binaries.
+// programs returns the directory of the real binaries.
 func programs(t testing.TB) string {
 	t.Helper()
 	if err := build(); err != nil {
@@ -56,7 +56,7 @@ func program(t testing.TB) string {
 	return filepath.Join(programs(t), "entire")
 }
 
-// screen is a terminal that answers no question of the program's, only keys.
+// screen is a terminal that doesn't reply to queries of the program.
 type screen struct {
 	testing.TB
 
@@ -64,7 +64,7 @@ type screen struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
 	news chan struct{}
-	end  chan struct{} // is closed when nothing more is shown
+	end  chan struct{} // closed at the end of the output
 }
 
 func start(t testing.TB, cmd *exec.Cmd) *screen {
@@ -72,7 +72,7 @@ func start(t testing.TB, cmd *exec.Cmd) *screen {
 	return startOn(t, cmd, 80, 24)
 }
 
-// startOn starts a command on a terminal of a size.
+// startOn starts a command on a terminal of the size.
 func startOn(t testing.TB, cmd *exec.Cmd, columns, rows uint16) *screen {
 	t.Helper()
 	file, terminal, err := pty.Open()
@@ -87,7 +87,7 @@ func startOn(t testing.TB, cmd *exec.Cmd, columns, rows uint16) *screen {
 		cmd.Stdin = terminal
 	}
 	cmd.Stdout, cmd.Stderr = terminal, terminal
-	const stdout = 1 // standard input may be something else
+	const stdout = 1 // standard input may not be a terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: stdout}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func (s *screen) shown() string {
 	return s.text.String()
 }
 
-// wait ends when the text was shown.
+// wait returns once the text was shown.
 func (s *screen) wait(text string) {
 	s.Helper()
 	deadline := time.After(20 * time.Second)
@@ -142,7 +142,7 @@ func (s *screen) press(keys string) {
 	}
 }
 
-// pressAndSee ends when the screen has changed.
+// pressAndSee returns once the screen has changed.
 func (s *screen) pressAndSee(keys string) {
 	s.Helper()
 	before := len(s.shown())
@@ -156,7 +156,7 @@ func (s *screen) pressAndSee(keys string) {
 	}
 }
 
-// TestMuteTerminal shows that nothing waits for a terminal that doesn't answer.
+// TestMuteTerminal checks that no command waits for a terminal that doesn't reply.
 func TestMuteTerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -183,15 +183,15 @@ func TestMuteTerminal(t *testing.T) {
 				t.Errorf("%q asks the terminal: %q", args, text)
 			}
 		}
-		// A query that nobody answers ends after seconds, however fast the machine is.
+		// An unanswered query times out after seconds, however fast the machine is.
 		if best > alone+time.Second {
 			t.Errorf("%q takes %v on a terminal that doesn't answer, %v without one", args, best, alone)
 		}
 	}
 }
 
-// TestWidthAndPager shows that no line of a text is wider than the terminal, and that what is
-// longer than it goes through the pager.
+// TestWidthAndPager checks that no line is wider than the terminal, and that texts longer than it
+// go through the pager.
 func TestWidthAndPager(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -229,8 +229,8 @@ func TestWidthAndPager(t *testing.T) {
 	}
 }
 
-// TestListsArePaged shows that lists and findings that are longer than the terminal go
-// through the pager, however short they are.
+// TestListsArePaged checks that lists and findings longer than the terminal go through the pager,
+// even short ones.
 func TestListsArePaged(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -262,7 +262,7 @@ func TestListsArePaged(t *testing.T) {
 		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1", "PAGER=sed 's/^/|/'")
 		cmd.Stdin = strings.NewReader("")
 		s := startOn(t, cmd, 100, 2)
-		_ = cmd.Wait() // what is damaged, or asked without a terminal, is an error
+		_ = cmd.Wait() // damage, or a question without a terminal, is an error
 		<-s.end
 		if !strings.Contains(s.shown(), want) {
 			t.Errorf("%s: %q", args, s.shown())
@@ -270,8 +270,7 @@ func TestListsArePaged(t *testing.T) {
 	}
 }
 
-// TestSessionPicker lets a person choose the session to resume, each on a line of its own that
-// names it.
+// TestSessionPicker chooses the session to resume. Each has a line of its own that names it.
 func TestSessionPicker(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -345,8 +344,8 @@ func TestInterruptedOnATerminal(t *testing.T) {
 	}
 }
 
-// TestForgetOnATerminal asks before anything is forgotten: no leaves it, yes
-// doesn't.
+// TestForgetOnATerminal checks the question before a text is forgotten: after no the text is kept,
+// after yes it is not.
 func TestForgetOnATerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -378,8 +377,8 @@ func TestForgetOnATerminal(t *testing.T) {
 	}
 }
 
-// TestEnableInTmux shows all questions on one screen of two sizes, each with its default
-// chosen, and what to do next at the end.
+// TestEnableInTmux checks that all questions fit on one screen of two sizes, with their defaults
+// chosen, and that the next steps are shown at the end.
 func TestEnableInTmux(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -415,9 +414,8 @@ func TestEnableInTmux(t *testing.T) {
 	}
 }
 
-// TestPicker lets a person pick a point in tmux, on screens of three sizes: the choices
-// are on the screen all the time, the moments before rewinds are behind one line, the
-// filter finds files, and Esc and q leave.
+// TestPicker picks a point in tmux, on screens of three sizes: the choices are always visible, the
+// moments before rewinds are folded into one line, the filter finds files, and Esc and q leave.
 func TestPicker(t *testing.T) { //nolint:tparallel // its parts work in one repository, one after another
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -475,8 +473,8 @@ func TestPicker(t *testing.T) { //nolint:tparallel // its parts work in one repo
 	s.wait("Rewound to v3", "30 rewritten", "left 0")
 }
 
-// TestBrowse uses the browser in tmux, on screens of three sizes: every key, a turn that comes
-// in, and a screen that changes its size.
+// TestBrowse uses the browser in tmux, on screens of three sizes: every key, a new turn, and a
+// screen that is resized.
 func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repository, one after another
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -510,7 +508,7 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 			s.wait("q leave")
 			s.press("/", "guide", "Enter")
 			s.wait("/guide", "1 of 1", "guide.md")
-			s.press("Escape") // what follows it at once is a key with Alt
+			s.press("Escape") // a key that follows at once is read as Alt and that key
 			s.wait("1 of 3")
 			s.press("f", "src", "Enter")
 			s.wait("file: src", "1 of 2")
@@ -564,7 +562,7 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 	s.wait("left 130")
 }
 
-// TestBrowseWithoutAScreen leads to what prints lines.
+// TestBrowseWithoutAScreen checks the hint at the command that prints lines.
 func TestBrowseWithoutAScreen(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
@@ -583,7 +581,7 @@ func TestBrowseWithoutAScreen(t *testing.T) {
 			t.Errorf("%s: exit %d", mode, cmd.ProcessState.ExitCode())
 		}
 	}
-	// A terminal that replies to nothing, without colours.
+	// A terminal that doesn't reply to queries, without colors.
 	cmd := exec.Command(w.bin, "browse")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
 	s := start(t, cmd)
@@ -649,7 +647,7 @@ func (w *worker) json(v any) string {
 	return string(data)
 }
 
-// turn is a turn in which a file is written.
+// turn runs a turn in which a file is written.
 func (w *worker) turn(prompt, file, content string) {
 	w.Helper()
 	w.hook("user-prompt-submit", map[string]any{"prompt": prompt})
@@ -682,7 +680,7 @@ func (w *worker) append(message map[string]any) {
 	}
 }
 
-// opener is a folder with a program that opens pages.
+// opener creates a program that opens pages, and returns its directory.
 func (w *worker) opener() string {
 	w.Helper()
 	dir := filepath.Join(filepath.Dir(w.d.home), "opener")
@@ -693,7 +691,7 @@ func (w *worker) opener() string {
 	return dir
 }
 
-// opened waits for the path that the program was given.
+// opened waits for the path that the program is called with.
 func (w *worker) opened() string {
 	w.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
@@ -705,14 +703,14 @@ func (w *worker) opened() string {
 	return ""
 }
 
-// tmux is a terminal whose screen can be read.
+// tmux is a terminal whose screen the test can read.
 type tmux struct {
 	testing.TB
 
 	socket string
 }
 
-// startInTmux runs a command of the shell on a desk, in a terminal of that size.
+// startInTmux runs a shell command on a desk, in a terminal of that size.
 func startInTmux(t *testing.T, d *desk, command string, columns, rows int) *tmux {
 	t.Helper()
 	s := &tmux{TB: t, socket: filepath.Join(t.TempDir(), "socket")}
@@ -741,7 +739,7 @@ func (s *tmux) press(keys ...string) {
 	}
 }
 
-// wait ends when all of the texts are on the screen.
+// wait returns once all texts are on the screen.
 func (s *tmux) wait(texts ...string) {
 	s.Helper()
 	shown := ""
@@ -754,7 +752,7 @@ func (s *tmux) wait(texts ...string) {
 	s.Fatalf("%q isn't on the screen:\n%s", texts, shown)
 }
 
-// copied ends when the text is the one in the terminal's clipboard.
+// copied waits until the terminal's clipboard contains the text.
 func (s *tmux) copied(text string) {
 	s.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {

@@ -110,8 +110,7 @@ func TestAfterClear(t *testing.T) {
 	}
 }
 
-// TestHooksToolsAreSilent shows that nothing of what goes wrong is shown as a
-// failure of the clear.
+// TestHooksToolsAreSilent checks that no error is shown as a failure of the clear.
 func TestHooksToolsAreSilent(t *testing.T) {
 	tests := map[string]struct {
 		args  any

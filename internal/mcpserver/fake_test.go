@@ -25,7 +25,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// fake is a repository: what it returns is set, and what it was asked is noted.
+// fake is a repository with preset results that records the calls.
 type fake struct {
 	mu    sync.Mutex
 	asked []string
@@ -35,9 +35,9 @@ type fake struct {
 	states      []*session.State
 	settings    settings.Recall
 	unsaved     savedcontext.Unsaved
-	next        savedcontext.Recalled // of a session that begins
+	next        savedcontext.Recalled // for the next session
 	wanted      bool
-	err         error // of everything
+	err         error // of every call
 	panics      bool
 	history     index.Files
 	runs        []mcpserver.Run
@@ -46,7 +46,7 @@ type fake struct {
 	waited      time.Duration
 }
 
-// wait lets time pass.
+// wait advances the clock.
 func (f *fake) wait(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +140,7 @@ func (f *fake) List(_ context.Context, filter contextstore.Filter) ([]contextsto
 	return f.entries[:min(len(f.entries), filter.Limit)], err
 }
 
-// server serves the fake.
+// server returns a server of the fake.
 func (f *fake) server() *mcpserver.Server {
 	return &mcpserver.Server{
 		Open: func(_ context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
@@ -170,8 +170,8 @@ func (f *fake) server() *mcpserver.Server {
 	}
 }
 
-// client is a client of the server, of one version of the protocol, whose user
-// returns questions with answer; without one it can't ask.
+// client is a client with a version of the protocol. The user answers questions with answer; if it
+// is nil, the client can't ask.
 type client struct {
 	version string
 	answer  func(question string) string // accept, decline, cancel
@@ -223,8 +223,7 @@ func call(t *testing.T, cs *mcp.ClientSession, tool string, args any) (string, *
 	return strings.Join(texts, "\n"), res
 }
 
-// versions are the first and the last version of the protocol that clients
-// speak.
+// versions returns the first and the last version of the protocol that clients use.
 func versions() []string { return []string{"2025-06-18", "2026-07-28"} }
 
 func (f *fake) Sections(_ context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// busy is a fake with something to say to everybody.
+// busy returns a fake with a result for every call.
 func busy() *fake {
 	f := with(saved(2, 50))
 	f.states = []*session.State{state("s1", 4711, 0)}
@@ -26,7 +26,7 @@ func busy() *fake {
 	return f
 }
 
-// serve runs the server of a fake that refuses bad settings.
+// serve runs the server of a fake that refuses invalid settings.
 func serve(f *fake, in string, out io.Writer) error {
 	s := f.server()
 	s.Configure = func(_ string, changes []settings.Change) (settings.Settings, error) {
@@ -40,8 +40,8 @@ func serve(f *fake, in string, out io.Writer) error {
 	return s.Run(context.Background(), strings.NewReader(in), out)
 }
 
-// FuzzStdio sends any bytes: the server survives them, says nothing but
-// JSON-RPC, and still answers what follows.
+// FuzzStdio sends arbitrary bytes: the server must continue, write only JSON-RPC, and reply to the
+// next message.
 func FuzzStdio(f *testing.F) {
 	for _, seed := range []string{
 		"", "x", "{}", "[]", "[[]]", "null", "3", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`,
@@ -86,7 +86,7 @@ func FuzzStdio(f *testing.F) {
 	})
 }
 
-// FuzzCall calls tools with any input: there is one answer, with words.
+// FuzzCall calls tools with any input: each call gets one reply with a text or an error message.
 func FuzzCall(f *testing.F) {
 	tools := []string{
 		"checkpoint_save", "checkpoint_list", "checkpoint_search", "checkpoint_resume", "checkpoint_configure",

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// past is an index of turns with long prompts and many commands.
+// past returns an index of turns with long prompts and many commands.
 func past(t *testing.T, turns int) index.Files {
 	t.Helper()
 	f := index.At(t.TempDir())
@@ -38,7 +38,7 @@ func past(t *testing.T, turns int) index.Files {
 	return f
 }
 
-// found is the result of the tools, as far as the test reads it.
+// found contains the fields of the tools' results that the test reads.
 type found struct {
 	Turns []struct {
 		When, Prompt, Kind, Excerpt, Session string

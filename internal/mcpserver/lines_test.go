@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// blamed is the result of history_blame, as far as the tests read it.
+// blamed contains the fields of a result of history_blame that the tests read.
 type blamed struct {
 	Path    string `json:"path"`
 	Authors []struct {

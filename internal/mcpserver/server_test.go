@@ -25,7 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// saved is a checkpoint with n files of that many bytes.
+// saved returns a checkpoint with n files of about size bytes.
 func saved(n, size int) recall.Checkpoint {
 	c := recall.Checkpoint{
 		ID: "3f9a1c-77b0e2", Summary: "auth middleware (2 files, +10 -1)", Description: "JWT.", CreatedAt: now().Add(-2 * time.Hour),
@@ -125,7 +125,7 @@ func structured[T any](t *testing.T, res *mcp.CallToolResult) T { //nolint:iretu
 	return v
 }
 
-// state is a session that was active so many minutes ago.
+// state returns a session that was last active the given number of minutes ago.
 func state(id string, pid, minutes int) *session.State {
 	at := now().Add(-time.Duration(minutes) * time.Minute)
 	s := &session.State{ID: id, StartedAt: at.Add(-time.Hour), LastInteraction: &at, Phase: session.Idle}
@@ -180,7 +180,7 @@ func TestTheCallersSession(t *testing.T) {
 	}
 }
 
-// either is a, b if that is zero.
+// either returns a, or b if a is zero.
 func either[T comparable](a, b T) T { //nolint:ireturn // a type parameter
 	if a == *new(T) {
 		return b
@@ -311,8 +311,8 @@ func TestSectionsOfTheSchema(t *testing.T) {
 	}
 }
 
-// TestFullFits shows that no checkpoint is more than the client takes, and that
-// what is left out is named.
+// TestFullFits checks that every checkpoint fits within the client's limit, and that the result
+// names the omitted parts.
 func TestFullFits(t *testing.T) {
 	long := saved(3, 100)
 	long.State.Analysis.NextSteps = slices.Repeat([]string{strings.Repeat("é step ", 200)}, 300)
@@ -392,7 +392,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestConfigureForReal writes the user's file, and names who overrides it.
+// TestConfigureForReal writes the user's file, and names the source that overrides it.
 func TestConfigureForReal(t *testing.T) {
 	home := t.TempDir()
 	s := (&fake{}).server()
@@ -470,8 +470,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestFailuresAreTheTools shows that a failure, a panic too, is an answer and
-// the server goes on.
+// TestFailuresAreTheTools checks that a failure or a panic results in a reply, and that the server
+// continues.
 func TestFailuresAreTheTools(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
@@ -514,8 +514,8 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// TestStdio shows what the server makes of lines that are no messages: it
-// answers them and goes on, and has answered all when it ends.
+// TestStdio checks that the server replies to invalid lines and continues, and that it has replied
+// to everything when it ends.
 func TestStdio(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":"p","method":"ping"}` + "\n"
 	const pong = `"id":"p","result"`
@@ -557,8 +557,8 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestEnds shows that the server ends with its context, and when its parent is
-// gone, though its input is still open.
+// TestEnds checks that the server ends with its context, and when its parent has exited, even if
+// its input is still open.
 func TestEnds(t *testing.T) {
 	in, w := io.Pipe()
 	defer func() { _ = w.Close() }()
@@ -569,7 +569,7 @@ func TestEnds(t *testing.T) {
 	}
 	s := (&fake{}).server()
 	asked := 0
-	s.Parent = func() int { // another one from the second time on
+	s.Parent = func() int { // another process from the second call on
 		asked++
 		return 100 + min(asked, 2)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// upstream is a repository that breaks no rule.
+// upstream returns a repository that breaks no rule.
 func upstream(t *testing.T) *testkit.Upstream {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func twice(u *testkit.Upstream) {
 	emptyCommit(u, "x\n\nEntire-Checkpoint: "+testkit.UpstreamID+"\nEntire-Checkpoint: "+testkit.UpstreamID)
 }
 
-// lose drops the linked commit from every branch and every reflog.
+// lose removes the linked commit from every branch and every reflog.
 func lose(u *testkit.Upstream) {
 	u.Git("checkout", "-q", "HEAD~")
 	u.Git("branch", "-q", "-f", "main", "HEAD")

@@ -19,7 +19,7 @@ import (
 
 const moduleRoot = "../.."
 
-// goFiles calls use with the text of each Go file of the module.
+// goFiles calls use with the contents of each Go file of the module.
 func goFiles(t *testing.T, use func(path string, data []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(moduleRoot, func(path string, d fs.DirEntry, err error) error {
@@ -107,9 +107,9 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// variables are those of the program that set no key. The reason says why a
-// hostile value, as the env block of a project's agent settings can give, is
-// harmless, or what it does.
+// variables are the program's variables that set no key. The reason explains why a hostile value,
+// for example from the env block of a project's agent settings, is harmless, or describes its
+// effect.
 var variables = map[string]string{
 	"ENTIRE_NO_DETACH":               "work is done in the hook, which is bounded, and not after it",
 	"ENTIRE_TEST_TTY":                "a commit is taken for a person's; the question of commit_linking is a yes, which anybody's silence is",
@@ -128,9 +128,9 @@ var variables = map[string]string{
 	"ENTIRE_":                        "the beginning of the variables of keys",
 }
 
-// TestAttackEveryVariableIsKnown checks that each variable which the program reads is
-// that of a key, whose scope holds (TestAttackVariablesOfTheClient), or in variables.
-// Whoever adds one decides what a repository may do with it.
+// TestAttackEveryVariableIsKnown checks that each variable that the program reads belongs to a key,
+// whose scope applies (TestAttackVariablesOfTheClient), or is in variables. The author of a new one
+// must decide what a repository may do with it.
 func TestAttackEveryVariableIsKnown(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -138,7 +138,7 @@ func TestAttackEveryVariableIsKnown(t *testing.T) {
 	for _, v := range is.Values() {
 		known[settings.Variable(v.Key)] = true
 	}
-	shorter := map[string]bool{ // of keys in recall: the table of docs/formats/settings.md
+	shorter := map[string]bool{ // short names of keys in recall, see docs/formats/settings.md
 		"ENTIRE_AUTO_CHECKPOINT_ON_CLEAR": true, "ENTIRE_AUTO_RESUME": true, "ENTIRE_AUTO_RESUME_ON_START": true,
 		"ENTIRE_CHECKPOINT_THRESHOLD": true, "ENTIRE_CHECKPOINT_MAX_SIZE": true, "ENTIRE_CHECKPOINT_MODE": true, "ENTIRE_VERIFY_BEFORE_CLEAR": true,
 	}
@@ -299,8 +299,8 @@ func importsBelow(t *testing.T, file, folder string) []string {
 	return names
 }
 
-// TestNoPackageOpensConnections checks that no package of the module imports one that
-// opens network connections: what leaves the machine, git sends.
+// TestNoPackageOpensConnections checks that no package of the module imports one that opens network
+// connections: only git sends data to other machines.
 func TestNoPackageOpensConnections(t *testing.T) {
 	t.Parallel()
 	opens := regexp.MustCompile(`^(net|net/(http|rpc|smtp)(/.*)?|crypto/tls|golang\.org/x/net/.*|.*/go-git/v5/plumbing/transport(/.*)?)$`)

@@ -12,25 +12,25 @@ import (
 	"testing"
 )
 
-// Limits of a package and of a type, tests and generated files apart. What is above one is
-// cut in two, or has its reason in oversize.
+// Limits of a package and of a type, without tests and generated files. Larger ones are split, or
+// listed in oversize with a reason.
 const (
 	mostMethods = 25
 	mostFiles   = 25
 	mostLines   = 4000
 )
 
-// oversize has what may be above a limit, up to the number.
+// oversize lists the exceptions with their limits.
 var oversize = map[string]int{
-	"internal/git.Repo":            28, // a door: each method starts git, or reads or writes objects
-	"strategy/workspace.Workspace": 27, // what all packages of strategy share
+	"internal/git.Repo":            28, // each method starts git, or reads or writes objects
+	"strategy/workspace.Workspace": 27, // shared by all packages of strategy
 }
 
 // TestSizes checks the limits of packages and types.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	files, lines, methods := map[string]int{}, map[string]int{}, map[string]int{}
-	counted := map[string]bool{} // the files of several systems are one
+	counted := map[string]bool{} // files that differ only in their system count once
 	system := regexp.MustCompile(`_(linux|darwin|other)\.go$`)
 	goFiles(t, func(name string, data []byte) {
 		dir := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(name), filepath.FromSlash(moduleRoot)+"/"))

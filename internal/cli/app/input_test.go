@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A standard input that is never closed, or from which a byte comes now and then, ends
-// a command when it has waited long enough, or when the command is interrupted.
+// A command ends if its standard input is never closed or receives only single bytes, after a time
+// limit or when the command is interrupted.
 func TestAttackInputThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

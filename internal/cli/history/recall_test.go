@@ -122,7 +122,7 @@ func (s *shelf) Recall(_ context.Context, id string, kind brief.Kind) (savedcont
 	return savedcontext.Recalled{Checkpoint: s.all[id], Brief: s.brief}, nil
 }
 
-// shelved is a run of recall on three checkpoints.
+// shelved returns a run of recall on three checkpoints.
 func shelved(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -169,7 +169,7 @@ func shelved(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer) {
 	return r, s, out, errs
 }
 
-// goldenText compares text with a file in testdata, which ENTIRE_UPDATE=1 writes.
+// goldenText compares text with a file in testdata. ENTIRE_UPDATE=1 writes the file.
 func goldenText(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -341,7 +341,7 @@ func TestRecallSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := savedcontext.Saving{SessionID: "22222222-bbbb", Cause: recall.Requested, Summary: "Now", Description: "More", Tags: []string{"a"}, Mode: recall.SummaryMode}
-	s.wanted.Progress = nil // a function
+	s.wanted.Progress = nil // functions can't be compared
 	if d := cmp.Diff(want, s.wanted); d != "" {
 		t.Error(d)
 	}

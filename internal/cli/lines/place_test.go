@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPlaces holds what names lines of a file.
+// TestPlaces checks which arguments name lines of a file.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[string]place{
@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// FuzzPlace checks that lines of a file are those that are named, and are lines.
+// FuzzPlace checks that the lines are those in the argument, and a valid range.
 func FuzzPlace(f *testing.F) {
 	for _, seed := range []string{"a.go:12", "a.go:12-20", "a:0-0", "a: 1", ":1", "a:1-2-3", "a:+1--2", "a:9223372036854775808", "a:1_0", "a:\u0661"} {
 		f.Add(seed)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
-// While a turn is under way a rewind is asked about, as the agent doesn't know that files
-// change. Where only transcripts are restored none does.
+// A rewind during a turn asks first, because the agent doesn't notice that files change. A rewind
+// that restores only transcripts doesn't ask.
 func TestOnlyARewindThatChangesFilesIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	repo := &git.Repo{Root: t.TempDir(), CommonDir: t.TempDir()}

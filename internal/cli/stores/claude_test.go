@@ -22,7 +22,7 @@ func TestClaudeHooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var is, want any
-		if err := json.Unmarshal(got, &is); err != nil { // no trailing commas
+		if err := json.Unmarshal(got, &is); err != nil { // fails for trailing commas
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 		if err := json.Unmarshal([]byte(c.after), &want); err != nil {

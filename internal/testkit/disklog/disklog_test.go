@@ -52,7 +52,7 @@ func TestLogIsReadAsWritten(t *testing.T) {
 	}
 }
 
-// TestSomeBlocks: each block is written whole or not at all.
+// TestSomeBlocks checks that each block is written entirely or not at all.
 func TestSomeBlocks(t *testing.T) {
 	const block, blocks = 4096, 16
 	image, err := os.Create(filepath.Join(t.TempDir(), "image"))
@@ -63,7 +63,7 @@ func TestSomeBlocks(t *testing.T) {
 	if err := image.Truncate(block * blocks); err != nil {
 		t.Fatal(err)
 	}
-	// It begins and ends in the middle of a block.
+	// The write begins and ends in the middle of a block.
 	e := disklog.Entry{Kind: disklog.Write, At: 100, Size: block * (blocks - 1), Data: bytes.Repeat([]byte("x"), block*(blocks-1))}
 	if err := e.ApplySome(image, rand.New(rand.NewPCG(1, 2))); err != nil {
 		t.Fatal(err)

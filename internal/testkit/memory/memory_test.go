@@ -24,8 +24,8 @@ const (
 	sparseSize = 16 << 30
 )
 
-// plant makes the tree once: MEMORY_FILES files, most of them in folders of 91
-// and 43,008 in one.
+// plant creates the tree once: MEMORY_FILES files, 43,008 of them in one directory and the others
+// in directories of 91.
 func plant(t *testing.T, dir string) {
 	t.Helper()
 	files := 500_000
@@ -33,7 +33,7 @@ func plant(t *testing.T, dir string) {
 		files = n
 	}
 	ready := filepath.Join(dir, ".planted")
-	_, gone := os.Lstat(filepath.Join(dir, "data", "pkg00")) // the undo of a restore takes the tree away
+	_, gone := os.Lstat(filepath.Join(dir, "data", "pkg00")) // undoing a restore removes the tree
 	if text, err := os.ReadFile(ready); err == nil && gone == nil && string(text) == strconv.Itoa(files) {
 		return
 	}
@@ -62,7 +62,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// bench runs programs and notes their peak memory.
+// bench runs programs and records their peak memory.
 type bench struct {
 	t   *testing.T
 	dir string
@@ -70,7 +70,7 @@ type bench struct {
 	bin string
 }
 
-// run measures a program together with the children that it waits for.
+// run measures a program and the children that it waits for.
 func (b *bench) run(name, stdin, program string, args ...string) string {
 	b.t.Helper()
 	if program == "entire" {
@@ -105,7 +105,7 @@ func (b *bench) note(name string, kb int64, cpu time.Duration) {
 	}
 }
 
-// limited keeps the beginning of what a program prints.
+// limited keeps the beginning of a program's output.
 type limited struct{ buf bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
@@ -115,8 +115,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// settle waits for the children that a hook left, and returns the peak memory
-// that it saw of one.
+// settle waits for the background processes of a hook, and returns the highest peak memory seen.
 func (b *bench) settle() (kb int64) {
 	b.t.Helper()
 	for range 60_000 {
@@ -139,7 +138,7 @@ func (b *bench) settle() (kb int64) {
 	return 0
 }
 
-// peakOf is the peak resident set of a process, 0 if it has ended.
+// peakOf returns the peak resident set of a process, or 0 if it has exited.
 func peakOf(dir string) int64 {
 	data, _ := os.ReadFile(filepath.Join(dir, "status"))
 	_, rest, _ := strings.Cut(string(data), "VmHWM:")
@@ -204,7 +203,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// emptyBench is a bench in a folder of the cache that may not be there yet.
+// emptyBench returns a bench in a directory of the cache that may not exist yet.
 func emptyBench(t *testing.T, name string) (b *bench, cache string) {
 	t.Helper()
 	cache = os.Getenv("MEMORY_CACHE")
@@ -226,8 +225,7 @@ func emptyBench(t *testing.T, name string) (b *bench, cache string) {
 	return b, cache
 }
 
-// TestMemoryOfAConversation goes back and forth between two lengths of a transcript of
-// 300 MB.
+// TestMemoryOfAConversation switches between two lengths of a transcript of 300 MB.
 func TestMemoryOfAConversation(t *testing.T) {
 	b, _ := emptyBench(t, "memory-conversation")
 	must(t, os.RemoveAll(b.dir))

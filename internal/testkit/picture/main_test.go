@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The picture in the README is that of docs/day.txt; `make picture` draws it anew.
+// The picture in the README is drawn from docs/day.txt; `make picture` redraws it.
 func TestPictureIsDrawn(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/day.txt")

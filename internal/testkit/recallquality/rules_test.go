@@ -59,14 +59,14 @@ func session(t *testing.T, parts ...any) *transcript {
 	return read(list)
 }
 
-// Each rule accepts what is true of a transcript, and finds what is false.
+// Each rule accepts a true statement about a transcript, and finds a false one.
 func TestEachRuleFindsAFalseStatement(t *testing.T) {
 	t.Parallel()
 	test := bash("go test ./...", "--- FAIL: TestDates\nFAIL\nExit code 1", true)
 	for name, c := range map[string]struct {
 		lines []any
 		brief string
-		wrong string // a part of the reason; empty if it is true
+		wrong string // a part of the reason, or empty if the brief is true
 	}{
 		"request as typed":              {[]any{user("Mend the dates, please")}, "**Requests** (x):\n1. Mend the dates, please\n", ""},
 		"request that nobody typed":     {[]any{user("Mend the dates")}, "**Requests** (x):\n1. Mend the clocks\n", "not in the person's words"},

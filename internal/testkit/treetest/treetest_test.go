@@ -27,7 +27,7 @@ func TestSameSeedSameTree(t *testing.T) {
 	}
 	one, two := plant(), plant()
 	for _, m := range []treetest.Model{one, two} {
-		for path, node := range m { // those that were not set are those of now
+		for path, node := range m { // times that were not set differ
 			node.Mtime = 0
 			m[path] = node
 		}
@@ -40,8 +40,7 @@ func TestSameSeedSameTree(t *testing.T) {
 	}
 }
 
-// TestCopiedExactly holds the reader against cp -a, which keeps everything but
-// which parts of a small file are holes.
+// TestCopiedExactly compares the reader with cp -a, which keeps everything except small holes.
 func TestCopiedExactly(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -102,8 +101,7 @@ func TestHolesAreSeen(t *testing.T) {
 	}
 }
 
-// Holes that a snapshot may not notice are no difference, nor is one at the end that
-// is less than a block.
+// Holes that a snapshot may not record are ignored, and so is one at the end smaller than a block.
 func TestSmallHolesAreNoDifference(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -111,7 +109,7 @@ func TestSmallHolesAreNoDifference(t *testing.T) {
 		t.Skip("no holes here")
 	}
 	for name, test := range map[string]struct {
-		at   []int64 // where blocks are written
+		at   []int64 // offsets of written blocks
 		size int64
 		want string
 	}{
