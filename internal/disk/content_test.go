@@ -358,7 +358,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// root opens a directory for a test.
+// root opens a directory and closes it at the end of the test.
 func root(t *testing.T, path string) *dirfd.Dir {
 	t.Helper()
 	d, err := dirfd.OpenRoot(path)
@@ -369,7 +369,7 @@ func root(t *testing.T, path string) *dirfd.Dir {
 	return d
 }
 
-// write makes the file name with the text in it.
+// write creates the file name with the text.
 func write(t *testing.T, d *dirfd.Dir, name, text string) {
 	t.Helper()
 	f, err := d.Create(name, 0o644)

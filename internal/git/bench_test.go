@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// bigRepository has 36,000 files in 1,200 directories, packed.
+// bigRepository returns a packed repository of 36,000 files in 1,200 directories.
 func bigRepository(b *testing.B) (*gittest.Sandbox, string) {
 	b.Helper()
 	s := gittest.New(b)

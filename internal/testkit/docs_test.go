@@ -223,7 +223,7 @@ func TestPackagesOfStrategyImportInOrder(t *testing.T) {
 	checkImportOrder(t, "strategy", regexp.MustCompile("(?m)^\\| [a-z]* ?\\| `([a-z]+)` \\| "))
 }
 
-// TestPackagesOfBandsImportInOrder checks the same of the packages below bands.
+// TestPackagesOfBandsImportInOrder checks the same for the packages below bands.
 func TestPackagesOfBandsImportInOrder(t *testing.T) {
 	t.Parallel()
 	checkImportOrder(t, "bands", regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| "))

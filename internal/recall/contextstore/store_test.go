@@ -91,7 +91,7 @@ func (b *bench) write(path, content string) {
 	fine(b, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)))
 }
 
-// blob stores a content as a capture does.
+// blob stores a content, as a capture does.
 func (b *bench) blob(content string) string {
 	b.Helper()
 	oid, err := b.store.Repo.WriteBlob([]byte(content))

@@ -9,10 +9,10 @@ func (l Line) Words() [][]string {
 	return all
 }
 
-// Masked reports whether the line may succeed though a command in it failed.
+// Masked reports whether the line may succeed even if a command in it failed.
 func (l Line) Masked() bool { return l.masked }
 
-// CheckNames returns the names of what the line checks.
+// CheckNames returns the names of the line's checks.
 func (l Line) CheckNames() []string {
 	var names []string
 	for i, name := range []string{"tests", "builds", "lints", "commits", "pushes"} {
