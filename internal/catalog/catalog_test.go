@@ -51,7 +51,7 @@ func full(version int) catalog.Checkpoint {
 	}
 }
 
-func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "made", "agentfs.db")
 	c := open(t, path)
@@ -83,7 +83,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	must(t, again.Check(t.Context()))
 }
 
-func TestRowsAreWrittenOver(t *testing.T) {
+func TestRowsAreReplaced(t *testing.T) {
 	t.Parallel()
 	c := open(t, filepath.Join(t.TempDir(), "db"))
 	must(t, c.AddStore(t.Context(), app()))
@@ -106,7 +106,7 @@ func TestRowsAreWrittenOver(t *testing.T) {
 	}
 }
 
-func TestTheHighestVersionStaysKnown(t *testing.T) {
+func TestHighestVersionIsKept(t *testing.T) {
 	t.Parallel()
 	c := open(t, filepath.Join(t.TempDir(), "db"))
 	last := func() int {
@@ -134,7 +134,7 @@ func TestTheHighestVersionStaysKnown(t *testing.T) {
 	}
 }
 
-func TestErrorsThatCallersTellApart(t *testing.T) {
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	c := open(t, filepath.Join(t.TempDir(), "db"))
 	must(t, c.AddStore(t.Context(), app()))
@@ -155,7 +155,7 @@ func TestErrorsThatCallersTellApart(t *testing.T) {
 	}
 }
 
-func TestADeletedStoreTakesItsRowsAlong(t *testing.T) {
+func TestDeleteStoreDeletesRows(t *testing.T) {
 	t.Parallel()
 	c := open(t, filepath.Join(t.TempDir(), "db"))
 	must(t, c.AddStore(t.Context(), app()))
@@ -181,7 +181,7 @@ func TestNobodyElseCanReadIt(t *testing.T) {
 	}
 }
 
-func TestAPathMayHaveAnyBytes(t *testing.T) {
+func TestPathWithAnyBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a?b", "a#b", "a%20b", "a b", "a&mode=memory", "ä'\";\n"} {
@@ -196,7 +196,7 @@ func TestAPathMayHaveAnyBytes(t *testing.T) {
 	}
 }
 
-func TestAContextThatEndsIsObeyed(t *testing.T) {
+func TestCanceledContext(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	c := open(t, path)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-func aContext(id string, order int64) catalog.Context {
+func newContext(id string, order int64) catalog.Context {
 	return catalog.Context{
 		ID: id, OID: "o" + id, Summary: "s" + id, Created: at(order), Order: order, Status: "kept", Cause: "clear", Mode: "stateful",
 		Worktree: "/w", Branch: "main", Commit: "c", Session: "x", Files: 1, Bytes: 2, Text: "the text of " + id,
@@ -33,7 +33,7 @@ func TestContexts(t *testing.T) {
 			t.Errorf("without tables: %v", err)
 		}
 	}
-	a, b := aContext("a", 1), aContext("b", 2)
+	a, b := newContext("a", 1), newContext("b", 2)
 	must(t, c.SetContexts(t.Context(), "r", catalog.ContextChange{Put: []catalog.Context{a, b}, Stamp: "one"}))
 	must(t, c.SetContexts(t.Context(), "other", catalog.ContextChange{Put: []catalog.Context{a}}))
 	list := func(f catalog.ContextFilter, want ...catalog.Context) {
@@ -74,20 +74,20 @@ func TestContexts(t *testing.T) {
 }
 
 // A program without support for contexts must find the schema version that it knows.
-func TestContextsDontChangeTheVersion(t *testing.T) {
+func TestContextsKeepSchemaVersion(t *testing.T) {
 	t.Parallel()
 	path := stored(t)
 	db, err := sql.Open("sqlite", path)
 	must(t, err)
 	defer func() { _ = db.Close() }()
 	before := ask(t, db, "PRAGMA user_version")
-	must(t, open(t, path).SetContexts(t.Context(), "r", catalog.ContextChange{Put: []catalog.Context{aContext("a", 1)}}))
+	must(t, open(t, path).SetContexts(t.Context(), "r", catalog.ContextChange{Put: []catalog.Context{newContext("a", 1)}}))
 	if diff := cmp.Diff(before, ask(t, db, "PRAGMA user_version")); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestTheTablesOfContextsAreTheOnesOfThePage(t *testing.T) {
+func TestContextTablesMatchDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/formats/context.md")
 	must(t, err)

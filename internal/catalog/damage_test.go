@@ -27,7 +27,7 @@ func stored(t *testing.T) string {
 	return path
 }
 
-func TestADamagedDatabaseIsNoticedAndSetAside(t *testing.T) {
+func TestDamagedDatabaseIsSetAside(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(data []byte) []byte{
 		"text":           func([]byte) []byte { return []byte("this is no database, but a note of some length") },
@@ -67,14 +67,14 @@ func look(t *testing.T, path string) error {
 	return errors.Join(c.Check(t.Context()), c.Close())
 }
 
-func TestAnEmptyFileIsAnEmptyDatabase(t *testing.T) {
+func TestEmptyFileIsEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	must(t, os.WriteFile(path, nil, 0o600))
 	must(t, look(t, path))
 }
 
-func TestTablesOfAnotherShapeAreDamage(t *testing.T) {
+func TestOtherTablesAreDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	run(t, path, `CREATE TABLE stores (x); CREATE TABLE checkpoints (y)`)
@@ -83,7 +83,7 @@ func TestTablesOfAnotherShapeAreDamage(t *testing.T) {
 	}
 }
 
-func TestANewerDatabaseIsLeftAlone(t *testing.T) {
+func TestNewerDatabaseIsNotChanged(t *testing.T) {
 	t.Parallel()
 	path := stored(t)
 	run(t, path, `PRAGMA user_version = 99`)
@@ -93,7 +93,7 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestADatabaseWithTheFirstTablesKeepsItsRows(t *testing.T) {
+func TestFirstSchemaKeepsRows(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	run(t, path, `CREATE TABLE stores (

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-func TestTheTablesAreTheOnesOfThePage(t *testing.T) {
+func TestTablesMatchDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/formats/catalog.md")
 	must(t, err)

@@ -50,7 +50,7 @@ func command(t *testing.T, path, store string) *exec.Cmd {
 	return cmd
 }
 
-func TestManyProcessesWriteAtOnce(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	c := open(t, path)
@@ -82,7 +82,7 @@ func TestManyProcessesWriteAtOnce(t *testing.T) {
 	must(t, c.Check(t.Context()))
 }
 
-func TestManyProcessesMakeItAtOnce(t *testing.T) {
+func TestConcurrentCreation(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "made", "db")
 	var all sync.WaitGroup
@@ -106,7 +106,7 @@ func TestManyProcessesMakeItAtOnce(t *testing.T) {
 	}
 }
 
-func TestAKilledWriterHarmsNobody(t *testing.T) {
+func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	c := open(t, path)
@@ -132,7 +132,7 @@ func TestAKilledWriterHarmsNobody(t *testing.T) {
 	must(t, c.Check(t.Context()))
 }
 
-func TestABusyDatabaseIsWaitedForNoLongerThanTheContext(t *testing.T) {
+func TestBusyDatabaseWaitEndsWithContext(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "db")
 	c := open(t, path)

@@ -66,7 +66,7 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
-func TestDoctorWhereNothingIsSetUp(t *testing.T) {
+func TestDoctorWithoutSetup(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	before := d.snapshot()

@@ -71,7 +71,7 @@ func TestEnablingAgainKeepsTheStrategy(t *testing.T) {
 	check(t, "Enabled (auto-commit)\nSnapshots: off\n", d.must("status"))
 }
 
-func TestEnableLocalShowsOthersNothing(t *testing.T) {
+func TestEnableLocalIsPrivate(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	before := d.snapshot()
@@ -109,14 +109,14 @@ func TestDisableAndEnableAgain(t *testing.T) {
 	}
 }
 
-func TestDisableWhereNothingIs(t *testing.T) {
+func TestDisableWithoutSetup(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	check(t, "Entire is not set up here, so it is disabled.\n", d.must("disable"))
 	check(t, "", d.git("status", "--porcelain"))
 }
 
-func TestExistingProjectSettingsStay(t *testing.T) {
+func TestEnableKeepsProjectSettings(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	text := "{\n  // ours\n  \"enabled\": false, \"log_level\": \"debug\"\n}\n"
@@ -129,7 +129,7 @@ func TestExistingProjectSettingsStay(t *testing.T) {
 	check(t, strings.Replace(text, "false", "true", 1), d.read(".entire/settings.json"))
 }
 
-func TestUninstallGivesEveryByteBack(t *testing.T) {
+func TestUninstallRestoresFiles(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*desk){
 		"nothing there": func(*desk) {},
@@ -177,7 +177,7 @@ func TestUninstallGivesEveryByteBack(t *testing.T) {
 	}
 }
 
-func TestUninstallKeepsWhatTheUserChangedSince(t *testing.T) {
+func TestUninstallKeepsUserChanges(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.write(".entire/settings.json", `{"enabled": false}`)
@@ -214,7 +214,7 @@ func TestUninstallOfTheLastWorktreeCleansAll(t *testing.T) {
 	}
 }
 
-func TestWorktreesShareTheExcludeFileUntilTheLastIsUninstalled(t *testing.T) {
+func TestUninstallKeepsSharedExcludeFile(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.git("worktree", "add", "-q", d.path("../other"))
@@ -280,9 +280,9 @@ func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
 	check(t, "?? .claude/settings.json\n?? .entire/.gitignore\n?? .entire/settings.json", d.git("status", "--porcelain", "-uall"))
 }
 
-// TestDefaultsOfEnable accepts every default: settings for everybody, the question before /clear,
-// and no status line.
-func TestDefaultsOfEnable(t *testing.T) {
+// TestEnableDefaults accepts every default: settings for everybody, the question before /clear, and
+// no status line.
+func TestEnableDefaults(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
@@ -306,9 +306,9 @@ func TestDefaultsOfEnable(t *testing.T) {
 	}
 }
 
-// TestEnableAsksNothingThatItCannotDo checks that the question before /clear is left out if another
+// TestEnableSkipsImpossibleQuestions checks that the question before /clear is left out if another
 // MCP server has the name.
-func TestEnableAsksNothingThatItCannotDo(t *testing.T) {
+func TestEnableSkipsImpossibleQuestions(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")

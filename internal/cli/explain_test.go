@@ -13,7 +13,7 @@ import (
 func TestExplainOnATerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
-	d := explained(t, strings.Repeat("question\\n", 50))
+	d := explainDesk(t, strings.Repeat("question\\n", 50))
 	bin := program(t)
 	tests := map[string]struct {
 		env  string
@@ -42,9 +42,9 @@ func TestExplainOnATerminal(t *testing.T) {
 	}
 }
 
-// explained returns a repository with a commit and its checkpoint, whose transcript contains the
+// explainDesk returns a repository with a commit and its checkpoint, whose transcript contains the
 // prompt. The prompt must be escaped for JSON.
-func explained(t testing.TB, prompt string) *desk {
+func explainDesk(t testing.TB, prompt string) *desk {
 	t.Helper()
 	d := repoDesk(t)
 	d.git("commit", "-q", "--allow-empty", "-m", "Change\n\nEntire-Checkpoint: a1b2c3d4e5f6")

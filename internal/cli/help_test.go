@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCommandsOfTheWorkflows checks that each command in `help workflows` exists, with its flags.
-func TestCommandsOfTheWorkflows(t *testing.T) {
+// TestWorkflowCommands checks that each command in `help workflows` exists, with its flags.
+func TestWorkflowCommands(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	n := 0

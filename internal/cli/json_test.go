@@ -71,7 +71,7 @@ func (w *onFirstWrite) Write(p []byte) (int, error) {
 
 // A list is printed while it is read: an entry removed when the first one is printed is missing,
 // and the other entries are those of a list printed before.
-func TestJSONListOfCheckpointsIsPrintedAsItIsRead(t *testing.T) {
+func TestJSONCheckpointListStreams(t *testing.T) {
 	t.Parallel()
 	d := storeDesk(t)
 	for _, name := range []string{"one", "two", "three"} {

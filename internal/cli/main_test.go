@@ -253,8 +253,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNothingIsMeant checks that a word of the same length as a short name isn't corrected to it.
-func TestNothingIsMeant(t *testing.T) {
+// TestNoSuggestionForOtherWords checks that a word of the same length as a short name isn't
+// corrected to it.
+func TestNoSuggestionForOtherWords(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, args := range []string{"rewind --foo", "explain --foo", "foo", "bar", "fs foo"} {

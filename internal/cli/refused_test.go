@@ -220,13 +220,13 @@ func newTrapped(t *testing.T, kind, bin string) *trapped {
 	}
 	r.trap()
 	if strings.HasPrefix(kind, "foreign") {
-		r.giveAway()
+		r.changeOwner()
 	}
 	return r
 }
 
-// giveAway makes another user the owner of the repository. Without root, only git assumes so.
-func (t *trapped) giveAway() {
+// changeOwner makes another user the owner of the repository. Without root, only git assumes so.
+func (t *trapped) changeOwner() {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.env = append(t.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")

@@ -55,8 +55,8 @@ func TestResetRefuses(t *testing.T) {
 	}
 }
 
-// TestOrphansAreShownAsTheyAre checks that control characters in names aren't printed.
-func TestOrphansAreShownAsTheyAre(t *testing.T) {
+// TestOrphanNamesAreEscaped checks that control characters in names aren't printed.
+func TestOrphanNamesAreEscaped(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.must("enable", "--agent", "claude-code")

@@ -22,13 +22,13 @@ type storedSession struct {
 	text string
 }
 
-// told returns a transcript of one line.
-func told(at, text string) string {
+// oneLine returns a transcript of one line.
+func oneLine(at, text string) string {
 	return fmt.Sprintf(`{"type":"user","cwd":"/home/ada/proj","timestamp":%q,"message":{"role":"user","content":%q}}`, at, text) + "\n"
 }
 
-// keep writes a checkpoint to the metadata branch.
-func (d *desk) keep(id string, sessions ...storedSession) {
+// putCheckpoint writes a checkpoint to the metadata branch.
+func (d *desk) putCheckpoint(id string, sessions ...storedSession) {
 	d.Helper()
 	var in strings.Builder
 	const branch = "refs/heads/entire/checkpoints/v1"
@@ -57,8 +57,8 @@ func (d *desk) keep(id string, sessions ...storedSession) {
 	}
 }
 
-// talk returns the path where the agent keeps a session's transcript.
-func (d *desk) talk(id string) string {
+// transcriptPath returns the path where the agent keeps a session's transcript.
+func (d *desk) transcriptPath(id string) string {
 	return filepath.Join(agent.ClaudeCode().Project(func(string) string { return "" }, d.home, d.root), id+".jsonl")
 }
 
@@ -71,7 +71,7 @@ func (d *desk) interactive(input string) {
 func resumeDesk(t *testing.T) *desk {
 	t.Helper()
 	d := repoDesk(t)
-	d.keep("a1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s1"}, told("2026-01-02T00:00:00Z", "hello")})
+	d.putCheckpoint("a1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s1"}, oneLine("2026-01-02T00:00:00Z", "hello")})
 	d.git("commit", "-q", "--allow-empty", "-m", "work\n\nEntire-Checkpoint: a1b2c3d4e5f6")
 	return d
 }
@@ -79,7 +79,7 @@ func resumeDesk(t *testing.T) *desk {
 // local writes the agent's transcript of the session s1.
 func (d *desk) local(text string) {
 	d.Helper()
-	path := d.talk("s1")
+	path := d.transcriptPath("s1")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		d.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (d *desk) local(text string) {
 
 func (d *desk) localIs(text string) {
 	d.Helper()
-	data, err := os.ReadFile(d.talk("s1"))
+	data, err := os.ReadFile(d.transcriptPath("s1"))
 	if err != nil || string(data) != text {
 		d.Errorf("the local transcript is %q, %v", data, err)
 	}
@@ -98,8 +98,8 @@ func (d *desk) localIs(text string) {
 
 func TestResumeAsksBeforeItReplacesANewerTranscript(t *testing.T) {
 	t.Parallel()
-	newer := told("2026-01-03T00:00:00Z", "and more")
-	restored := strings.ReplaceAll(told("2026-01-02T00:00:00Z", "hello"), "/home/ada/proj", "%ROOT%")
+	newer := oneLine("2026-01-03T00:00:00Z", "and more")
+	restored := strings.ReplaceAll(oneLine("2026-01-02T00:00:00Z", "hello"), "/home/ada/proj", "%ROOT%")
 	tests := map[string]struct {
 		input string
 		code  int
@@ -130,7 +130,7 @@ func TestResumeAsksBeforeItReplacesANewerTranscript(t *testing.T) {
 	}
 }
 
-func TestResumeTellsWhichTranscriptIsNewer(t *testing.T) {
+func TestResumeReportsNewerTranscript(t *testing.T) {
 	t.Parallel()
 	at := func(time string) string { return fmt.Sprintf(`{"timestamp":%q}`, time) + "\n" }
 	const early, late = "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"
@@ -154,7 +154,7 @@ func TestResumeTellsWhichTranscriptIsNewer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := repoDesk(t)
-			d.keep("a1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s1"}, tt.stored})
+			d.putCheckpoint("a1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s1"}, tt.stored})
 			d.local(tt.local)
 			r := d.entire("resume", "a1b2c3d4e5f6")
 			if kept := r.code == 1; kept != tt.kept {
@@ -203,17 +203,17 @@ func TestResumeAsksBeforeItMakesABranch(t *testing.T) {
 	}
 }
 
-// TestResumeBelievesNoPathOfTheMetadata checks that a user who can push to the metadata branch
-// can't write files outside the agent's directory.
-func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
+// TestResumeIgnoresStoredPaths checks that a user who can push to the metadata branch can't write
+// files outside the agent's directory.
+func TestResumeIgnoresStoredPaths(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	secret := filepath.Join(d.home, ".bashrc")
 	if err := os.WriteFile(secret, []byte("mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	evil := told("2026-01-02T00:00:00Z", "evil")
-	d.keep("a1b2c3d4e5f6",
+	evil := oneLine("2026-01-02T00:00:00Z", "evil")
+	d.putCheckpoint("a1b2c3d4e5f6",
 		storedSession{map[string]any{"session_id": "good", "transcript_path": ".bashrc"}, evil},
 		storedSession{map[string]any{"session_id": "../../../.bashrc", "transcript_path": "../.bashrc"}, evil},
 		storedSession{map[string]any{"session_id": "x; rm -rf ~"}, evil},
@@ -242,7 +242,7 @@ func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
 		}
 		return err
 	})
-	if diff := cmp.Diff([]string{".bashrc", strings.TrimPrefix(d.talk("good"), d.home+"/")}, files); diff != "" {
+	if diff := cmp.Diff([]string{".bashrc", strings.TrimPrefix(d.transcriptPath("good"), d.home+"/")}, files); diff != "" {
 		t.Error(diff)
 	}
 	if data, err := os.ReadFile(secret); err != nil || string(data) != "mine\n" {
@@ -255,18 +255,18 @@ func TestResumeBelievesNoPathOfTheMetadata(t *testing.T) {
 func TestResumeFollowsNoLinkOut(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
-	d.keep("a1b2c3d4e5f6",
-		storedSession{map[string]any{"session_id": "s0"}, told("2026-01-02T00:00:00Z", "x")},
-		storedSession{map[string]any{"session_id": "s1"}, told("2026-01-02T00:00:00Z", "x")})
+	d.putCheckpoint("a1b2c3d4e5f6",
+		storedSession{map[string]any{"session_id": "s0"}, oneLine("2026-01-02T00:00:00Z", "x")},
+		storedSession{map[string]any{"session_id": "s1"}, oneLine("2026-01-02T00:00:00Z", "x")})
 	target := filepath.Join(d.home, "notes.jsonl")
 	if err := os.WriteFile(target, []byte("mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.local("")
-	if err := os.Remove(d.talk("s1")); err != nil {
+	if err := os.Remove(d.transcriptPath("s1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, d.talk("s1")); err != nil {
+	if err := os.Symlink(target, d.transcriptPath("s1")); err != nil {
 		t.Fatal(err)
 	}
 	r := d.entire("resume", "--force", "a1b2c3d4e5f6")
@@ -276,15 +276,15 @@ func TestResumeFollowsNoLinkOut(t *testing.T) {
 	if data, err := os.ReadFile(target); err != nil || string(data) != "mine\n" {
 		t.Errorf("%q %v", data, err)
 	}
-	if _, err := os.Lstat(d.talk("s0")); err == nil {
+	if _, err := os.Lstat(d.transcriptPath("s0")); err == nil {
 		t.Error("the other session was written")
 	}
 }
 
-func TestResumeTakesTheLastOfSeveralTrailers(t *testing.T) {
+func TestResumeUsesLastTrailer(t *testing.T) {
 	t.Parallel()
 	d := resumeDesk(t)
-	d.keep("b1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s2"}, told("2026-01-02T00:00:00Z", "x")})
+	d.putCheckpoint("b1b2c3d4e5f6", storedSession{map[string]any{"session_id": "s2"}, oneLine("2026-01-02T00:00:00Z", "x")})
 	d.git("commit", "-q", "--allow-empty", "-m", "squash\n\nEntire-Checkpoint: a1b2c3d4e5f6\nEntire-Checkpoint: b1b2c3d4e5f6")
 	if r := d.entire("resume", "HEAD"); !strings.Contains(r.err, "claude -r s2") {
 		t.Errorf("exit %d\n%s", r.code, r.err)
@@ -297,7 +297,7 @@ func TestResumeTakesTheLastOfSeveralTrailers(t *testing.T) {
 	if r := d.entire("resume", "HEAD"); r.code != 1 || !strings.Contains(r.err, "c1b2c3d4e5f6 is not stored here: there is no remote") {
 		t.Errorf("nothing stored: exit %d\n%s", r.code, r.err)
 	}
-	d.keep("a1b2c3dfffff", storedSession{map[string]any{"session_id": "s2"}, "{}"})
+	d.putCheckpoint("a1b2c3dfffff", storedSession{map[string]any{"session_id": "s2"}, "{}"})
 	if r := d.entire("resume", "a1b2c3d"); r.code != 1 || !strings.Contains(r.err, "several") {
 		t.Errorf("an ambiguous prefix: exit %d\n%s", r.code, r.err)
 	}

@@ -72,7 +72,7 @@ func TestStatusGolden(t *testing.T) {
 	golden(t, "help.txt", d.must("help"))
 }
 
-func TestStatusWhereNothingIs(t *testing.T) {
+func TestStatusWithoutSetup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		git        []string
@@ -183,7 +183,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 	check(t, "Enabled (manual-commit)\nSnapshots: off\n", other.must("status"))
 }
 
-func TestErrorsAreJSONToo(t *testing.T) {
+func TestErrorsAsJSON(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.root = filepath.Join(d.root, "gone")

@@ -156,8 +156,8 @@ func (s *screen) pressAndSee(keys string) {
 	}
 }
 
-// TestMuteTerminal checks that no command waits for a terminal that doesn't reply.
-func TestMuteTerminal(t *testing.T) {
+// TestUnresponsiveTerminal checks that no command waits for a terminal that doesn't reply.
+func TestUnresponsiveTerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
@@ -562,8 +562,8 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 	s.wait("left 130")
 }
 
-// TestBrowseWithoutAScreen checks the hint at the command that prints lines.
-func TestBrowseWithoutAScreen(t *testing.T) {
+// TestBrowseWithoutScreen checks the hint at the command that prints lines.
+func TestBrowseWithoutScreen(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
 	d := repoDesk(t)

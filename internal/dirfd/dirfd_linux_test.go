@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// TestChmodOfOlderSystems checks the fallback for systems without the newer call.
-func TestChmodOfOlderSystems(t *testing.T) {
+// TestChmodFallback checks the fallback for systems without the newer call.
+func TestChmodFallback(t *testing.T) {
 	t.Parallel()
 	d := root(t, t.TempDir())
 	write(t, d, "file", "")

@@ -62,7 +62,7 @@ func entries(t *testing.T, d *dirfd.Dir, buf []byte) map[string]byte {
 	return list
 }
 
-func TestNamesAreHandedOverWhateverTheyAre(t *testing.T) {
+func TestNamesWithAnyBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	d := root(t, dir)
@@ -95,7 +95,7 @@ func TestNamesAreHandedOverWhateverTheyAre(t *testing.T) {
 	}
 }
 
-func TestStatTellsWhatIsThere(t *testing.T) {
+func TestStat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	d := root(t, dir)
@@ -173,7 +173,7 @@ func TestTimesAreExact(t *testing.T) {
 	}
 }
 
-func TestNothingLeadsOutOfADirectory(t *testing.T) {
+func TestNamesStayInDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "in"), 0o700), os.Mkdir(filepath.Join(dir, "out"), 0o700),
@@ -183,7 +183,7 @@ func TestNothingLeadsOutOfADirectory(t *testing.T) {
 	d := root(t, filepath.Join(dir, "in"))
 	write(t, d, "mine", "")
 	for _, name := range []string{"..", ".", "", "/", "../out", "dir/file", "a\x00b"} {
-		for op, err := range each(d, name) {
+		for op, err := range everyOperation(d, name) {
 			if err == nil {
 				t.Errorf("%s %q was done", op, name)
 			}
@@ -191,7 +191,7 @@ func TestNothingLeadsOutOfADirectory(t *testing.T) {
 	}
 	for _, op := range []string{"open", "open file", "read", "chmod", "create", "mkdir"} {
 		for _, name := range []string{"dir", "link"} {
-			if err := each(d, name)[op]; err == nil {
+			if err := everyOperation(d, name)[op]; err == nil {
 				t.Errorf("%s of the link %q was done", op, name)
 			}
 		}
@@ -201,8 +201,8 @@ func TestNothingLeadsOutOfADirectory(t *testing.T) {
 	}
 }
 
-// each performs every operation that takes a name.
-func each(d *dirfd.Dir, name string) map[string]error {
+// everyOperation performs every operation that takes a name.
+func everyOperation(d *dirfd.Dir, name string) map[string]error {
 	var st dirfd.Stat
 	results := map[string]error{
 		"stat": d.Stat(name, &st), "chmod": d.Entry(name).Chmod(0o600),
@@ -323,7 +323,7 @@ func TestReadSmall(t *testing.T) {
 	}
 }
 
-func TestRootMayBeALink(t *testing.T) {
+func TestRootMayBeSymlink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700), os.Symlink("real", filepath.Join(dir, "link")), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))

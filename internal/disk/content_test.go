@@ -41,9 +41,9 @@ func exercise(t *testing.T, dir string, has abilities) {
 	}
 }
 
-// TestContentHere tests the file system of the temporary directory, with the abilities that it
+// TestContentInTempDir tests the file system of the temporary directory, with the abilities that it
 // reports.
-func TestContentHere(t *testing.T) {
+func TestContentInTempDir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	linking, err := disk.LinkingAt(dir)
@@ -251,7 +251,7 @@ func TestSegmentsStopAtAnError(t *testing.T) {
 	}
 }
 
-func TestCopyThatFailsLeavesNothing(t *testing.T) {
+func TestFailedCopyLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "src"), 0o700))

@@ -46,7 +46,7 @@ func TestWritesReplaceTheWholeFile(t *testing.T) {
 	}
 }
 
-func TestWriteThatFailsLeavesTheOldFileAlone(t *testing.T) {
+func TestFailedWriteKeepsOldFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := disk.WriteDurable(filepath.Join(dir, "missing", "file"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func TestWriteReplacesALinkNotItsTarget(t *testing.T) {
 	}
 }
 
-func TestSweepTempTakesOnlyOldFilesOfOurs(t *testing.T) {
+func TestSweepTempRemovesOnlyOwnOldFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := time.Unix(1_700_000_000, 0)
@@ -110,7 +110,7 @@ func TestSweepTempTakesOnlyOldFilesOfOurs(t *testing.T) {
 	}
 }
 
-func TestInodeTellsAReplacedFile(t *testing.T) {
+func TestInodeDetectsReplacedFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

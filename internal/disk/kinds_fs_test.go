@@ -55,8 +55,8 @@ func TestFSManyLinks(t *testing.T) {
 	}
 }
 
-// TestFSTreeOfTwo checks that the contents of a mount point are not counted.
-func TestFSTreeOfTwo(t *testing.T) {
+// TestFSCountTreeSkipsMounts checks that the contents of a mount point are not counted.
+func TestFSCountTreeSkipsMounts(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	testkit.MountAt(t, testkit.Tmpfs, 0, filepath.Join(dir, "sub", "mount"))
@@ -66,9 +66,9 @@ func TestFSTreeOfTwo(t *testing.T) {
 	}
 }
 
-// TestFSAttributesOfTheSystem checks that a file's attributes include those for access control, but
-// not the labels of security modules.
-func TestFSAttributesOfTheSystem(t *testing.T) {
+// TestFSSystemXattrs checks that a file's attributes include those for access control, but not the
+// labels of security modules.
+func TestFSSystemXattrs(t *testing.T) {
 	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
 		t.Run(kind, func(t *testing.T) {
 			dir := testkit.Mount(t, kind, 64)

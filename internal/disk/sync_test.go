@@ -30,9 +30,8 @@ func TestSyncFiles(t *testing.T) {
 	}
 }
 
-// TestSyncDirWhereThatIsImpossible syncs a directory of a file system that returns EINVAL, such as
-// proc.
-func TestSyncDirWhereThatIsImpossible(t *testing.T) {
+// TestSyncDirUnsupported syncs a directory of a file system that returns EINVAL, such as proc.
+func TestSyncDirUnsupported(t *testing.T) {
 	t.Parallel()
 	const dir = "/proc/self"
 	d, err := os.Open(dir)

@@ -49,7 +49,7 @@ func TestFreeLockIsTakenAfterTheDeadline(t *testing.T) {
 	}
 }
 
-func TestLockOfADeadProcessIsFree(t *testing.T) {
+func TestLockOfDeadProcessIsFree(t *testing.T) {
 	t.Parallel()
 	flock, err := exec.LookPath("flock")
 	if err != nil {

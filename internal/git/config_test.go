@@ -45,9 +45,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestConfigFileIsReadAsGitReadsIt compares the reader with git on files that
-// git accepts.
-func TestConfigFileIsReadAsGitReadsIt(t *testing.T) {
+// TestConfigFileMatchesGit compares the reader with git on files that git accepts.
+func TestConfigFileMatchesGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	quiet := *s

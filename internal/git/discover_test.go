@@ -27,8 +27,8 @@ func placeOf(r *git.Repo) place {
 	return place{r.GitDir, r.CommonDir, r.Root, r.WorktreeID, r.MainRoot(), r.Bare}
 }
 
-// asGit returns the results of git itself. Root is empty if there is no working tree.
-func asGit(s *gittest.Sandbox, dir string) place {
+// gitPlace returns the results of git itself. Root is empty if there is no working tree.
+func gitPlace(s *gittest.Sandbox, dir string) place {
 	s.T.Helper()
 	lines := strings.Split(s.Git(dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"), "\n")
 	p := place{GitDir: lines[0], CommonDir: lines[1]}
@@ -141,7 +141,7 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			t.Parallel()
 			s := gittest.New(t)
 			dir := tt.setup(s)
-			want := asGit(s, dir)
+			want := gitPlace(s, dir)
 			if tt.mainRoot != "" {
 				want.MainRoot = s.Path(tt.mainRoot)
 			}
@@ -190,7 +190,7 @@ func TestDiscoverStopsBelowACeiling(t *testing.T) {
 	}
 }
 
-func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
+func TestInheritedVariablesApplyOnlyInGitHooks(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	here, there := s.Init("here"), s.Init("there")
@@ -271,7 +271,7 @@ func TestAttackDiscoverARefusedRepository(t *testing.T) {
 	}
 }
 
-func TestBelowTakesOnlyAWorkingTreeWithItsGit(t *testing.T) {
+func TestBelowRequiresEmbeddedGitDir(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))
@@ -291,9 +291,9 @@ func TestBelowTakesOnlyAWorkingTreeWithItsGit(t *testing.T) {
 	}
 }
 
-// TestHookSeesWhatGitSees runs a hook with git that prints its environment, and discovers the
-// repository from that environment.
-func TestHookSeesWhatGitSees(t *testing.T) {
+// TestDiscoverInHook runs a hook with git that prints its environment, and discovers the repository
+// from that environment.
+func TestDiscoverInHook(t *testing.T) {
 	t.Parallel()
 	script := "#!/bin/sh\npwd >\"$OUT\"\nenv | grep ^GIT_ >>\"$OUT\"\n"
 	tests := map[string]func(s *gittest.Sandbox) (dir string, args []string){

@@ -65,7 +65,7 @@ func environments() map[string]func(s *gittest.Sandbox) string {
 		"shallow clone":        func(s *gittest.Sandbox) string { return clone(s, "--no-local", "--depth=1") },
 		"partial clone":        func(s *gittest.Sandbox) string { return clone(s, "--no-local", "--filter=blob:none") },
 		"everything packed":    func(s *gittest.Sandbox) string { d := s.Init("r"); s.Git(d, "gc", "-q"); return d },
-		"core.worktree":        elsewhere,
+		"core.worktree":        otherWorkTree,
 		"object dir is a link": movedObjects,
 		"no identity and quiet": func(s *gittest.Sandbox) string {
 			d := s.Init("r")
@@ -97,7 +97,7 @@ func clone(s *gittest.Sandbox, args ...string) string {
 	return s.Path("clone")
 }
 
-func elsewhere(s *gittest.Sandbox) string {
+func otherWorkTree(s *gittest.Sandbox) string {
 	s.T.Helper()
 	d := s.Init("r")
 	s.Write(s.Path("elsewhere"), "a", "a\n")
@@ -194,7 +194,7 @@ func TestSuperprojectKeepsItsModules(t *testing.T) {
 	}
 }
 
-func TestAPartialCloneNeverFetches(t *testing.T) {
+func TestPartialCloneNeverFetches(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := clone(s, "--no-local", "--filter=blob:none")

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestReadsOfFilesAreGits reads objects that are loose, packed, replaced or missing, and compares
-// them with git's.
-func TestReadsOfFilesAreGits(t *testing.T) {
+// TestReadMatchesGit reads objects that are loose, packed, replaced or missing, and compares them
+// with git's.
+func TestReadMatchesGit(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		s.Write(dir, "file", strings.Repeat("text\n", 10_000))

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-func TestWrittenObjectsAreGits(t *testing.T) {
+func TestWrittenObjectsMatchGit(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		r := s.Open(dir)
@@ -103,7 +103,7 @@ func TestEmptyTreeMayBeCommitted(t *testing.T) {
 	})
 }
 
-func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
+func TestExistingObjectIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))
@@ -155,7 +155,7 @@ func TestSharedRepositoryStaysWritableForItsGroup(t *testing.T) {
 	}
 }
 
-func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
+func TestWriteTreeRefusesInvalidEntries(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))
@@ -178,7 +178,7 @@ func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
 	}
 }
 
-func TestReadReportsWhatIsNotThere(t *testing.T) {
+func TestReadMissing(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -257,8 +257,8 @@ func TestReadWithinStopsAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestReadsAtTheSameTime runs reads concurrently with reads that are canceled.
-func TestReadsAtTheSameTime(t *testing.T) {
+// TestConcurrentReads runs reads concurrently with reads that are canceled.
+func TestConcurrentReads(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))
@@ -291,7 +291,7 @@ func TestReadsAtTheSameTime(t *testing.T) {
 	wg.Wait()
 }
 
-func TestExitErrorSaysWhatGitSaid(t *testing.T) {
+func TestExitErrorHasStderr(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))
@@ -305,7 +305,7 @@ func TestExitErrorSaysWhatGitSaid(t *testing.T) {
 	}
 }
 
-func TestBranchNameNeedsNoGit(t *testing.T) {
+func TestBranchNameStartsNoGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.Init("r"), Environ: []string{"PATH=/nonexistent"}}))

@@ -18,7 +18,7 @@ import (
 )
 
 // Encoded objects must be byte for byte those of go-git, which supports only SHA-1.
-func TestObjectsAreEncodedAsGoGitDoes(t *testing.T) {
+func TestEncodingMatchesGoGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	repo := s.Open(s.Init("main"))

@@ -76,9 +76,9 @@ func TestPackedObjectsAreReadWithoutAProcess(t *testing.T) {
 	}
 }
 
-// TestPacksThatAreLeftToGit reads objects through an index of version 1, many objects, and some of
-// a pack written after the list of packs was read.
-func TestPacksThatAreLeftToGit(t *testing.T) {
+// TestPacksLeftToGit reads objects through an index of version 1, many objects, and some of a pack
+// written after the list of packs was read.
+func TestPacksLeftToGit(t *testing.T) {
 	testkit.Long(t, "many repositories")
 	t.Parallel()
 	s := gittest.New(t)

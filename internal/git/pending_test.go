@@ -17,10 +17,9 @@ func loose(s *gittest.Sandbox, dir string) []string {
 	return gittest.Must[[]string](s.T)(filepath.Glob(filepath.Join(dir, ".git", "objects", "??", "*")))
 }
 
-// TestObjectsHaveNoNamesBeforeTheyAreSynced checks that objects are temporary files, which git's
-// prune removes, until another process may read them. Reads return them from memory or name them
-// first.
-func TestObjectsHaveNoNamesBeforeTheyAreSynced(t *testing.T) {
+// TestObjectsAreTemporaryUntilSynced checks that objects are temporary files, which git's prune
+// removes, until another process may read them. Reads return them from memory or name them first.
+func TestObjectsAreTemporaryUntilSynced(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -46,9 +45,9 @@ func TestObjectsHaveNoNamesBeforeTheyAreSynced(t *testing.T) {
 	s.Git(dir, "fsck", "--strict", "--no-dangling")
 }
 
-// TestObjectsThatNobodyNeededLeaveNothing checks that Close without SyncObjects, as in a hook that
-// fails, leaves no temporary files.
-func TestObjectsThatNobodyNeededLeaveNothing(t *testing.T) {
+// TestCloseRemovesPendingObjects checks that Close without SyncObjects, as in a hook that fails,
+// leaves no temporary files.
+func TestCloseRemovesPendingObjects(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -62,9 +61,9 @@ func TestObjectsThatNobodyNeededLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestManyObjectsAtOnce checks that many objects are named in batches, so that few of them are
-// pending.
-func TestManyObjectsAtOnce(t *testing.T) {
+// TestPendingObjectsAreBounded checks that many objects are named in batches, so that few of them
+// are pending.
+func TestPendingObjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -83,9 +82,9 @@ func TestManyObjectsAtOnce(t *testing.T) {
 	}
 }
 
-// TestHashedFilesAreStoredBesideTheOthers checks that objects of hashed files, which git stores in
-// a directory of its own below a path with any characters, are moved to the others.
-func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
+// TestHashedFilesAreMovedToObjects checks that objects of hashed files, which git stores in a
+// directory of its own below a path with any characters, are moved to the others.
+func TestHashedFilesAreMovedToObjects(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("a:b \"c\" [d]*")

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
+func TestReadManySkipsMissing(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "10,000 objects")
 	s := gittest.New(t)

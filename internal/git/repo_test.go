@@ -116,7 +116,7 @@ func TestRel(t *testing.T) {
 	}
 }
 
-func TestRelSeesADirectoryThatBecameASymlink(t *testing.T) {
+func TestRelDirectoryReplacedBySymlink(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")

@@ -26,7 +26,7 @@ func TestCrashChild(t *testing.T) {
 // TestCrashWriter kills a writer at each of its writes. The next writer must repair the index.
 func TestCrashWriter(t *testing.T) {
 	t.Parallel()
-	_, _, want := made(t)
+	_, _, want := filled(t)
 	n := 1
 	for ; killed(t, n, want); n++ {
 	}

@@ -123,7 +123,7 @@ func state(t testing.TB, f index.Files) (string, error) {
 	return fmt.Sprintf("%+v", all), nil
 }
 
-func made(t testing.TB) (index.Files, string, string) {
+func filled(t testing.TB) (index.Files, string, string) {
 	t.Helper()
 	dir := t.TempDir()
 	f := index.At(dir)
@@ -135,7 +135,7 @@ func made(t testing.TB) (index.Files, string, string) {
 
 func TestFillingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	f, _, want := made(t)
+	f, _, want := filled(t)
 	fill(t, f)
 	got, err := state(t, f)
 	fine(t, err)
@@ -147,7 +147,7 @@ func TestFillingTwiceChangesNothing(t *testing.T) {
 // The tokens of all groups add up to those of the messages, each counted once.
 func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 	t.Parallel()
-	f, _, _ := made(t)
+	f, _, _ := filled(t)
 	ctx := t.Context()
 	w, err := index.OpenWriter(ctx, f)
 	fine(t, err)
@@ -203,7 +203,7 @@ func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 
 func TestTurnsAreFiltered(t *testing.T) {
 	t.Parallel()
-	f, _, _ := made(t)
+	f, _, _ := filled(t)
 	r, err := index.Open(t.Context(), f)
 	fine(t, err)
 	defer func() { fine(t, r.Close()) }()
@@ -244,7 +244,7 @@ func TestTurnsAreFiltered(t *testing.T) {
 
 func TestSimilarWordsAreFound(t *testing.T) {
 	t.Parallel()
-	f, _, _ := made(t)
+	f, _, _ := filled(t)
 	r, err := index.Open(t.Context(), f)
 	fine(t, err)
 	defer func() { fine(t, r.Close()) }()
@@ -273,10 +273,10 @@ func TestSimilarWordsAreFound(t *testing.T) {
 }
 
 // After any loss or change of the files' bytes the index is rebuilt and returns the same results.
-func TestAnyByteMayBeLost(t *testing.T) {
+func TestRebuildAfterDamage(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "an index for each loss")
-	f, dir, want := made(t)
+	f, dir, want := filled(t)
 	database, stamp := filepath.Join(dir, "index.db"), filepath.Join(dir, "index.stamp")
 	size := func() int64 {
 		info, err := os.Stat(database)
@@ -325,9 +325,9 @@ func TestAnyByteMayBeLost(t *testing.T) {
 	}
 }
 
-func TestAnotherVersionIsMadeAnew(t *testing.T) {
+func TestOtherVersionIsRebuilt(t *testing.T) {
 	t.Parallel()
-	f, _, want := made(t)
+	f, _, want := filled(t)
 	fine(t, index.SetVersion(t.Context(), f, 99))
 	if _, err := state(t, f); !errors.Is(err, index.ErrLost) {
 		t.Error(err)
@@ -341,9 +341,9 @@ func TestAnotherVersionIsMadeAnew(t *testing.T) {
 }
 
 // Writers wait for each other, and readers see the index before or after a write.
-func TestWritersAndReadersAtOnce(t *testing.T) {
+func TestConcurrentWritersAndReaders(t *testing.T) {
 	t.Parallel()
-	f, _, want := made(t)
+	f, _, want := filled(t)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() { fill(t, f) })
@@ -366,7 +366,7 @@ func TestWritersAndReadersAtOnce(t *testing.T) {
 
 // No input of a user causes an error of SQLite.
 func FuzzQuery(f *testing.F) {
-	files, _, _ := made(f)
+	files, _, _ := filled(f)
 	r, err := index.Open(f.Context(), files)
 	fine(f, err)
 	f.Cleanup(func() { _ = r.Close() })

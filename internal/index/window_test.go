@@ -10,7 +10,7 @@ import (
 )
 
 // Windows around every turn and around both ends match the list of Turns, for every filter.
-func TestWindowsAreTheList(t *testing.T) {
+func TestWindowsMatchTurns(t *testing.T) {
 	t.Parallel()
 	f := index.At(t.TempDir())
 	fill(t, f)

@@ -35,7 +35,7 @@ func TestHunks(t *testing.T) {
 }
 
 // A comparison finds the minimum number of changed lines.
-func TestPropCompareIsShortest(t *testing.T) {
+func TestPropCompareIsMinimal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		gen := rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n", "e\n", "f\n"}), 0, 40)

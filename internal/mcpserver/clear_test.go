@@ -110,8 +110,8 @@ func TestAfterClear(t *testing.T) {
 	}
 }
 
-// TestHooksToolsAreSilent checks that no error is shown as a failure of the clear.
-func TestHooksToolsAreSilent(t *testing.T) {
+// TestHookToolsHideErrors checks that no error is shown as a failure of the clear.
+func TestHookToolsHideErrors(t *testing.T) {
 	tests := map[string]struct {
 		args  any
 		setup func(*fake)

@@ -18,7 +18,7 @@ import (
 
 // busy returns a fake with a result for every call.
 func busy() *fake {
-	f := with(saved(2, 50))
+	f := fakeWith(saved(2, 50))
 	f.states = []*session.State{state("s1", 4711, 0)}
 	f.entries = []contextstore.Entry{{ID: "3f9a1c-77b0e2", Summary: "s"}}
 	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: brief.Brief{Message: "m", Parts: []string{"p"}}}

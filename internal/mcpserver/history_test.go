@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// past returns an index of turns with long prompts and many commands.
-func past(t *testing.T, turns int) index.Files {
+// historyIndex returns an index of turns with long prompts and many commands.
+func historyIndex(t *testing.T, turns int) index.Files {
 	t.Helper()
 	f := index.At(t.TempDir())
 	ctx := t.Context()
@@ -48,7 +48,7 @@ type found struct {
 }
 
 func TestHistoryFitsItsBudget(t *testing.T) {
-	f := &fake{history: past(t, 40)}
+	f := &fake{history: historyIndex(t, 40)}
 	cs := client{}.connect(t, f.server())
 	for name, c := range map[string]struct {
 		tool  string

@@ -46,7 +46,7 @@ func saved(n, size int) recall.Checkpoint {
 	return c
 }
 
-func with(c recall.Checkpoint) *fake {
+func fakeWith(c recall.Checkpoint) *fake {
 	return &fake{checkpoints: map[string]recall.Checkpoint{c.ID: c}}
 }
 
@@ -84,7 +84,7 @@ func TestTools(t *testing.T) {
 }
 
 func TestSave(t *testing.T) {
-	f := with(saved(2, 2000))
+	f := fakeWith(saved(2, 2000))
 	f.states = []*session.State{state("s1", 4711, 0)}
 	text, res := call(t, client{}.connect(t, f.server()), "checkpoint_save", map[string]any{
 		"summary": "auth", "description": "more", "tags": []string{"jwt"}, "mode": "summary",
@@ -133,7 +133,7 @@ func state(id string, pid, minutes int) *session.State {
 	return s
 }
 
-func TestTheCallersSession(t *testing.T) {
+func TestCallerSession(t *testing.T) {
 	ended := state("ended", 4711, 0)
 	ended.Phase = session.Ended
 	elsewhere := state("elsewhere", 4711, 0)
@@ -157,7 +157,7 @@ func TestTheCallersSession(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := with(saved(0, 0))
+			f := fakeWith(saved(0, 0))
 			f.states = test.states
 			s := f.server()
 			open, last := s.Open, mcpserver.Place{}
@@ -228,7 +228,7 @@ func TestListAndSearch(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	f := with(saved(2, 100))
+	f := fakeWith(saved(2, 100))
 	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: brief.Brief{Message: "m", Parts: []string{"first", "second"}}}
 	cs := client{}.connect(t, f.server())
 	summary := "auth middleware (2 files, +10 -1) (id 3f9a1c-77b0e2, saved 2 hours ago)\nJWT.\nCurrent task: validate JWT\nNext steps:\n1. refresh\n2. docs"
@@ -263,7 +263,7 @@ func TestResumeByPart(t *testing.T) {
 	long.Content = strings.Repeat("a line of the file\n", 2000)
 	c.State.Files[path] = long
 	c.State.Analysis.Decisions = []string{"use JWT, not sessions", "keep the cookie"}
-	cs := client{}.connect(t, with(c).server())
+	cs := client{}.connect(t, fakeWith(c).server())
 	for args, want := range map[string]string{
 		`{"id":"3f9a","sections":["state","file contents"]}`: "state of 3f9a1c-77b0e2 within 3960\n\nfile contents of 3f9a1c-77b0e2 within 3960",
 		`{"id":"3f9a","sections":["todo"],"max_tokens":500}`: "todo of 3f9a1c-77b0e2 within 480",
@@ -285,9 +285,9 @@ func TestResumeByPart(t *testing.T) {
 	}
 }
 
-// TestSectionsOfTheSchema compares the schema's names with those of the brief.
-func TestSectionsOfTheSchema(t *testing.T) {
-	cs := client{}.connect(t, with(saved(0, 0)).server())
+// TestSchemaSections compares the schema's names with those of the brief.
+func TestSchemaSections(t *testing.T) {
+	cs := client{}.connect(t, fakeWith(saved(0, 0)).server())
 	args := map[string]any{"id": "3f9a", "sections": brief.SectionNames()}
 	if text, res := call(t, cs, "checkpoint_resume", args); res.IsError {
 		t.Error(text)
@@ -338,7 +338,7 @@ func TestFullFits(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := with(test.c).server()
+			s := fakeWith(test.c).server()
 			s.Tokens = test.tokens
 			text, res := call(t, client{}.connect(t, s), "checkpoint_resume", map[string]string{"id": "3f9a", "level": "full"})
 			limit := either(test.tokens, 25000)
@@ -392,8 +392,8 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestConfigureForReal writes the user's file, and names the source that overrides it.
-func TestConfigureForReal(t *testing.T) {
+// TestConfigureUserFile writes the user's file, and names the source that overrides it.
+func TestConfigureUserFile(t *testing.T) {
 	home := t.TempDir()
 	s := (&fake{}).server()
 	s.Configure = func(_ string, changes []settings.Change) (settings.Settings, error) {
@@ -418,7 +418,7 @@ func TestConfigureForReal(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	f := with(saved(1, 1))
+	f := fakeWith(saved(1, 1))
 	cs := client{}.connect(t, f.server())
 	tests := []struct{ tool, args, want string }{
 		{"checkpoint_save", `{"mode":"all"}`, `mode is "all", allowed: "stateful" or "summary"`},
@@ -470,9 +470,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestFailuresAreTheTools checks that a failure or a panic results in a reply, and that the server
+// TestToolErrors checks that a failure or a panic results in a reply, and that the server
 // continues.
-func TestFailuresAreTheTools(t *testing.T) {
+func TestToolErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		panics bool
@@ -485,7 +485,7 @@ func TestFailuresAreTheTools(t *testing.T) {
 		"it damaged": {err: recall.ErrDamaged, want: "entire doctor"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := with(saved(1, 1))
+			f := fakeWith(saved(1, 1))
 			f.err, f.panics = test.err, test.panics
 			cs := client{}.connect(t, f.server())
 			for _, tool := range []string{"checkpoint_resume", "checkpoint_resume"} {
@@ -557,9 +557,9 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestEnds checks that the server ends with its context, and when its parent has exited, even if
-// its input is still open.
-func TestEnds(t *testing.T) {
+// TestServerEnds checks that the server ends with its context, and when its parent has exited, even
+// if its input is still open.
+func TestServerEnds(t *testing.T) {
 	in, w := io.Pipe()
 	defer func() { _ = w.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-func TestAProcessIsAliveUntilItEnds(t *testing.T) {
+func TestAlive(t *testing.T) {
 	t.Parallel()
 	const script = "echo; read line"
 	child := exec.Command("sh", "-c", script)
@@ -58,7 +58,7 @@ func TestAProcessIsAliveUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestADetachedChildHasNothingOfOurs(t *testing.T) {
+func TestDetachedChildInheritsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "answer")

@@ -35,8 +35,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunDoesNotReadForEver limits the output of a program that prints without end.
-func TestRunDoesNotReadForEver(t *testing.T) {
+// TestRunLimitsOutput checks the limit on the output of a program that prints without end.
+func TestRunLimitsOutput(t *testing.T) {
 	t.Parallel()
 	out, err := sh("yes").Output(t.Context())
 	if !errors.Is(err, proc.ErrOutput) || len(out) != 1<<10 {
@@ -44,9 +44,9 @@ func TestRunDoesNotReadForEver(t *testing.T) {
 	}
 }
 
-// TestRunEndsWhatItStarted cancels a program, which may ignore the signal. The pipe is open while
+// TestRunCancelEndsChildren cancels a program, which may ignore the signal. The pipe is open while
 // its child runs.
-func TestRunEndsWhatItStarted(t *testing.T) {
+func TestRunCancelEndsChildren(t *testing.T) {
 	t.Parallel()
 	for name, trap := range map[string]string{"heeding": "", "deaf": "trap '' TERM; "} {
 		t.Run(name, func(t *testing.T) {

@@ -161,7 +161,7 @@ func TestLongTextPanics(t *testing.T) {
 
 // A secret is replaced everywhere, even if a shorter secret that it begins with was found there, or
 // a longer one begins with it.
-func TestSecretsThatBeginAlike(t *testing.T) {
+func TestSecretsWithCommonPrefix(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	base := randomToken(rng, 20)

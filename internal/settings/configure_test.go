@@ -156,7 +156,7 @@ func TestConfigureLeavesADamagedFile(t *testing.T) {
 	}
 }
 
-func TestConfigureAtOnce(t *testing.T) {
+func TestConcurrentConfigure(t *testing.T) {
 	t.Parallel()
 	from := sources(t, nil)
 	var all sync.WaitGroup

@@ -120,7 +120,7 @@ func TestAttackProjectValues(t *testing.T) {
 }
 
 // The same values are valid in the user's own layers.
-func TestOwnLayersMaySetAll(t *testing.T) {
+func TestUserLayersMaySetAll(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile {
 		from := sources(t, nil)

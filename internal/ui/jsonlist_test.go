@@ -27,7 +27,7 @@ func allOf(list []entryJSON) iter.Seq2[any, error] {
 }
 
 // A list written entry by entry has the same bytes as one written at once.
-func TestJSONListHasTheBytesOfJSON(t *testing.T) {
+func TestJSONListMatchesJSON(t *testing.T) {
 	t.Parallel()
 	entries := []entryJSON{{"<a> & \x1b", []string{"1", "2"}}, {"b", []string{}}, {"}\n", nil}}
 	type before struct {
@@ -75,7 +75,7 @@ func TestJSONListHasTheBytesOfJSON(t *testing.T) {
 }
 
 // Each entry is written before the next one is read, and the end after all of them.
-func TestJSONListWritesEachEntryBeforeTheNextIsRead(t *testing.T) {
+func TestJSONListStreams(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	var written []string

@@ -26,7 +26,7 @@ func TestProgressOfALongStepIsNamed(t *testing.T) {
 	})
 }
 
-func TestProgressKeepsToOneRow(t *testing.T) {
+func TestProgressFitsOneRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

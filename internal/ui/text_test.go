@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-func TestTextCommandsNoTerminal(t *testing.T) {
+func TestTextRemovesControlCharacters(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"a\n\tb\r\n":                 "a\n\tb\n",
@@ -25,7 +25,7 @@ func TestTextCommandsNoTerminal(t *testing.T) {
 	}
 }
 
-func TestEverythingFitsWithoutATerminal(t *testing.T) {
+func TestFitsWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	if s := (ui.Streams{Out: &bytes.Buffer{}, Terminal: ui.Terminal{Out: true}}); !s.Fits(string(make([]byte, 1<<20))) {
 		t.Error("a buffer is no screen")

@@ -19,7 +19,7 @@ func sampleSheet(columns, rows int) *sheet {
 	return s
 }
 
-func TestTheSheetOfEachWidth(t *testing.T) {
+func TestSheetWidths(t *testing.T) {
 	t.Parallel()
 	wide := sampleSheet(60, 20)
 	wide.press("down")
@@ -53,7 +53,7 @@ up/down · left/right change ·…`, "\n"), sampleSheet(30, 20).render()); diff 
 	}
 }
 
-func TestNoLineOfASheetIsOffTheScreen(t *testing.T) {
+func TestSheetFitsScreen(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{1, 9, 25, 60} {
 		for _, rows := range []int{1, 3, 9, 11, 30} {
@@ -74,7 +74,7 @@ func TestNoLineOfASheetIsOffTheScreen(t *testing.T) {
 	}
 }
 
-func TestAnswersOfASheet(t *testing.T) {
+func TestSheetAnswers(t *testing.T) {
 	t.Parallel()
 	for keys, want := range map[string]string{
 		"enter":                                  "all yes no",

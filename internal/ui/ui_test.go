@@ -149,7 +149,7 @@ func TestProgressOfAQuickStepIsSilent(t *testing.T) {
 	}
 }
 
-func TestAQuestionDependsOnTheOneBefore(t *testing.T) {
+func TestQuestionDependsOnPreviousAnswer(t *testing.T) {
 	t.Parallel()
 	fruit := ui.Question{Title: "Which?", Flag: "--x", Options: []ui.Option{{Label: "Apple", Value: "apple"}, {Label: "None", Value: ""}}}
 	more := ui.Question{Title: "How?", Flag: "--y", Then: func(earlier []string) (string, []ui.Option) {

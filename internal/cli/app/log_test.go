@@ -34,7 +34,7 @@ func TestLogIsLazyAndLeveled(t *testing.T) {
 	}
 }
 
-func TestLogMakesNoWorktree(t *testing.T) {
+func TestLogDoesNotCreateWorktree(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "gone")
 	log, closer := OpenLog(root, slog.LevelInfo)

@@ -122,8 +122,8 @@ func (s *shelf) Recall(_ context.Context, id string, kind brief.Kind) (savedcont
 	return savedcontext.Recalled{Checkpoint: s.all[id], Brief: s.brief}, nil
 }
 
-// shelved returns a run of recall on three checkpoints.
-func shelved(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer) {
+// newRecalling returns a run of recall on three checkpoints.
+func newRecalling(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	s = &shelf{all: map[string]recall.Checkpoint{}, brief: brief.Brief{
@@ -189,7 +189,7 @@ func goldenText(t *testing.T, name, got string) {
 
 func TestRecallList(t *testing.T) {
 	t.Parallel()
-	r, _, out, _ := shelved(t)
+	r, _, out, _ := newRecalling(t)
 	for _, opts := range []recallListOptions{{}, {all: true}, {all: true, limit: 1}, {all: true, query: "Earl"}} {
 		if err := r.list(t.Context(), opts); err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestRecallList(t *testing.T) {
 
 func TestRecallListEmpty(t *testing.T) {
 	t.Parallel()
-	r, s, out, errs := shelved(t)
+	r, s, out, errs := newRecalling(t)
 	clear(s.all)
 	for want, opts := range map[string]recallListOptions{
 		"of this worktree yet": {}, "checkpoints yet. Save one": {all: true}, "has all of: a b": {all: true, query: "a b"},
@@ -222,7 +222,7 @@ func TestRecallListEmpty(t *testing.T) {
 
 func TestRecallShow(t *testing.T) {
 	t.Parallel()
-	r, _, out, _ := shelved(t)
+	r, _, out, _ := newRecalling(t)
 	for _, id := range []string{"", "3f9a00", "aaaa"} {
 		if err := r.showOne(t.Context(), id, recallShowOptions{}); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func TestRecallShow(t *testing.T) {
 
 func TestRecallShowFile(t *testing.T) {
 	t.Parallel()
-	r, _, out, _ := shelved(t)
+	r, _, out, _ := newRecalling(t)
 	for _, name := range []string{"a.go", "../a.go", "/work/a.go", "./a.go"} { // the working directory is /work/x
 		out.Reset()
 		if err := r.showOne(t.Context(), "", recallShowOptions{file: name}); err != nil || out.String() != "package a\r\n\x1b" {
@@ -262,7 +262,7 @@ func TestRecallShowFile(t *testing.T) {
 
 func TestRecallErrors(t *testing.T) {
 	t.Parallel()
-	r, s, _, _ := shelved(t)
+	r, s, _, _ := newRecalling(t)
 	s.damaged = "aaaaaa-000002"
 	for prefix, want := range map[string]error{"3f9a": recall.ErrAmbiguous, "aaaa": recall.ErrDamaged} {
 		if err := r.showOne(t.Context(), prefix, recallShowOptions{}); !errors.Is(err, want) || app.HintOf(err) == "" {
@@ -280,7 +280,7 @@ func TestRecallErrors(t *testing.T) {
 
 func TestRecallBrief(t *testing.T) {
 	t.Parallel()
-	r, s, out, errs := shelved(t)
+	r, s, out, errs := newRecalling(t)
 	if err := r.brief(t.Context(), "", brief.Full); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestRecallBrief(t *testing.T) {
 
 func TestRecallBriefOfNothing(t *testing.T) {
 	t.Parallel()
-	r, s, out, errs := shelved(t)
+	r, s, out, errs := newRecalling(t)
 	s.brief = brief.Brief{}
 	r.is.Recall.OnStart = settings.Never
 	if err := r.brief(t.Context(), "", brief.Full); err != nil || out.Len() > 0 {
@@ -335,7 +335,7 @@ func TestRecallBriefOfNothing(t *testing.T) {
 
 func TestRecallSave(t *testing.T) {
 	t.Parallel()
-	r, s, out, _ := shelved(t)
+	r, s, out, _ := newRecalling(t)
 	r.Getenv = func(name string) string { return map[string]string{"CLAUDE_CODE_SESSION_ID": "22222222-bbbb"}[name] }
 	if err := r.save(t.Context(), recallSaveOptions{message: "Now", tags: []string{"a"}, mode: "summary", description: "More"}); err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestRecallSave(t *testing.T) {
 
 func TestRecallDiscard(t *testing.T) {
 	t.Parallel()
-	r, s, out, _ := shelved(t)
+	r, s, out, _ := newRecalling(t)
 	s.damaged = "aaaaaa-000002"
 	ids := []string{"3f9a1c", "3f9a1c-77b0e2", "aaaa"}
 	if err := r.discard(t.Context(), ids, recallDiscardOptions{dryRun: true}); err != nil || len(s.all) != 3 {

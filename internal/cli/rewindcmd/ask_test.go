@@ -12,7 +12,7 @@ import (
 
 // A rewind during a turn asks first, because the agent doesn't notice that files change. A rewind
 // that restores only transcripts doesn't ask.
-func TestOnlyARewindThatChangesFilesIsAskedAbout(t *testing.T) {
+func TestRewindAsksOnlyIfFilesChange(t *testing.T) {
 	t.Parallel()
 	repo := &git.Repo{Root: t.TempDir(), CommonDir: t.TempDir()}
 	state := &session.State{ID: "7124b161-4779-48f0-ba98-8193ecac02db", Phase: session.Active, WorktreePath: repo.Root}

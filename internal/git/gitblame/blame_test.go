@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestLinesTakesNoOption checks that git never treats a revision as an option.
-func TestLinesTakesNoOption(t *testing.T) {
+// TestLinesRefusesOptions checks that git never treats a revision as an option.
+func TestLinesRefusesOptions(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")

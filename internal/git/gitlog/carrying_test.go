@@ -70,8 +70,8 @@ func TestCommitsCarrying(t *testing.T) {
 	})
 }
 
-// TestCommitsCarryingORIGHEAD finds a commit that only ORIG_HEAD or a reflog names.
-func TestCommitsCarryingORIGHEAD(t *testing.T) {
+// TestCommitsCarryingOrigHead finds a commit that only ORIG_HEAD or a reflog names.
+func TestCommitsCarryingOrigHead(t *testing.T) {
 	t.Parallel()
 	for _, reflogs := range []string{"true", "false"} {
 		s := gittest.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-func TestCommitsAreThoseOfLog(t *testing.T) {
+func TestCommitsMatchLog(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		s.Git(dir, "config", "log.showSignature", "true")

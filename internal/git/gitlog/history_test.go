@@ -80,8 +80,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityIsGits compares the identity with git's, which refuses some identities.
-func TestIdentityIsGits(t *testing.T) {
+// TestIdentityMatchesGit compares the identity with git's, which refuses some identities.
+func TestIdentityMatchesGit(t *testing.T) {
 	t.Parallel()
 	const date = "GIT_COMMITTER_DATE=1700000100 -0230"
 	tests := map[string]struct{ env, config []string }{

@@ -50,8 +50,8 @@ func packs(t *testing.T, dir string) []string {
 	return gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "*.pack")))
 }
 
-// dropped opens the packs and drops the objects.
-func dropped(t *testing.T, s *gittest.Sandbox, dir string, confirm func() (bool, error), oids ...git.OID) error {
+// openAndDrop opens the packs and drops the objects.
+func openAndDrop(t *testing.T, s *gittest.Sandbox, dir string, confirm func() (bool, error), oids ...git.OID) error {
 	t.Helper()
 	p := gittest.Must[*gitobject.Packs](t)(gitobject.OpenPacks(t.Context(), s.Open(dir)))
 	err := p.Drop(t.Context(), oids, confirm)
@@ -71,7 +71,7 @@ func TestDropKeepsTheOtherObjectsOfAPack(t *testing.T) {
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		blobs, unreferenced := packed(t, s, dir)
 		// the largest is the base of the others' deltas
-		if err := dropped(t, s, dir, yes, blobs[len(blobs)-1]); err != nil {
+		if err := openAndDrop(t, s, dir, yes, blobs[len(blobs)-1]); err != nil {
 			t.Fatal(err)
 		}
 		for _, oid := range append(blobs[:len(blobs)-1:len(blobs)-1], unreferenced) {
@@ -96,7 +96,7 @@ func TestDropOfAllObjectsRemovesThePack(t *testing.T) {
 	pack(t, s, dir, one)
 	pack(t, s, dir, two)
 	s.Git(dir, "multi-pack-index", "write")
-	if err := dropped(t, s, dir, yes, git.OID(one)); err != nil {
+	if err := openAndDrop(t, s, dir, yes, git.OID(one)); err != nil {
 		t.Fatal(err)
 	}
 	if list := packs(t, dir); len(list) != 1 {
@@ -108,7 +108,7 @@ func TestDropOfAllObjectsRemovesThePack(t *testing.T) {
 	s.Git(dir, "fsck", "--strict")
 }
 
-func TestDropLeavesPacksThatHaveToStay(t *testing.T) {
+func TestDropKeepsFixedPacks(t *testing.T) {
 	t.Parallel()
 	for _, ext := range []string{".keep", ".promisor"} {
 		s := gittest.New(t)
@@ -125,7 +125,7 @@ func TestDropLeavesPacksThatHaveToStay(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := dropped(t, s, dir, yes, unreferenced); err != nil {
+		if err := openAndDrop(t, s, dir, yes, unreferenced); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(before, packs(t, dir)) || !has(s, dir, unreferenced) {
@@ -135,7 +135,7 @@ func TestDropLeavesPacksThatHaveToStay(t *testing.T) {
 }
 
 // An object that is in use again when its pack is about to be removed stays in the pack.
-func TestDropLeavesAPackThatIsInUseAgain(t *testing.T) {
+func TestDropKeepsPackInUse(t *testing.T) {
 	t.Parallel()
 	for name, confirm := range map[string]func(s *gittest.Sandbox, dir string) (bool, error){
 		"referred to": func(*gittest.Sandbox, string) (bool, error) { return false, nil },
@@ -151,7 +151,7 @@ func TestDropLeavesAPackThatIsInUseAgain(t *testing.T) {
 		if err := os.Chtimes(before[0], time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
 			t.Fatal(err)
 		}
-		err := dropped(t, s, dir, func() (bool, error) { return confirm(s, dir) }, unreferenced)
+		err := openAndDrop(t, s, dir, func() (bool, error) { return confirm(s, dir) }, unreferenced)
 		if !errors.Is(err, gitobject.ErrInUse) || !slices.Contains(packs(t, dir), before[0]) || !has(s, dir, unreferenced) {
 			t.Errorf("%s: error %v, packs %v", name, err, packs(t, dir))
 		}
@@ -160,13 +160,13 @@ func TestDropLeavesAPackThatIsInUseAgain(t *testing.T) {
 
 // If git meanwhile replaces the pack with one of the same contents as ours, and so of the same
 // name, the objects stay in that pack.
-func TestDropKeepsThePackOfARepack(t *testing.T) {
+func TestDropDuringRepack(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")
 	blobs, unreferenced := packed(t, s, dir)
 	before := packs(t, dir)
-	err := dropped(t, s, dir, func() (bool, error) {
+	err := openAndDrop(t, s, dir, func() (bool, error) {
 		old := strings.TrimSuffix(before[0], ".pack")
 		return true, errors.Join(os.Remove(old+".idx"), os.Remove(old+".pack"), os.Remove(old+".rev"))
 	}, unreferenced)

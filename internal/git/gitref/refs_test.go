@@ -65,7 +65,7 @@ func TestUpdateRefs(t *testing.T) {
 	})
 }
 
-func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
+func TestUpdateRefsBreaksOwnAbandonedLocks(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -96,8 +96,9 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 	}
 }
 
-// TestLockOfPackedRefsThatAKilledGitLeft deletes a ref, for which git takes this lock.
-func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
+// TestAbandonedPackedRefsLock deletes a ref, for which git needs the lock of packed-refs that a
+// killed git left.
+func TestAbandonedPackedRefsLock(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "git waits for the lock")
 	s := gittest.New(t)
@@ -127,7 +128,7 @@ func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 	}
 }
 
-func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
+func TestUpdateRefsOtherErrors(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -222,7 +223,7 @@ func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
 	return gitref.Update(t.Context(), r, "append", []gitref.Change{{Name: name, New: oid, Old: tip.OID}})
 }
 
-func TestASymbolicRefLeadsNowhere(t *testing.T) {
+func TestUpdateDoesNotFollowSymbolicRef(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -238,7 +239,7 @@ func TestASymbolicRefLeadsNowhere(t *testing.T) {
 	}
 }
 
-func TestRefsMoveWithoutAnIdentity(t *testing.T) {
+func TestUpdateRefsWithoutIdentity(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")

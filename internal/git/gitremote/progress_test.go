@@ -15,7 +15,7 @@ import (
 func TestTransfersReportProgress(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
-	r := remoted(s)
+	r := withRemote(s)
 	for i := range 60 {
 		s.Write(r.Root, "f"+strconv.Itoa(i), strconv.Itoa(i)+"\n")
 	}

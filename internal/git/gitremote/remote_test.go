@@ -20,8 +20,8 @@ import (
 
 const mainRef = "refs/heads/main:refs/heads/main"
 
-// remoted returns a repository "r" with an empty remote "r.git".
-func remoted(s *gittest.Sandbox) *git.Repo {
+// withRemote returns a repository "r" with an empty remote "r.git".
+func withRemote(s *gittest.Sandbox) *git.Repo {
 	s.T.Helper()
 	dir := s.Init("r")
 	s.Git(s.Dir, "init", "-q", "--bare", s.Path("r.git"))
@@ -40,7 +40,7 @@ func executable(s *gittest.Sandbox, name, script string) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
-	r := remoted(s)
+	r := withRemote(s)
 	s.Git(r.Root, "tag", "-a", "-m", "tag", "v1")
 	s.Git(r.Root, "config", "push.followTags", "true")
 	executable(s, "r/.git/hooks/pre-push", "exit 1")
@@ -64,10 +64,10 @@ func TestPush(t *testing.T) {
 	}
 }
 
-func TestPushSaysWhyItFailed(t *testing.T) {
+func TestPushErrors(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
-	r := remoted(s)
+	r := withRemote(s)
 	gittest.Must[gitremote.PushResult](t)(gitremote.Push(t.Context(), r, "origin", mainRef))
 	s.Git(r.Root, "commit", "-q", "--amend", "--allow-empty", "-m", "another")
 	if _, err := gitremote.Push(t.Context(), r, "origin", mainRef); !errors.Is(err, gitremote.ErrDiverged) {
@@ -87,7 +87,7 @@ func TestPushSaysWhyItFailed(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
-	r := remoted(s)
+	r := withRemote(s)
 	gittest.Must[gitremote.PushResult](t)(gitremote.Push(t.Context(), r, "origin", mainRef))
 	if err := gitremote.Fetch(t.Context(), r, "origin", "+refs/heads/main:refs/entire/fetched/x"); err != nil {
 		t.Fatal(err)
@@ -130,9 +130,9 @@ func TestFetchMissing(t *testing.T) {
 	}
 }
 
-// TestARemoteThatDoesNotAnswerIsLeft checks that a canceled push ends with its ssh, which holds the
-// pipe open while it runs.
-func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
+// TestPushCancelEndsSSH checks that a canceled push ends with its ssh, which holds the pipe open
+// while it runs.
+func TestPushCancelEndsSSH(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	pipe := s.Path("pipe")
@@ -163,7 +163,7 @@ func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 func TestPushPlace(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
-	r := remoted(s)
+	r := withRemote(s)
 	s.Git(r.Root, "config", "url.ssh://host/.pushInsteadOf", "there:")
 	s.Git(r.Root, "remote", "add", "two", "there:a")
 	s.Git(r.Root, "remote", "set-url", "--add", "--push", "two", "x")

@@ -52,7 +52,7 @@ func tree(s *gittest.Sandbox, dir string, f files) string {
 	return s.Git(dir, "write-tree")
 }
 
-func TestEditTreeEqualsGitsIndex(t *testing.T) {
+func TestEditTreeMatchesGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -114,7 +114,7 @@ func apply(model files, e gittree.Edit, blobs []string) {
 	}
 }
 
-func TestEditTreeKeepsWhatItDoesNotTouch(t *testing.T) {
+func TestEditTreeKeepsOtherEntries(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")

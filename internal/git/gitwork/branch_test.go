@@ -36,7 +36,7 @@ func TestValidBranchAgreesWithGit(t *testing.T) {
 	}
 }
 
-func TestFirstParentsEndWhereTheOthersBegin(t *testing.T) {
+func TestFirstParentsEndAtOtherBranches(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		s.Git(dir, "switch", "-q", "-c", "feature")
@@ -61,7 +61,7 @@ func TestFirstParentsEndWhereTheOthersBegin(t *testing.T) {
 	})
 }
 
-func TestSwitchRefusesWhatIsNoBranch(t *testing.T) {
+func TestSwitchRefusesNonBranch(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("r"))

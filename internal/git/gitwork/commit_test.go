@@ -38,7 +38,7 @@ func commitBox(t *testing.T, hook string) (s *gittest.Sandbox, dir string, repo 
 	return s, dir, s.Open(dir)
 }
 
-func TestCommitPathsTakesThemAlone(t *testing.T) {
+func TestCommitPathsCommitsOnlyPaths(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, "")
 	s.Write(dir, "staged", "by the user\n")
@@ -62,7 +62,7 @@ func TestCommitPathsTakesThemAlone(t *testing.T) {
 	}
 }
 
-func TestUnstageTakesBackAnIntent(t *testing.T) {
+func TestUnstageUndoesIntendToAdd(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, "echo no >&2; exit 1")
 	s.Write(dir, "new", "new\n")
@@ -81,7 +81,7 @@ func TestUnstageTakesBackAnIntent(t *testing.T) {
 	}
 }
 
-func TestCommitPathsEndsWhatHangs(t *testing.T) {
+func TestCommitPathsKillsHangingHook(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, `trap '' TERM; exec 3> alive; echo >&3; sleep 1000 & wait; sleep 1000`)
 	alive := filepath.Join(dir, "alive")

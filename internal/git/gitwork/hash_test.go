@@ -55,9 +55,8 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 	})
 }
 
-// TestHashFilesIsWhatAddWouldStore compares with `git add` under every setting that converts
-// contents.
-func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
+// TestHashFilesMatchesAdd compares with `git add` under every setting that converts contents.
+func TestHashFilesMatchesAdd(t *testing.T) {
 	t.Parallel()
 	wide := []byte("\xff\xfe")
 	for _, c := range utf16.Encode([]rune("größe\r\n")) {
@@ -139,7 +138,7 @@ func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 	}
 }
 
-func TestHashFilesGoesOnPastABadFile(t *testing.T) {
+func TestHashFilesContinuesAfterError(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
@@ -165,7 +164,7 @@ func TestHashFilesGoesOnPastABadFile(t *testing.T) {
 	}
 }
 
-func TestHashFilesLeavesOutWhatCannotBeRead(t *testing.T) {
+func TestHashFilesSkipsUnreadable(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root reads everything")

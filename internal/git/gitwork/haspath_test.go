@@ -94,7 +94,7 @@ func TestAttackBroughtTreeTwice(t *testing.T) {
 
 // Hooks call HasPath on every run. Git is started once for a HEAD in another repository's objects
 // and not again, not even after more commits, and never for a packed HEAD.
-func TestBringsStartsGitOnce(t *testing.T) {
+func TestHasPathStartsGitOnce(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")
@@ -115,7 +115,7 @@ func TestBringsStartsGitOnce(t *testing.T) {
 	}
 }
 
-func TestBringsOfTheMainWorktree(t *testing.T) {
+func TestHasPathMainWorktree(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")

@@ -218,7 +218,7 @@ func TestWriteDrift(t *testing.T) {
 }
 
 // Without any drift the brief is empty.
-func TestWriteDriftOfNothing(t *testing.T) {
+func TestWriteNoDrift(t *testing.T) {
 	t.Parallel()
 	m := material()
 	m.Kind, m.Checkpoint.State.Files = brief.Drift, map[string]recall.File{}
@@ -335,7 +335,7 @@ func TestWriteContentsShare(t *testing.T) {
 }
 
 // A decision that repeats the task isn't written again.
-func TestWriteSaysTheTaskOnce(t *testing.T) {
+func TestWriteTaskOnce(t *testing.T) {
 	t.Parallel()
 	m := material()
 	m.Checkpoint.State.Analysis.CurrentTask = "Use the other one instead of this"

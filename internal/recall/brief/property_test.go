@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
-// hold fails if a brief exceeds a limit, is malformed or contains a file twice.
-func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief) {
+// checkBrief fails if a brief exceeds a limit, is malformed or contains a file twice.
+func checkBrief(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief) {
 	tokens := 0
 	for _, part := range b.Parts {
 		tokens += brief.CountTokens(part)
@@ -81,8 +81,8 @@ func unfenced(t interface{ Fatalf(string, ...any) }, text string) string {
 	return b.String()
 }
 
-// nasty generates texts of random pieces that are hard to quote, cut or count.
-func nasty() *rapid.Generator[string] {
+// hostileText generates texts of random pieces that are hard to quote, cut or count.
+func hostileText() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
 		"a", "word ", "</system-reminder>", "<system-reminder>", "func Name() {\n", "\n", "\t", "    ", "```", "`````go\n", "~~~\n", "\x1b[31m", "\u202e", "\u2066", "\x00", "\xff\xfe", "\u2028",
 		"😀", "👩\u200d👩\u200d👧", "漢字", "한국어", "кириллица", "عربي", "deadbeef0123456789", "%d%s", "- ", "# ", "### f.go (added, current)\n", "**Current Task**: ", "\r\n", "\r", "…",
@@ -95,16 +95,16 @@ func nasty() *rapid.Generator[string] {
 
 func texts(many int) *rapid.Generator[[]string] {
 	return rapid.Custom(func(t *rapid.T) []string {
-		some := rapid.SliceOfN(nasty(), 0, 6).Draw(t, "texts")
+		some := rapid.SliceOfN(hostileText(), 0, 6).Draw(t, "texts")
 		return slices.Repeat(some, rapid.SampledFrom([]int{1, 1, many}).Draw(t, "times"))
 	})
 }
 
 func anyFile(t *rapid.T, m *brief.Material, name string) {
-	content := strings.Repeat(nasty().Draw(t, "content"), rapid.SampledFrom([]int{1, 1, 3, 40}).Draw(t, "size"))
+	content := strings.Repeat(hostileText().Draw(t, "content"), rapid.SampledFrom([]int{1, 1, 3, 40}).Draw(t, "size"))
 	f := recall.File{
 		Path: name, Content: content, Hash: sum(content), Size: int64(len(content)), LastModified: noon.Add(-time.Duration(rapid.IntRange(0, 1000).Draw(t, "age")) * time.Minute),
-		Change:  rapid.SampledFrom([]recall.Change{recall.Added, recall.Modified, recall.Deleted, recall.Change(nasty().Draw(t, "change"))}).Draw(t, "how"),
+		Change:  rapid.SampledFrom([]recall.Change{recall.Added, recall.Modified, recall.Deleted, recall.Change(hostileText().Draw(t, "change"))}).Draw(t, "how"),
 		Omitted: rapid.SampledFrom([]recall.Omitted{"", "", "", recall.Binary, recall.NotWanted, recall.Omitted("a\nb")}).Draw(t, "omitted"),
 		Added:   rapid.IntRange(0, 1<<40).Draw(t, "lines"),
 	}
@@ -113,12 +113,12 @@ func anyFile(t *rapid.T, m *brief.Material, name string) {
 	case 0:
 		m.Present[name] = brief.Present{Exists: true, Hash: f.Hash, Content: content}
 	case 1:
-		m.Present[name] = brief.Present{Exists: true, Hash: "other", Content: nasty().Draw(t, "other")}
+		m.Present[name] = brief.Present{Exists: true, Hash: "other", Content: hostileText().Draw(t, "other")}
 	case 2:
 		m.Present[name] = brief.Present{}
 	}
 	if rapid.Bool().Draw(t, "based") {
-		m.Base[name] = content + nasty().Draw(t, "base")
+		m.Base[name] = content + hostileText().Draw(t, "base")
 	}
 }
 
@@ -126,17 +126,17 @@ func anyMaterial(t *rapid.T) brief.Material {
 	m := brief.Material{
 		Kind: rapid.SampledFrom([]brief.Kind{brief.Full, brief.Full, brief.Short, brief.Drift, brief.Notice, brief.Opening, 99}).Draw(t, "kind"),
 		Now:  noon, Present: map[string]brief.Present{}, Base: map[string]string{}, Parts: rapid.IntRange(0, 3).Draw(t, "parts"),
-		Branch: nasty().Draw(t, "branch"), Commit: nasty().Draw(t, "commit"),
+		Branch: hostileText().Draw(t, "branch"), Commit: hostileText().Draw(t, "commit"),
 		Checkpoint: recall.Checkpoint{
-			ID: nasty().Draw(t, "id"), Summary: nasty().Draw(t, "summary"), Sessions: texts(3).Draw(t, "sessions"), Cause: recall.Cause(nasty().Draw(t, "cause")),
+			ID: hostileText().Draw(t, "id"), Summary: hostileText().Draw(t, "summary"), Sessions: texts(3).Draw(t, "sessions"), Cause: recall.Cause(hostileText().Draw(t, "cause")),
 			Checkpoints: texts(400).Draw(t, "checkpoints"), Compaction: strings.Join(texts(300).Draw(t, "compaction"), "\n"),
 			State: recall.State{
 				Files: map[string]recall.File{},
 				Analysis: recall.Analysis{
-					CurrentTask: nasty().Draw(t, "task"), NextSteps: texts(500).Draw(t, "steps"), Decisions: texts(500).Draw(t, "decisions"),
+					CurrentTask: hostileText().Draw(t, "task"), NextSteps: texts(500).Draw(t, "steps"), Decisions: texts(500).Draw(t, "decisions"),
 					Blockers: texts(500).Draw(t, "blockers"), RelevantDocs: texts(500).Draw(t, "docs"),
 				},
-				Context: recall.Context{WorkingDirectory: nasty().Draw(t, "dir"), GitBranch: nasty().Draw(t, "then"), GitCommit: nasty().Draw(t, "at"), FilesRead: texts(900).Draw(t, "read")},
+				Context: recall.Context{WorkingDirectory: hostileText().Draw(t, "dir"), GitBranch: hostileText().Draw(t, "then"), GitCommit: hostileText().Draw(t, "at"), FilesRead: texts(900).Draw(t, "read")},
 			},
 		},
 	}
@@ -148,7 +148,7 @@ func anyMaterial(t *rapid.T) brief.Material {
 		a.Progress.PullRequests = append(a.Progress.PullRequests, text)
 		c.FileNotes = append(c.FileNotes, recall.FileNote{Path: text, Why: text, Request: i})
 	}
-	a.OpenQuestion, a.Progress.Reported, a.Progress.LastCall = nasty().Draw(t, "question"), nasty().Draw(t, "reported"), nasty().Draw(t, "call")
+	a.OpenQuestion, a.Progress.Reported, a.Progress.LastCall = hostileText().Draw(t, "question"), hostileText().Draw(t, "reported"), hostileText().Draw(t, "call")
 	a.Progress.Stopped = rapid.SampledFrom([]recall.Stop{"", recall.ByPerson, recall.Midway, "x"}).Draw(t, "stopped")
 	for _, text := range texts(200).Draw(t, "commands") {
 		m.Checkpoint.State.Context.Commands = append(m.Checkpoint.State.Context.Commands, recall.Command{Text: text, Result: recall.Outcome(text)})
@@ -157,7 +157,7 @@ func anyMaterial(t *rapid.T) brief.Material {
 		m.Others = append(m.Others, brief.Other{Session: text, Files: slices.Repeat([]string{text}, i), At: noon})
 	}
 	for i := range rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(t, "files") {
-		anyFile(t, &m, fmt.Sprintf("%s%d.%s", nasty().Draw(t, "name"), i, rapid.SampledFrom([]string{"go", "md", "txt", "```"}).Draw(t, "ext")))
+		anyFile(t, &m, fmt.Sprintf("%s%d.%s", hostileText().Draw(t, "name"), i, rapid.SampledFrom([]string{"go", "md", "txt", "```"}).Draw(t, "ext")))
 	}
 	for i := range rapid.SampledFrom([]int{0, 0, 0, 3000}).Draw(t, "many") {
 		m.Checkpoint.State.Files[fmt.Sprintf("many/%d.go", i)] = recall.File{}
@@ -170,7 +170,7 @@ func TestPropBriefKeepsItsLimits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyMaterial(t)
-		hold(t, m, brief.Write(m))
+		checkBrief(t, m, brief.Write(m))
 		name, limit := rapid.SampledFrom(brief.SectionNames()).Draw(t, "section"), rapid.SampledFrom([]int{0, 1, 50, 900}).Draw(t, "limit")
 		if text, err := brief.Section(m, name, limit); err != nil || brief.CountTokens(text) > limit {
 			t.Fatalf("%s: %d tokens of %d, %v", name, brief.CountTokens(text), limit, err)
@@ -179,7 +179,7 @@ func TestPropBriefKeepsItsLimits(t *testing.T) {
 }
 
 // A brief doesn't depend on the order of maps.
-func TestPropBriefIsTheSameTwice(t *testing.T) {
+func TestPropBriefIsDeterministic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyMaterial(t)
@@ -209,7 +209,7 @@ func FuzzBrief(f *testing.F) {
 		}
 		put(&m, name, recall.Modified, content)
 		m.Base[name] = before
-		hold(t, m, brief.Write(m))
+		checkBrief(t, m, brief.Write(m))
 	})
 }
 

@@ -29,18 +29,18 @@ func (b *bench) capture() capture.Capture {
 	}
 }
 
-// age gives files an old modification time, as of files that are not being edited.
-func (b *bench) age(paths ...string) {
+// makeOld gives files an old modification time, as of files that are not being edited.
+func (b *bench) makeOld(paths ...string) {
 	b.Helper()
 	for _, p := range paths {
 		old := time.Now().Add(-time.Hour)
 		fine(b, os.Chtimes(filepath.Join(b.root, p), old, old))
 	}
-	b.pass()
+	b.waitForClock()
 }
 
-// renew gives files a new modification time, however slow the test is.
-func (b *bench) renew(paths ...string) {
+// makeNew gives files a new modification time, however slow the test is.
+func (b *bench) makeNew(paths ...string) {
 	b.Helper()
 	soon := time.Now().Add(time.Hour)
 	for _, p := range paths {
@@ -48,9 +48,9 @@ func (b *bench) renew(paths ...string) {
 	}
 }
 
-// pass waits until the file system's clock has advanced as far as a capture requires, because the
-// change time of a file can't be set.
-func (b *bench) pass() {
+// waitForClock waits until the file system's clock has advanced as far as a capture requires,
+// because the change time of a file can't be set.
+func (b *bench) waitForClock() {
 	b.Helper()
 	probe := filepath.Join(b.dir, "probe")
 	var first time.Time
@@ -87,7 +87,7 @@ func sha(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestCaptureTellsWhatBecameOfFiles(t *testing.T) {
+func TestCaptureChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write("edit.go", "package e\n\nfunc A() {}\n")
@@ -153,7 +153,7 @@ func TestCaptureTellsWhatBecameOfFiles(t *testing.T) {
 	}
 }
 
-func TestCaptureLeavesOut(t *testing.T) {
+func TestCaptureOmits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write(".gitignore", "ignored*\n")
@@ -178,7 +178,7 @@ func TestCaptureLeavesOut(t *testing.T) {
 	c := b.capture()
 	c.Limits.Exclude = []string{"*.log", "logs/**"}
 	before := b.repo.Processes()
-	b.pass() // so that every file has a Stat
+	b.waitForClock() // so that every file has a Stat
 	taken := b.files(c, nil, paths...)
 	if n := b.repo.Processes() - before; n > 2 {
 		t.Errorf("it took %d processes", n)
@@ -214,7 +214,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 	b.write("one.txt", "one\n")
 	b.write("two.txt", "two\n")
 	fine(t, os.Symlink("one.txt", filepath.Join(b.root, "link")))
-	b.age("one.txt", "two.txt", "a.go")
+	b.makeOld("one.txt", "two.txt", "a.go")
 	paths := []string{"one.txt", "two.txt", "a.go", "gone", "link"}
 	first := b.files(b.capture(), nil, paths...)
 	data, err := json.Marshal(first.Files) // as stored between hooks
@@ -231,7 +231,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 		t.Errorf("it took %d processes", n)
 	}
 	b.write("two.txt", "2wo\n")
-	b.renew("two.txt")
+	b.makeNew("two.txt")
 	again := b.files(b.capture(), known, paths...)
 	if got := again.Files["two.txt"]; got.Hash != sha("2wo\n") || got.Stat != "" {
 		t.Errorf("%+v", got)
@@ -258,7 +258,7 @@ func TestCaptureKeepsItsLimits(t *testing.T) {
 		b.write("f"+strconv.Itoa(n), strings.Repeat("x", size))
 	}
 	paths := []string{"f0", "f1", "f2", "f3", "f4"}
-	b.age(paths...)
+	b.makeOld(paths...)
 	c := b.capture()
 	c.Limits.File, c.Limits.Total = 1000, 1100
 	reasons := func(taken capture.Taken) map[string]recall.Omitted {
@@ -295,7 +295,7 @@ func TestCaptureKeepsItsLimits(t *testing.T) {
 	}
 }
 
-func TestCaptureStopsWhenItsWorkIsDone(t *testing.T) {
+func TestCaptureStopsAtWorkLimit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write("one", strings.Repeat("1", 600))
@@ -345,7 +345,7 @@ func (b *bench) capture0() capture.Capture {
 	}
 }
 
-func TestCaptureInAnotherRepositoryBelow(t *testing.T) {
+func TestCaptureNestedRepository(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.git(b.dir, "clone", "-q", "repo", "lib")
@@ -367,7 +367,7 @@ func TestCaptureInAnotherRepositoryBelow(t *testing.T) {
 	}
 }
 
-func TestCaptureTellsIfItCantStore(t *testing.T) {
+func TestCaptureReportsStoreErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write("one", "something new\n")
@@ -447,7 +447,7 @@ func BenchmarkCapture(t *testing.B) {
 		b.write(path, "package p\n\n"+strings.Repeat("func F() error { return errors.New(\"a line of some length\") }\n", 150))
 		paths = append(paths, path)
 	}
-	b.age(paths...)
+	b.makeOld(paths...)
 	b.git(b.root, "add", "-A")
 	b.git(b.root, "commit", "-qm", "files")
 	c := b.capture()

@@ -23,7 +23,7 @@ func TestTracked(t *testing.T) {
 	b.write("old.txt", "new\n")
 	b.write("added.txt", "added\n")
 	b.git(b.root, "rm", "-q", "gone.txt")
-	b.age("old.txt", "added.txt", "crlf.txt")
+	b.makeOld("old.txt", "added.txt", "crlf.txt")
 	names := []string{"old.txt", "gone.txt", "added.txt", "crlf.txt"}
 	c := b.capture()
 	c.Head = git.OID(b.git(b.root, "rev-parse", "HEAD^{tree}"))

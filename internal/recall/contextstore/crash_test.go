@@ -18,9 +18,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// storeDoings returns the operations that are killed at every write and then repeated, in a store
+// storeOperations returns the operations that are killed at every write and then repeated, in a store
 // with one checkpoint.
-func storeDoings() map[string]func(b *bench, id string) error {
+func storeOperations() map[string]func(b *bench, id string) error {
 	return map[string]func(b *bench, id string) error{
 		"capture": func(b *bench, _ string) error {
 			files := capture.Capture{
@@ -56,7 +56,7 @@ func storeDoings() map[string]func(b *bench, id string) error {
 
 // TestStoreChild is the process that TestCrashStore kills.
 func TestStoreChild(t *testing.T) {
-	do := storeDoings()[os.Getenv("STORE_DOING")]
+	do := storeOperations()[os.Getenv("STORE_DOING")]
 	if do == nil {
 		t.Skip("there is nothing to do")
 	}
@@ -67,11 +67,11 @@ func TestStoreChild(t *testing.T) {
 
 func TestCrashStore(t *testing.T) {
 	t.Parallel()
-	for name, do := range storeDoings() {
+	for name, do := range storeOperations() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := 1
-			for storeStopped(t, name, do, n) {
+			for storeKilled(t, name, do, n) {
 				n++
 			}
 			if n < 2 {
@@ -81,9 +81,9 @@ func TestCrashStore(t *testing.T) {
 	}
 }
 
-// storeStopped runs the operation in a process that is killed at its nth write, and then again. It
+// storeKilled runs the operation in a process that is killed at its nth write, and then again. It
 // returns false if there are fewer writes.
-func storeStopped(t *testing.T, name string, do func(b *bench, id string) error, n int) bool {
+func storeKilled(t *testing.T, name string, do func(b *bench, id string) error, n int) bool {
 	t.Helper()
 	b := newBench(t)
 	b.write("new.go", "package n\n")
@@ -101,16 +101,16 @@ func storeStopped(t *testing.T, name string, do func(b *bench, id string) error,
 		return false
 	}
 	b.open()
-	b.sound()
+	b.checkStore()
 	if err := do(b, id); err != nil && !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("at %d, again: %v", n, err)
 	}
-	b.sound()
+	b.checkStore()
 	return true
 }
 
-// sound checks that the list matches the stored checkpoints and that all are readable.
-func (b *bench) sound() {
+// checkStore checks that the list matches the stored checkpoints and that all are readable.
+func (b *bench) checkStore() {
 	b.Helper()
 	list, err := b.store.List(b.Context(), contextstore.Filter{})
 	fine(b, err)

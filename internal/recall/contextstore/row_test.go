@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// spoil returns ways to make the catalog useless.
-func spoil() map[string]func(b *bench) {
+// catalogDamages returns ways to make the catalog useless.
+func catalogDamages() map[string]func(b *bench) {
 	return map[string]func(b *bench){
 		"none": func(b *bench) { b.store.Catalog = nil },
 		"failing": func(b *bench) {
@@ -82,9 +82,9 @@ func (b *bench) hold() {
 	b.Cleanup(func() { _ = errors.Join(tx.Rollback(), db.Close()) })
 }
 
-func TestAllWorksWithoutTheCatalog(t *testing.T) {
+func TestStoreWithoutCatalog(t *testing.T) {
 	t.Parallel()
-	for name, damage := range testkit.ShortTable(spoil(), 3) {
+	for name, damage := range testkit.ShortTable(catalogDamages(), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
@@ -107,7 +107,7 @@ func TestAllWorksWithoutTheCatalog(t *testing.T) {
 	}
 }
 
-func TestRowsFollowWhatGitDoesToTheRefs(t *testing.T) {
+func TestRowsFollowRefs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	one, two := b.put(b.checkpoint("one")), b.put(b.checkpoint("two"))
@@ -130,7 +130,7 @@ func TestRowsFollowWhatGitDoesToTheRefs(t *testing.T) {
 	}
 }
 
-func TestTheCatalogAloneIsReadWhereNothingChanged(t *testing.T) {
+func TestUnchangedRefsReadOnlyCatalog(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("one"))
@@ -144,7 +144,7 @@ func TestTheCatalogAloneIsReadWhereNothingChanged(t *testing.T) {
 	}
 }
 
-func TestAChangeKeepsRowsGoodOnlyIfItIsTheOnlyOne(t *testing.T) {
+func TestConcurrentChangeInvalidatesRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	one := b.put(b.checkpoint("one"))
@@ -197,7 +197,7 @@ func (b *bench) tries(args ...string) error {
 	return err
 }
 
-func TestRepositoriesDontSeeEachOther(t *testing.T) {
+func TestRepositoriesAreSeparate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("mine"))
@@ -240,7 +240,7 @@ func TestWorktreesShareTheStore(t *testing.T) {
 	b.lists(contextstore.Filter{Worktree: b.root}, "main")
 }
 
-func TestVerifyNamesWhatIsGone(t *testing.T) {
+func TestVerifyReportsMissingObjects(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	lost, shared, whole := b.checkpoint("lost"), b.checkpoint("shared"), b.checkpoint("whole")

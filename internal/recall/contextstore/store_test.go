@@ -163,7 +163,7 @@ func (b *bench) lists(f contextstore.Filter, want ...string) {
 	}
 }
 
-func TestACheckpointIsReadAsItWasPut(t *testing.T) {
+func TestPutRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	want := b.checkpoint("Implemented auth")
@@ -207,7 +207,7 @@ func TestGitShowsACheckpoint(t *testing.T) {
 	b.git(b.root, "fsck", "--strict")
 }
 
-func TestPathsThatCantStandInATreeKeepTheirContents(t *testing.T) {
+func TestInvalidTreePathsKeepContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.checkpoint("odd")
@@ -231,7 +231,7 @@ func TestPathsThatCantStandInATreeKeepTheirContents(t *testing.T) {
 	b.git(b.root, "fsck")
 }
 
-func TestNamesThatAreNoTextAreTold(t *testing.T) {
+func TestInvalidNamesAreReported(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.checkpoint("odd")
@@ -243,7 +243,7 @@ func TestNamesThatAreNoTextAreTold(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatIsGoneDoesntBreakTheRef(t *testing.T) {
+func TestMissingObjectKeepsRefValid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	c := b.checkpoint("pruned")
@@ -297,7 +297,7 @@ func TestAttackLargeContents(t *testing.T) {
 	}
 }
 
-func TestOthersDontGetCheckpoints(t *testing.T) {
+func TestCheckpointsAreNotTransferred(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("mine"))
@@ -352,7 +352,7 @@ func unhex(t *testing.T, id string) string {
 	return string(raw)
 }
 
-func TestGetOfWhatIsntThere(t *testing.T) {
+func TestGetMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, id := range []string{"", "x", "abcdef-123456", "../../heads/main", "abcdef123456"} {
@@ -371,7 +371,7 @@ func TestGetOfWhatIsntThere(t *testing.T) {
 	}
 }
 
-func TestStatusAndReplacing(t *testing.T) {
+func TestStatusAndReplace(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id := b.put(b.checkpoint("first"))
@@ -403,7 +403,7 @@ func TestStatusAndReplacing(t *testing.T) {
 	b.lists(contextstore.Filter{})
 }
 
-func TestSeveralChangeOneAtOnce(t *testing.T) {
+func TestConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id := b.put(b.checkpoint("one"))
@@ -470,7 +470,7 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-func TestThoseOfOneSecondAreInOrder(t *testing.T) {
+func TestOrderWithinOneSecond(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.now = b.now.Truncate(time.Second)

@@ -362,9 +362,9 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestPieces checks that a digest is the same whether a transcript is read at once, line by line,
-// or in pieces with the digest stored in between.
-func TestPieces(t *testing.T) {
+// TestDigestInPieces checks that a digest is the same whether a transcript is read at once, line by
+// line, or in pieces with the digest stored in between.
+func TestDigestInPieces(t *testing.T) {
 	t.Parallel()
 	for _, path := range append(samples(t), written(t, typical(200<<10))) {
 		var once digest.Digest
@@ -436,8 +436,8 @@ func TestPlanOffered(t *testing.T) {
 	}
 }
 
-// TestADigestIsBounded checks that a digest and its JSON are bounded for any transcript.
-func TestADigestIsBounded(t *testing.T) {
+// TestDigestIsBounded checks that a digest and its JSON are bounded for any transcript.
+func TestDigestIsBounded(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for i := range 150 {

@@ -75,7 +75,7 @@ func TestImproveKeepsTheQuestion(t *testing.T) {
 	}
 }
 
-func TestWhatAModelReadsIsBounded(t *testing.T) {
+func TestModelInputIsBounded(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for range 50 {

@@ -102,7 +102,7 @@ func TestDecisionsOfThePerson(t *testing.T) {
 }
 
 // Thinking aloud is not a decision, nor is a text that only refers to the agent's words.
-func TestDecisionsThatAreNone(t *testing.T) {
+func TestNonDecisions(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(
 		asked("please add a token refresh"), said("I recommend a cache."),

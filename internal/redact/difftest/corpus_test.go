@@ -88,9 +88,9 @@ func TestAssignments(t *testing.T) {
 	t.Logf("%d findings", found)
 }
 
-// TestTheirSamples compares on every string in the sources of gitleaks' rules, which contain
+// TestGitleaksSamples compares on every string in the sources of gitleaks' rules, which contain
 // examples of secrets and of harmless texts, and of their tests.
-func TestTheirSamples(t *testing.T) {
+func TestGitleaksSamples(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/zricethezav/gitleaks/v8").Output()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
 )
 
-func TestLogIsReadAsWritten(t *testing.T) {
+func TestLogRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	f, err := os.Create(path)
 	if err != nil {

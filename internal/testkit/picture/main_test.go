@@ -8,7 +8,7 @@ import (
 )
 
 // The picture in the README is drawn from docs/day.txt; `make picture` redraws it.
-func TestPictureIsDrawn(t *testing.T) {
+func TestPictureIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/day.txt")
 	if err != nil {

@@ -80,7 +80,7 @@ func TestCopiedExactly(t *testing.T) {
 	})
 }
 
-func TestHolesAreSeen(t *testing.T) {
+func TestReadReportsHoles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	if !treetest.Probe(t, root).Holes {
@@ -135,7 +135,7 @@ func TestSmallHolesAreNoDifference(t *testing.T) {
 	}
 }
 
-func TestDiffTellsEachKindOfDifference(t *testing.T) {
+func TestDiffReportsEachKind(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(path string) error{
 		"mode":    func(path string) error { return os.Chmod(path, 0o600) },

@@ -106,7 +106,7 @@ func sample() Page {
 	}
 }
 
-func TestThePageOfEachWidth(t *testing.T) {
+func TestPageWidths(t *testing.T) {
 	t.Parallel()
 	open(t, sample(), 80, 14).press("down").sees(`
 Go back to                                                                     5
@@ -142,7 +142,7 @@ up/down · enter choose · / filter · J/K…
 `)
 }
 
-func TestNoLineIsLongerThanTheScreen(t *testing.T) {
+func TestLinesFitScreen(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "all sizes of a screen")
 	page := sample()
@@ -166,7 +166,7 @@ func TestNoLineIsLongerThanTheScreen(t *testing.T) {
 	}
 }
 
-func TestTheFilterFindsLabelsHeadingsAndWords(t *testing.T) {
+func TestFilterMatchesLabelsHeadingsAndWords(t *testing.T) {
 	t.Parallel()
 	for filter, want := range map[string]string{
 		"write b": "b", "WRITE C": "c", "files/a": "a", "v2": "b x", "nothing": "", "v1 write": "a",
@@ -188,7 +188,7 @@ func TestTheFilterFindsLabelsHeadingsAndWords(t *testing.T) {
 	}
 }
 
-func TestAChoice(t *testing.T) {
+func TestChoice(t *testing.T) {
 	t.Parallel()
 	open(t, sample(), 80, 24).press("enter", "enter").chose(&Result{ID: "c", Choice: "all"})
 	open(t, sample(), 80, 24).press("down", "2", "enter").chose(&Result{ID: "b", Choice: "some"})
@@ -198,7 +198,7 @@ func TestAChoice(t *testing.T) {
 	}
 }
 
-func TestAQuestionBeforeAChoiceCounts(t *testing.T) {
+func TestQuestionBeforeChoice(t *testing.T) {
 	t.Parallel()
 	page := sample()
 	page.Confirm = func(_ context.Context, id, choice string) ui.Question {

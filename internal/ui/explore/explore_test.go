@@ -206,7 +206,7 @@ func (u *user) sees(texts ...string) *user {
 }
 
 // Of 100,000 rows only those shown and some around them are read.
-func TestRowsAreReadAsShown(t *testing.T) {
+func TestRowsAreReadOnDemand(t *testing.T) {
 	t.Parallel()
 	s := &turns{count: 100_000}
 	u := open(t, s, 120, 40).sees("> 1h ago   turn 99999", "1 of 100000", "head of 99999", "+new", "said in 69 columns")

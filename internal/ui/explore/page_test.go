@@ -5,7 +5,7 @@ import (
 )
 
 // A search finds a text as shown, without the codes of its colors.
-func TestSearchIgnoresColours(t *testing.T) {
+func TestSearchIgnoresColors(t *testing.T) {
 	t.Parallel()
 	p := newPage(Text{Lines: []Line{{Text: "one"}, {Text: "tw\x1b[1mo\x1b[0m"}}})
 	p.find = "two"

@@ -25,7 +25,7 @@ func TestShortPath(t *testing.T) {
 	}
 }
 
-func TestFSTableIsTheSeeds(t *testing.T) {
+func TestFSTableMatchesSeed(t *testing.T) {
 	t.Parallel()
 	table := NewTable("")
 	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
