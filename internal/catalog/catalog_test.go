@@ -168,7 +168,7 @@ func TestDeleteStoreDeletesRows(t *testing.T) {
 	}
 }
 
-func TestNobodyElseCanReadIt(t *testing.T) {
+func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "home")
 	c := open(t, filepath.Join(dir, "agentfs.db"))
