@@ -1,13 +1,11 @@
 package checkpoint_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
@@ -15,23 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares got with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		must(t, os.MkdirAll("testdata", 0o755))
-		must(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	must(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // dump returns a commit with its tree and all files, with their ends marked.
 func (f *fixture) dump(rev string) string {
@@ -61,7 +42,7 @@ func TestCommittedBytes(t *testing.T) {
 	for _, rev := range []string{"~2", "~1", ""} {
 		b.WriteString("## " + rev + "\n" + f.dump(string(tip)+rev))
 	}
-	golden(t, "committed.golden", b.String())
+	testkit.Golden(t, filepath.Join("testdata", "committed.golden"), b.String())
 	f.fsck(t)
 	if want := "Finalize transcript for Checkpoint: abcdef123456\n"; checkpoint.FinalizeMessage(idA) != want {
 		t.Errorf("%q", checkpoint.FinalizeMessage(idA))
@@ -95,7 +76,7 @@ func TestShadowBytes(t *testing.T) {
 	carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, checkpoint.Carry{Session: sh.Session, When: author().When})
 	must(t, err)
 	for name, commit := range map[string]git.OID{"shadow-first": first, "shadow-second": second, "carry-forward": carried} {
-		golden(t, name+".golden", f.dump(string(commit)))
+		testkit.Golden(t, filepath.Join("testdata", name+".golden"), f.dump(string(commit)))
 		must(t, gitref.Update(t.Context(), f.git, "test", []gitref.Change{{Name: "refs/heads/" + name, New: commit}}))
 	}
 	f.fsck(t)

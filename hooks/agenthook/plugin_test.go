@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 const pluginDir = "../../docs/plugin"
@@ -35,12 +36,7 @@ func TestPluginHasInstalledHooks(t *testing.T) {
 	}
 	want := "{\n  \"description\": \"The hooks that `entire enable` installs\",\n  \"hooks\": " + string(installed.Hooks) + "\n}\n"
 	path := filepath.Join(pluginDir, "hooks", "hooks.json")
-	if os.Getenv("ENTIRE_UPDATE") != "" {
-		write(t, path, want)
-	}
-	if d := cmp.Diff(want, read(t, path)); d != "" {
-		t.Error("ENTIRE_UPDATE=1 writes it anew:", d)
-	}
+	testkit.Golden(t, path, want)
 	decode(t, path)
 }
 

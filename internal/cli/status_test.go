@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,22 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 // golden compares got with testdata/<name>.
 func golden(t testing.TB, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(t, string(want), got)
+	testkit.Golden(t, filepath.Join("testdata", name), got)
 }
 
 // busy returns a repository with several sessions, failed hooks and a journal.

@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -169,24 +168,6 @@ func newRecalling(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer
 	return r, s, out, errs
 }
 
-// goldenText compares text with a file in testdata. ENTIRE_UPDATE=1 writes the file.
-func goldenText(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("ENTIRE_UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestRecallList(t *testing.T) {
 	t.Parallel()
 	r, _, out, _ := newRecalling(t)
@@ -196,7 +177,7 @@ func TestRecallList(t *testing.T) {
 		}
 		out.WriteString("--\n")
 	}
-	goldenText(t, "recall-list.txt", out.String())
+	testkit.Golden(t, "testdata/recall-list.txt", out.String())
 }
 
 func TestRecallListEmpty(t *testing.T) {
@@ -229,13 +210,13 @@ func TestRecallShow(t *testing.T) {
 		}
 		out.WriteString("--\n")
 	}
-	goldenText(t, "recall-show.txt", out.String())
+	testkit.Golden(t, "testdata/recall-show.txt", out.String())
 	out.Reset()
 	r.opts.json = true
 	if err := r.showOne(t.Context(), "", recallShowOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	goldenText(t, "recall-show.json", out.String())
+	testkit.Golden(t, "testdata/recall-show.json", out.String())
 	out.Reset()
 	if err := r.showOne(t.Context(), "aaaa", recallShowOptions{}); err != nil || strings.Contains(out.String(), "null") {
 		t.Errorf("%v, %s", err, out)
