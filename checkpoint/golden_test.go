@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/testkit"
-
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // dump returns a commit with its tree and all files, with their ends marked.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
-
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )

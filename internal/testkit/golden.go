@@ -12,10 +12,10 @@ import (
 func Golden(tb testing.TB, path, got string) {
 	tb.Helper()
 	if os.Getenv("ENTIRE_UPDATE") == "1" {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // part of the sources
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			tb.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // part of the sources
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			tb.Fatal(err)
 		}
 	}
