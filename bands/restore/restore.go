@@ -248,7 +248,7 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", err)
 	}
 	if taken, err = capture.Take(ctx, h, take); err != nil {
-		return capture.Taken{}, fmt.Errorf("make a rescue snapshot: %w", err)
+		return capture.Taken{}, fmt.Errorf("partial rescue snapshot: %w", err)
 	}
 	return taken, nil
 }

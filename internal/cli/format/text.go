@@ -140,7 +140,7 @@ func AbsentHint(checkpoint string) string {
 	if checkpoint != "" {
 		checkpoint = " -c " + checkpoint
 	}
-	return "`entire explain" + checkpoint + " --fetch` fetches it from the remote; `entire doctor` reports the missing objects"
+	return "`entire explain" + checkpoint + " --fetch` fetches the missing contents from the remote; `entire doctor` reports the missing objects"
 }
 
 // LineWidth is the maximum width of a text of unknown origin.
