@@ -25,11 +25,10 @@ import (
 )
 
 // TestPropMovingFile checks that a file under constant writes is held in the state of one
-// moment, or not at all. Each write fills the file with one letter. The file is on a disk: files
-// in memory have no writeback, which shows that a write is in progress.
+// moment, or not at all. Each write fills the file with one letter.
 func TestPropMovingFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, t, testkit.DiskDir(t), treetest.Seeded(1))
+	w := newWorld(t, t, t.TempDir(), treetest.Seeded(1))
 	path := filepath.Join(w.tree.Root, "moving")
 	w.must(os.WriteFile(path, bytes.Repeat([]byte{'a'}, 1<<20), 0o644))
 	var stop atomic.Bool

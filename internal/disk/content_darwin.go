@@ -49,10 +49,10 @@ func Sync(dir string) error {
 	return nil
 }
 
-// StartWriteback does nothing: the system has no call for it.
-func StartWriteback(*os.File) {}
+// Settle does nothing: the system has no call for it.
+func Settle(*os.File) {}
 
-func StartWritebackFD(int) {}
+func SettleFD(int) {}
 
 // Exchange swaps two files or directories of one file system atomically.
 func Exchange(a, b string) error {

@@ -85,19 +85,25 @@ func Sync(dir string) error {
 	return errors.Join(Syscall("syncfs", f, unix.Syncfs), f.Close())
 }
 
-// StartWriteback starts writing the file's dirty pages to the disk, and waits only for pages that
-// are already being written. While a page that a program has mapped is dirty, further writes of
-// that program don't change the file's times; the first write after StartWriteback does.
-func StartWriteback(f *os.File) {
-	StartWritebackFD(int(f.Fd()))
+// Settle prepares an open file for a read between two stats of it, after the first: any write that
+// overlaps the read then changes the file's times in between. It waits for a write in progress, which
+// changed them at its start, and starts writing the file's dirty pages to the disk: while a page that
+// a program has mapped is dirty, further writes to it don't change the times.
+func Settle(f *os.File) {
+	SettleFD(int(f.Fd()))
 	runtime.KeepAlive(f)
 }
 
-// StartWritebackFD is StartWriteback for a descriptor. It ignores errors: the writer will get them,
-// and the file can be read anyway.
-func StartWritebackFD(fd int) {
+// SettleFD is Settle for a descriptor, whose offset it may change. It ignores errors: the writer
+// will get those of the disk, and the file can be read anyway.
+func SettleFD(fd int) {
 	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
+	})
+	// ext4, XFS, Btrfs, F2FS and tmpfs look for data under the lock that write(2) holds.
+	_ = IgnoreEINTR(func() error {
+		_, err := unix.Seek(fd, 0, unix.SEEK_DATA)
+		return err
 	})
 }
 
