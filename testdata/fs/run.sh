@@ -23,5 +23,5 @@ if [ $# = 0 ]; then
 	# shellcheck disable=SC2046 # one word each
 	set -- $(grep -rlE --include='*_test.go' '^//go:build .*\bfs\b' . | sed 's|/[^/]*$||' | sort -u)
 fi
-# What is mounted goes with the process, however it ends.
+# The mounts are in a namespace of this process and end with it.
 exec unshare --mount --propagation private go test -tags "fs faults" -count=1 -timeout 60m -v -run "${RUN:-^TestFS}" "$@"
