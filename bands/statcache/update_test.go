@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -100,7 +101,7 @@ func TestUpdates(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := 0
-	for n := range 400 {
+	for n := range testkit.Rounds(100, 400) {
 		old, err := statcache.Open(path, end, sum)
 		if err != nil {
 			t.Fatal(err)
@@ -184,8 +185,8 @@ func TestTruncatedUpdate(t *testing.T) {
 		if _, err := statcache.Open(path, updated, updatedSum); err == nil {
 			t.Fatalf("an update of %d of %d bytes was opened", length-int(end), len(data)-int(end))
 		}
-		if diff := cmp.Diff(want, read(t, open(t, path, end, sum))); diff != "" {
-			t.Fatal(diff)
+		if got := read(t, open(t, path, end, sum)); !maps.Equal(want, got) {
+			t.Fatal(cmp.Diff(want, got))
 		}
 	}
 	for at := 0; at < len(data); at += 97 {

@@ -151,6 +151,7 @@ func TestWriteShadow(t *testing.T) {
 }
 
 func TestStoreTranscript(t *testing.T) {
+	testkit.Long(t, "it stores 60 MB")
 	t.Parallel()
 	f := newFixture(t, "plain")
 	path := filepath.Join(t.TempDir(), "agent-a.jsonl")

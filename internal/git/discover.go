@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotRepository means that no repository contains the directory.
-var ErrNotRepository = errors.New("not in a git repository")
+var ErrNotRepository = errors.New("not a git repository")
 
 // Locate holds the parameters of the search for a repository.
 type Locate struct {

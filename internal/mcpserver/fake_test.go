@@ -145,7 +145,7 @@ func (f *fake) server() *mcpserver.Server {
 	return &mcpserver.Server{
 		Open: func(_ context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
 			if at.Dir == "/elsewhere" {
-				return nil, errors.New("/elsewhere: not in a git repository")
+				return nil, errors.New("/elsewhere: not a git repository")
 			}
 			return &mcpserver.Project{
 				Root: at.Dir, Work: f, Store: f, Sessions: f, Settings: f.settings,

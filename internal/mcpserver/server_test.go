@@ -502,7 +502,7 @@ func TestToolErrors(t *testing.T) {
 	s.Dir = "/elsewhere"
 	s.Configure = func(string, []settings.Change) (settings.Settings, error) { panic("bang") }
 	cs := client{}.connect(t, s)
-	if text, res := call(t, cs, "checkpoint_list", nil); !res.IsError || text != "/elsewhere: not in a git repository" {
+	if text, res := call(t, cs, "checkpoint_list", nil); !res.IsError || text != "/elsewhere: not a git repository" {
 		t.Errorf("outside: %s", text)
 	}
 	if text, res := call(t, cs, "checkpoint_configure", nil); !res.IsError || text != "internal error: bang" {

@@ -76,13 +76,21 @@ func (a *App) Registry() *registry.Registry {
 	return &registry.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.OnBadDefaults}
 }
 
-// Repository finds the repository of the working directory.
+// Repository finds the repository of the working directory. If there is none, the error is a
+// git.ErrNotRepository with a hint.
 func (a *App) Repository() (*git.Repo, error) {
 	if a.Dir == "" {
 		return nil, errors.New("the working directory is gone")
 	}
-	return git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
+	repo, err := git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, WithHint(err, NoRepositoryHint)
+	}
+	return repo, err
 }
+
+// NoRepositoryHint is the hint of commands outside a repository.
+const NoRepositoryHint = "run it in a repository; `git init` makes one"
 
 // Settings reads the settings in force in repo; nil means no repository.
 func (a *App) Settings(repo *git.Repo) settings.Settings {
@@ -147,9 +155,6 @@ func BringsLocalFile(repo *git.Repo, root string) bool {
 // Worktree returns the repository of the working directory. It fails for a bare repository.
 func (a *App) Worktree() (*git.Repo, error) {
 	repo, err := a.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return nil, WithHint(errors.New("not a git repository"), "run `git init` first")
-	}
 	if err != nil {
 		return nil, err
 	}

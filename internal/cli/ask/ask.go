@@ -86,9 +86,6 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		}
 	}
 	repo, err := q.app.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose sessions you want to ask about")
-	}
 	if err != nil {
 		return err
 	}

@@ -73,9 +73,6 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 		return app.Usagef("--max-size %s: %v", ui.Line(c.maxSize, format.NameWidth), err)
 	}
 	repo, err := c.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return app.WithHint(errors.New("not a git repository"), "run it in a clone of the repository whose commits you want to check")
-	}
 	if err != nil {
 		return err
 	}

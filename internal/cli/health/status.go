@@ -279,7 +279,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	switch r.State {
 	case stateNoRepo:
 		w.Printf("%s not a git repository\n", w.Paint(ui.Red, "✕"))
-		w.Hint("run it in a repository; `git init` makes one")
+		w.Hint(app.NoRepositoryHint)
 	case stateBare:
 		w.Printf("%s bare repository: nothing to do here\n", w.Paint(ui.Dim, "○"))
 	case stateNotSetUp:

@@ -133,9 +133,6 @@ type explaining struct {
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
 	repo, err := a.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose commits you want explained")
-	}
 	if err != nil {
 		return err
 	}

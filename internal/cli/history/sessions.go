@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
@@ -103,9 +102,6 @@ type sessionJSON struct {
 
 func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
 	repo, err := a.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose sessions you want listed")
-	}
 	if err != nil {
 		return err
 	}

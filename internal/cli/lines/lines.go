@@ -25,9 +25,6 @@ type reading struct {
 // read opens the repository and calls do.
 func read(a *app.App, do func(*reading) error) (err error) {
 	repo, err := a.Repository()
-	if errors.Is(err, git.ErrNotRepository) {
-		return app.WithHint(errors.New("not a git repository"), "run it in the repository that has the file")
-	}
 	if err != nil {
 		return err
 	}
