@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // model is the expected content of a stat cache: the sizes of files, by path.

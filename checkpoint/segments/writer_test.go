@@ -342,13 +342,12 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"none":                  {map[string]string{"prompt.txt": "x"}, nil},
-		"one blob":              {map[string]string{"full.jsonl": "{\"a\":\"s3cret\"}\n{}\n"}, []string{"{\"a\":\"REDACTED\"}\n{}"}},
-		"a legacy name":         {map[string]string{"full.log": "{}\n"}, []string{"{}"}},
-		"segments":              {map[string]string{"full.jsonl": "{}", "full.jsonl.001": "s3cret", "full.jsonl.003": "lost"}, []string{"{}", "REDACTED"}},
-		"chunks without begin":  {map[string]string{"full.jsonl.001": "{}"}, nil},
-		"a false hash":          {map[string]string{"full.jsonl": "{}", "content_hash.txt": "sha256:00"}, []string{"{}"}},
-		"longer than one chunk": {map[string]string{"full.jsonl": strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)}, nil},
+		"none":                 {map[string]string{"prompt.txt": "x"}, nil},
+		"one blob":             {map[string]string{"full.jsonl": "{\"a\":\"s3cret\"}\n{}\n"}, []string{"{\"a\":\"REDACTED\"}\n{}"}},
+		"a legacy name":        {map[string]string{"full.log": "{}\n"}, []string{"{}"}},
+		"segments":             {map[string]string{"full.jsonl": "{}", "full.jsonl.001": "s3cret", "full.jsonl.003": "lost"}, []string{"{}", "REDACTED"}},
+		"chunks without begin": {map[string]string{"full.jsonl.001": "{}"}, nil},
+		"a false hash":         {map[string]string{"full.jsonl": "{}", "content_hash.txt": "sha256:00"}, []string{"{}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -357,13 +356,7 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 			texts := blobs(t, f.git, got)
 			text := strings.Join(texts, "\n")
 			if found && got.Hash != hashOf(text) || strings.Contains(text, "s3cret") {
-				t.Error("another text than the hash says")
-			}
-			if name == "longer than one chunk" {
-				if want := strings.TrimSuffix(strings.ReplaceAll(tc.files["full.jsonl"], "s3cret", "REDACTED"), "\n"); text != want || len(texts) != 2 {
-					t.Errorf("%d chunks", len(texts))
-				}
-				return
+				t.Error("the hash is that of another text")
 			}
 			if diff := cmp.Diff(tc.want, texts); diff != "" || found != (tc.want != nil) {
 				t.Error(diff)
@@ -375,6 +368,24 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 				t.Errorf("%v", raw)
 			}
 		})
+	}
+}
+
+func TestRestoreSplitsLongTranscript(t *testing.T) {
+	testkit.Long(t, "it restores 51 MB")
+	t.Parallel()
+	f := newFixture(t)
+	long := strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)
+	blob, err := f.git.WriteBlob([]byte(long))
+	must(t, err)
+	tree, err := gittree.Write(f.git, []git.TreeEntry{{Mode: git.ModeFile, Name: "full.jsonl", OID: blob}})
+	must(t, err)
+	got, found, err := f.segmenter("restored").Restore(t.Context(), tree)
+	must(t, err)
+	texts := blobs(t, f.git, got)
+	text := strings.Join(texts, "\n")
+	if want := strings.TrimSuffix(strings.ReplaceAll(long, "s3cret", "REDACTED"), "\n"); !found || text != want || len(texts) != 2 || got.Hash != hashOf(text) {
+		t.Errorf("%d chunks, %d bytes of %d", len(texts), len(text), len(want))
 	}
 }
 
