@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -54,8 +55,10 @@ func newBox(tb testing.TB) *box {
 		With("LOG="+b.log, "GIT_CONFIG_SYSTEM="+filepath.Join(top, "system"))
 	b.Repo = &testkit.Repo{TB: tb, Dir: filepath.Join(top, "repo"), Env: env}
 	b.executable(filepath.Join(bin, "entire"), fakeEntire)
-	b.Git("config", "--global", "user.name", "Ann")
-	b.Git("config", "--global", "user.email", "ann@example.com")
+	config := "[user]\n\tname = Ann\n\temail = ann@example.com\n" + gittest.Config
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
+		tb.Fatal(err)
+	}
 	b.Git("init", "-q", "-b", "main")
 	b.Git("commit", "-q", "--allow-empty", "-m", "first")
 	return b

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
@@ -53,6 +54,9 @@ func newDesk(t testing.TB) *desk {
 		}
 	}
 	if err := testkit.WriteProgram(filepath.Join(bin, "entire"), "#!/bin/sh\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(d.home, ".gitconfig"), []byte(gittest.Config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.env = []string{

@@ -242,7 +242,7 @@ func TestResumeIgnoresStoredPaths(t *testing.T) {
 		}
 		return err
 	})
-	if diff := cmp.Diff([]string{".bashrc", strings.TrimPrefix(d.transcriptPath("good"), d.home+"/")}, files); diff != "" {
+	if diff := cmp.Diff([]string{".bashrc", strings.TrimPrefix(d.transcriptPath("good"), d.home+"/"), ".gitconfig"}, files); diff != "" {
 		t.Error(diff)
 	}
 	if data, err := os.ReadFile(secret); err != nil || string(data) != "mine\n" {

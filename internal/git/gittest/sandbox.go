@@ -20,6 +20,10 @@ type Sandbox struct {
 	Env []string // of every git process, with an author and a committer
 }
 
+// Config is a user's configuration without automatic maintenance: it is a process after each commit,
+// and finds nothing to do in repositories this small.
+const Config = "[maintenance]\n\tauto = false\n"
+
 // New returns a sandbox that is removed with the test.
 func New(t testing.TB) *Sandbox {
 	t.Helper()
@@ -28,8 +32,9 @@ func New(t testing.TB) *Sandbox {
 		t.Fatal(err)
 	}
 	s := &Sandbox{T: t, Dir: dir}
+	s.Write(dir, "home/.gitconfig", Config)
 	s.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.Mkdir("home"), "TMPDIR=" + s.Mkdir("tmp"),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.Path("home"), "TMPDIR=" + s.Mkdir("tmp"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + dir,
 		"GIT_AUTHOR_NAME=A U Thor", "GIT_AUTHOR_EMAIL=author@example.com", "GIT_AUTHOR_DATE=1700000000 +0100",
 		"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=committer@example.com", "GIT_COMMITTER_DATE=1700000100 -0230",

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // bench is a repository with one commit, of a.go.
@@ -23,6 +24,7 @@ func newBench(t testing.TB) *bench {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	fine(t, err)
+	fine(t, os.WriteFile(filepath.Join(dir, ".gitconfig"), []byte(gittest.Config), 0o600))
 	b := &bench{TB: t, dir: dir, root: filepath.Join(dir, "repo")}
 	b.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + dir, "LC_ALL=C",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
@@ -43,6 +44,7 @@ func newBench(t testing.TB) *bench {
 
 func benchIn(t testing.TB, dir string) *bench {
 	t.Helper()
+	fine(t, os.WriteFile(filepath.Join(dir, ".gitconfig"), []byte(gittest.Config), 0o600))
 	b := &bench{TB: t, dir: dir, root: filepath.Join(dir, "repo"), now: time.Now().Add(time.Minute)}
 	b.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + dir, "LC_ALL=C",
