@@ -31,6 +31,12 @@ func New(t testing.TB) *Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return In(t, dir)
+}
+
+// In returns a sandbox in a directory, which may be that of another process's sandbox.
+func In(t testing.TB, dir string) *Sandbox {
+	t.Helper()
 	s := &Sandbox{T: t, Dir: dir}
 	s.Write(dir, "home/.gitconfig", Config)
 	s.Env = []string{

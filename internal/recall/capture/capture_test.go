@@ -24,7 +24,7 @@ import (
 // capture returns a Capture with limits that no test reaches unless it lowers them.
 func (b *bench) capture() capture.Capture {
 	return capture.Capture{
-		Repo: b.repo, Redact: redact.New(), Base: b.git(b.root, "rev-parse", "HEAD"),
+		Repo: b.repo, Redact: redact.New(), Base: b.Git(b.root, "rev-parse", "HEAD"),
 		Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
 	}
 }
@@ -52,7 +52,7 @@ func (b *bench) makeNew(paths ...string) {
 // because the change time of a file can't be set.
 func (b *bench) waitForClock() {
 	b.Helper()
-	probe := filepath.Join(b.dir, "probe")
+	probe := filepath.Join(b.Dir, "probe")
 	var first time.Time
 	for {
 		fine(b, os.WriteFile(probe, nil, 0o600))
@@ -94,8 +94,8 @@ func TestCaptureChanges(t *testing.T) {
 	b.write("gone.go", "1\n2\n3\n")
 	b.write("same.txt", "same\n")
 	b.write("crlf.txt", "1\r\n2\r\n")
-	b.git(b.root, "add", "-A")
-	b.git(b.root, "commit", "-qm", "second")
+	b.Git(b.root, "add", "-A")
+	b.Git(b.root, "commit", "-qm", "second")
 	b.write("edit.go", "package e\n\nfunc B() {}\n\nfunc C() {}\n")
 	fine(t, os.Remove(filepath.Join(b.root, "gone.go")))
 	b.write("new/n.txt", "1\n2")
@@ -159,8 +159,8 @@ func TestCaptureOmits(t *testing.T) {
 	b.write(".gitignore", "ignored*\n")
 	b.write("ignored-tracked.txt", "x")
 	b.write("build/tool.sh", "x")
-	b.git(b.root, "add", "-Af")
-	b.git(b.root, "commit", "-qm", "second")
+	b.Git(b.root, "add", "-Af")
+	b.Git(b.root, "commit", "-qm", "second")
 	want := map[string]recall.Omitted{
 		"ignored.txt": recall.Ignored, "ignored-tracked.txt": "", "plain.txt": "",
 		"build/new.sh": "", "web/dist/x.js": recall.BuildMade, "node_modules/a/b.js": recall.BuildMade, "distance/x": "",
@@ -245,7 +245,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// An object that git has pruned is written again.
-	b.git(b.root, "prune", "--expire=now")
+	b.Git(b.root, "prune", "--expire=now")
 	if got := b.files(b.capture(), known, "one.txt").Files["one.txt"]; b.text(got) != "one\n" {
 		t.Errorf("%+v", got)
 	}
@@ -325,8 +325,8 @@ func TestCaptureStopsAtWorkLimit(t *testing.T) {
 func TestCaptureWithoutABase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.git(b.dir, "init", "-q", "unborn")
-	b.root = filepath.Join(b.dir, "unborn")
+	b.Git(b.Dir, "init", "-q", "unborn")
+	b.root = filepath.Join(b.Dir, "unborn")
 	b.write("a", "1\n")
 	b.open()
 	c := b.capture0()
@@ -348,9 +348,9 @@ func (b *bench) capture0() capture.Capture {
 func TestCaptureNestedRepository(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.git(b.dir, "clone", "-q", "repo", "lib")
-	b.git(b.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", filepath.Join(b.dir, "lib"), "lib")
-	b.git(b.root, "commit", "-qm", "lib")
+	b.Git(b.Dir, "clone", "-q", "repo", "lib")
+	b.Git(b.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", filepath.Join(b.Dir, "lib"), "lib")
+	b.Git(b.root, "commit", "-qm", "lib")
 	b.write("lib/a.go", "package b\n")
 	b.write("lib/.gitignore", "private.txt\n")
 	b.write("lib/private.txt", "its own\n")
@@ -419,9 +419,9 @@ func FuzzCountChanged(f *testing.F) {
 
 func FuzzCapturePaths(f *testing.F) {
 	b := newBench(f)
-	outside := filepath.Join(b.dir, "outside.txt")
+	outside := filepath.Join(b.Dir, "outside.txt")
 	fine(f, os.WriteFile(outside, []byte("outside\n"), 0o600))
-	fine(f, os.Symlink(b.dir, filepath.Join(b.root, "up")))
+	fine(f, os.Symlink(b.Dir, filepath.Join(b.root, "up")))
 	c := b.capture()
 	for _, path := range []string{"a.go", "../outside.txt", "up/outside.txt", outside, "a.go/x", "./a.go", "x\x00y", "a.go\n", "\xff", "up"} {
 		f.Add(path)
@@ -448,8 +448,8 @@ func BenchmarkCapture(t *testing.B) {
 		paths = append(paths, path)
 	}
 	b.makeOld(paths...)
-	b.git(b.root, "add", "-A")
-	b.git(b.root, "commit", "-qm", "files")
+	b.Git(b.root, "add", "-A")
+	b.Git(b.root, "commit", "-qm", "files")
 	c := b.capture()
 	known := b.files(c, nil, paths...).Files
 	t.Run("unchanged", func(t *testing.B) {

@@ -18,15 +18,15 @@ func TestTracked(t *testing.T) {
 	b.write("old.txt", "old\n")
 	b.write("gone.txt", "gone\n")
 	b.write("crlf.txt", "a\r\n")
-	b.git(b.root, "add", "-A")
-	b.git(b.root, "commit", "-qm", "second")
+	b.Git(b.root, "add", "-A")
+	b.Git(b.root, "commit", "-qm", "second")
 	b.write("old.txt", "new\n")
 	b.write("added.txt", "added\n")
-	b.git(b.root, "rm", "-q", "gone.txt")
+	b.Git(b.root, "rm", "-q", "gone.txt")
 	b.makeOld("old.txt", "added.txt", "crlf.txt")
 	names := []string{"old.txt", "gone.txt", "added.txt", "crlf.txt"}
 	c := b.capture()
-	c.Head = git.OID(b.git(b.root, "rev-parse", "HEAD^{tree}"))
+	c.Head = git.OID(b.Git(b.root, "rev-parse", "HEAD^{tree}"))
 	taken := b.files(c, nil, names...)
 	tracked := func(files map[string]capture.Captured) map[string]recall.Tracked {
 		got := map[string]recall.Tracked{}
@@ -39,9 +39,9 @@ func TestTracked(t *testing.T) {
 	if diff := cmp.Diff(want, tracked(taken.Files)); diff != "" {
 		t.Error(diff)
 	}
-	b.git(b.root, "add", "old.txt", "added.txt")
-	b.git(b.root, "commit", "-qm", "third")
-	c.Head = git.OID(b.git(b.root, "rev-parse", "HEAD^{tree}"))
+	b.Git(b.root, "add", "old.txt", "added.txt")
+	b.Git(b.root, "commit", "-qm", "third")
+	c.Head = git.OID(b.Git(b.root, "rev-parse", "HEAD^{tree}"))
 	want = map[string]recall.Tracked{"old.txt": recall.Committed, "gone.txt": recall.Committed, "added.txt": recall.Committed, "crlf.txt": ""}
 	if diff := cmp.Diff(want, tracked(b.files(c, taken.Files, names...).Files)); diff != "" {
 		t.Error(diff)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
@@ -24,7 +25,7 @@ func storeOperations() map[string]func(b *bench, id string) error {
 	return map[string]func(b *bench, id string) error{
 		"capture": func(b *bench, _ string) error {
 			files := capture.Capture{
-				Repo: b.store.Repo, Redact: redact.New(), Base: b.git(b.root, "rev-parse", "HEAD"),
+				Repo: b.store.Repo, Redact: redact.New(), Base: b.Git(b.root, "rev-parse", "HEAD"),
 				Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
 			}
 			_, err := files.Files(b.Context(), []string{"a.go", "new.go"}, nil)
@@ -60,7 +61,7 @@ func TestStoreChild(t *testing.T) {
 	if do == nil {
 		t.Skip("there is nothing to do")
 	}
-	b := benchIn(t, os.Getenv("STORE_DIR"))
+	b := benchIn(gittest.In(t, os.Getenv("STORE_DIR")))
 	b.open()
 	fine(t, do(b, os.Getenv("STORE_ID")))
 }
@@ -89,9 +90,9 @@ func storeKilled(t *testing.T, name string, do func(b *bench, id string) error, 
 	b.write("new.go", "package n\n")
 	id := b.put(b.checkpoint("old"))
 	b.lists(contextstore.Filter{}, "old")
-	mark := filepath.Join(b.dir, "mark")
+	mark := filepath.Join(b.Dir, "mark")
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStoreChild$")
-	child.Env = append(os.Environ(), "STORE_DOING="+name, "STORE_DIR="+b.dir, "STORE_ID="+id,
+	child.Env = append(os.Environ(), "STORE_DOING="+name, "STORE_DIR="+b.Dir, "STORE_ID="+id,
 		"ENTIRE_FAULT=crash:"+strconv.Itoa(n), "ENTIRE_FAULT_MARK="+mark)
 	out, failed := child.CombinedOutput()
 	if _, err := os.Stat(mark); err != nil {
@@ -135,6 +136,6 @@ func (b *bench) checkStore() {
 	if err != nil || len(damaged) > 0 {
 		b.Errorf("%+v, %v", damaged, err)
 	}
-	b.git(b.root, "fsck", "--connectivity-only")
-	b.git(b.root, "gc", "-q", "--prune=now")
+	b.Git(b.root, "fsck", "--connectivity-only")
+	b.Git(b.root, "gc", "-q", "--prune=now")
 }

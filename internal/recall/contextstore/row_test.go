@@ -112,14 +112,14 @@ func TestRowsFollowRefs(t *testing.T) {
 	b := newBench(t)
 	one, two := b.put(b.checkpoint("one")), b.put(b.checkpoint("two"))
 	b.lists(contextstore.Filter{}, "two", "one")
-	b.git(b.root, "pack-refs", "--all")
+	b.Git(b.root, "pack-refs", "--all")
 	b.lists(contextstore.Filter{}, "two", "one")
-	b.git(b.root, "update-ref", "-d", contextstore.Refs+one)
+	b.Git(b.root, "update-ref", "-d", contextstore.Refs+one)
 	b.lists(contextstore.Filter{}, "two")
-	b.git(b.root, "update-ref", contextstore.Refs+one, contextstore.Refs+two)
-	b.git(b.root, "update-ref", contextstore.Refs+"nonsense/"+one, contextstore.Refs+two)
+	b.Git(b.root, "update-ref", contextstore.Refs+one, contextstore.Refs+two)
+	b.Git(b.root, "update-ref", contextstore.Refs+"nonsense/"+one, contextstore.Refs+two)
 	b.lists(contextstore.Filter{}, "two", "two")
-	b.git(b.root, "update-ref", contextstore.Refs+one, "main") // not a checkpoint's commit
+	b.Git(b.root, "update-ref", contextstore.Refs+one, "main") // not a checkpoint's commit
 	b.lists(contextstore.Filter{}, "two")
 	if _, err := b.store.Get(t.Context(), one); !errors.Is(err, recall.ErrDamaged) {
 		t.Errorf("it is %v", err)
@@ -165,7 +165,7 @@ func TestConcurrentChangeInvalidatesRows(t *testing.T) {
 	quiet(0)
 	by := b.store.By
 	b.store.By = func(ctx context.Context) (git.Signature, error) {
-		b.git(b.root, "update-ref", contextstore.Refs+"abcdef-123456", "HEAD") //nolint:contextcheck // somebody else is at work
+		b.Git(b.root, "update-ref", contextstore.Refs+"abcdef-123456", "HEAD")
 		return by(ctx)
 	}
 	b.put(b.checkpoint("three"))
@@ -176,13 +176,13 @@ func TestConcurrentChangeInvalidatesRows(t *testing.T) {
 func TestReftables(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if b.tries("init", "-q", "--ref-format=reftable", "tables") != nil {
+	if _, err := b.Try(b.Dir, "", "init", "-q", "--ref-format=reftable", "tables"); err != nil {
 		t.Skip("this git has no reftables")
 	}
-	b.root = filepath.Join(b.dir, "tables")
+	b.root = filepath.Join(b.Dir, "tables")
 	b.write("a.go", "package a\n")
-	b.git(b.root, "add", "-A")
-	b.git(b.root, "commit", "-qm", "first")
+	b.Git(b.root, "add", "-A")
+	b.Git(b.root, "commit", "-qm", "first")
 	b.open()
 	id := b.put(b.checkpoint("one"))
 	b.lists(contextstore.Filter{}, "one")
@@ -190,20 +190,13 @@ func TestReftables(t *testing.T) {
 	b.lists(contextstore.Filter{})
 }
 
-func (b *bench) tries(args ...string) error {
-	repo, err := git.Discover(git.Locate{Dir: b.root, Environ: b.env})
-	fine(b, err)
-	_, err = repo.Run(b.Context(), append([]string{"-C", b.dir}, args...)...)
-	return err
-}
-
 func TestRepositoriesAreSeparate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("mine"))
-	b.git(b.dir, "clone", "-q", "repo", "other")
+	b.Git(b.Dir, "clone", "-q", "repo", "other")
 	other := *b
-	other.root = filepath.Join(b.dir, "other")
+	other.root = filepath.Join(b.Dir, "other")
 	other.open()
 	other.lists(contextstore.Filter{})
 	other.put(other.checkpoint("theirs"))
@@ -228,9 +221,9 @@ func TestRepositoriesAreSeparate(t *testing.T) {
 func TestWorktreesShareTheStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.git(b.root, "worktree", "add", "-q", "../linked")
+	b.Git(b.root, "worktree", "add", "-q", "../linked")
 	linked := *b
-	linked.root = filepath.Join(b.dir, "linked")
+	linked.root = filepath.Join(b.Dir, "linked")
 	linked.open()
 	b.put(b.checkpoint("main"))
 	linked.now = b.now
@@ -269,13 +262,13 @@ func TestVerifyReportsMissingObjects(t *testing.T) {
 	}
 	// A damaged checkpoint can be discarded.
 	fine(t, b.store.Discard(t.Context(), first, second))
-	b.git(b.root, "gc", "-q", "--prune=now")
+	b.Git(b.root, "gc", "-q", "--prune=now")
 }
 
 func FuzzStored(f *testing.F) {
 	b := newBench(f)
 	id := b.put(b.checkpoint("seed"))
-	text := b.git(b.root, "show", contextstore.Refs+id+":checkpoint.json")
+	text := b.Git(b.root, "show", contextstore.Refs+id+":checkpoint.json")
 	f.Add([]byte(text))
 	f.Add([]byte(`{"format":1,"state":{"files":{"a":{"blob":"x"},"b":{}}}}`))
 	f.Add([]byte(`{"format":1,"created_at":"0000-00-00T"}`))
@@ -309,17 +302,17 @@ func (b *bench) many(n int) {
 	}
 	var script strings.Builder
 	ref := contextstore.Refs + b.put(c)
-	tree := b.git(b.root, "rev-parse", ref+"^{tree}")
+	tree := b.Git(b.root, "rev-parse", ref+"^{tree}")
 	for i := range n - 1 {
 		by := git.Signature{Name: fmt.Sprint("Ada ", i), When: b.now}
 		oid, err := b.store.Repo.WriteCommit(git.Commit{Tree: git.OID(tree), Author: by, Committer: by, Message: "m\n"})
 		fine(b, err)
 		fmt.Fprintf(&script, "create %s%06x-%06x %s\n", contextstore.Refs, i, i, oid)
 	}
-	path := filepath.Join(b.dir, "script")
+	path := filepath.Join(b.Dir, "script")
 	fine(b, os.WriteFile(path, []byte(script.String()), 0o600))
-	b.git(b.root, "config", "alias.fill", "!git update-ref --stdin <"+path)
-	b.git(b.root, "fill")
+	b.Git(b.root, "config", "alias.fill", "!git update-ref --stdin <"+path)
+	b.Git(b.root, "fill")
 }
 
 // BenchmarkNewest lists as a session's start does, with 2,000 checkpoints.

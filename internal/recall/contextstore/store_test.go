@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,34 +21,26 @@ import (
 // bench is a repository with a store and a catalog, and a clock that only tests advance.
 type bench struct {
 	testing.TB
-	dir, root string
-	env       []string
-	now       time.Time
-	store     contextstore.Store
+	*gittest.Sandbox
+
+	root  string
+	now   time.Time
+	store contextstore.Store
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	fine(t, err)
-	b := benchIn(t, dir)
-	b.git(dir, "init", "-q", "-b", "main", "repo")
+	b := benchIn(gittest.New(t))
+	b.Git(b.Mkdir("repo"), "init", "-q", "-b", "main")
 	b.write("a.go", "package a\n")
-	b.git(b.root, "add", "-A")
-	b.git(b.root, "commit", "-qm", "first")
+	b.Git(b.root, "add", "-A")
+	b.Git(b.root, "commit", "-qm", "first")
 	b.open()
 	return b
 }
 
-func benchIn(t testing.TB, dir string) *bench {
-	t.Helper()
-	fine(t, os.WriteFile(filepath.Join(dir, ".gitconfig"), []byte(gittest.Config), 0o600))
-	b := &bench{TB: t, dir: dir, root: filepath.Join(dir, "repo"), now: time.Now().Add(time.Minute)}
-	b.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + dir, "LC_ALL=C",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com",
-	}
-	return b
+func benchIn(s *gittest.Sandbox) *bench {
+	return &bench{TB: s.T, Sandbox: s, root: s.Path("repo"), now: time.Now().Add(time.Minute)}
 }
 
 func (b *bench) open() {
@@ -61,9 +51,7 @@ func (b *bench) open() {
 // at returns the store as opened from a worktree.
 func (b *bench) at(root string) contextstore.Store {
 	b.Helper()
-	repo, err := git.Discover(git.Locate{Dir: root, Environ: b.env})
-	fine(b, err)
-	b.Cleanup(func() { _ = repo.Close() })
+	repo := b.Open(root)
 	return contextstore.Store{
 		Repo: repo, Random: rand.Reader,
 		Now: func() time.Time { return b.now },
@@ -74,23 +62,11 @@ func (b *bench) at(root string) contextstore.Store {
 	}
 }
 
-func (b *bench) catalogPath() string { return filepath.Join(b.dir, "catalog", "agentfs.db") }
-
-func (b *bench) git(dir string, args ...string) string {
-	b.Helper()
-	cmd := exec.CommandContext(b.Context(), "git", args...)
-	cmd.Dir, cmd.Env = dir, b.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
-	}
-	return strings.TrimSuffix(string(out), "\n")
-}
+func (b *bench) catalogPath() string { return filepath.Join(b.Dir, "catalog", "agentfs.db") }
 
 func (b *bench) write(path, content string) {
 	b.Helper()
-	full := filepath.Join(b.root, path)
-	fine(b, errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)))
+	b.Write(b.root, path, content)
 }
 
 // blob stores a content, as a capture does.
@@ -191,13 +167,13 @@ func TestGitShowsACheckpoint(t *testing.T) {
 	b := newBench(t)
 	id := b.put(b.checkpoint("Implemented\n auth"))
 	ref := contextstore.Refs + id
-	if got := b.git(b.root, "show", ref+":files/pkg/b.go"); got != "package b" {
+	if got := b.Git(b.root, "show", ref+":files/pkg/b.go"); got != "package b" {
 		t.Errorf("the file is %q", got)
 	}
-	if got := b.git(b.root, "log", "--format=%P|%B", ref); got != "|Implemented auth" && got != "|Implemented auth\n" {
+	if got := b.Git(b.root, "log", "--format=%P|%B", ref); got != "|Implemented auth" && got != "|Implemented auth\n" {
 		t.Errorf("the log is %q", got)
 	}
-	text := b.git(b.root, "show", ref+":checkpoint.json")
+	text := b.Git(b.root, "show", ref+":checkpoint.json")
 	for _, want := range []string{`"current_task": "Validate <JWT> & co"`, `"format": 1`, `"status": "pending"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in %s", want, text)
@@ -206,7 +182,7 @@ func TestGitShowsACheckpoint(t *testing.T) {
 	if strings.Contains(text, `"content":`) {
 		t.Error("the contents are in the description")
 	}
-	b.git(b.root, "fsck", "--strict")
+	b.Git(b.root, "fsck", "--strict")
 }
 
 func TestInvalidTreePathsKeepContents(t *testing.T) {
@@ -230,7 +206,7 @@ func TestInvalidTreePathsKeepContents(t *testing.T) {
 	if diff := cmp.Diff(want, has); diff != "" {
 		t.Error(diff)
 	}
-	b.git(b.root, "fsck")
+	b.Git(b.root, "fsck")
 }
 
 func TestInvalidNamesAreReported(t *testing.T) {
@@ -257,14 +233,14 @@ func TestMissingObjectKeepsRefValid(t *testing.T) {
 	if got.State.Files["a.go"].Omitted != recall.Unreadable || got.State.Files["pkg/b.go"].Omitted != "" || len(got.Warnings) != 2 {
 		t.Errorf("%+v", got)
 	}
-	b.git(b.root, "gc", "-q", "--prune=now")
+	b.Git(b.root, "gc", "-q", "--prune=now")
 }
 
 func TestContentsSurviveGC(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id := b.put(b.checkpoint("kept"))
-	b.git(b.root, "gc", "-q", "--prune=now")
+	b.Git(b.root, "gc", "-q", "--prune=now")
 	b.open()
 	got, err := b.store.Get(t.Context(), id)
 	fine(t, err)
@@ -303,12 +279,12 @@ func TestCheckpointsAreNotTransferred(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(b.checkpoint("mine"))
-	b.git(b.dir, "clone", "-q", "--no-local", "repo", "clone")
-	b.git(b.dir, "init", "-q", "--bare", "hub")
-	b.git(b.root, "push", "-q", "--all", filepath.Join(b.dir, "hub"))
-	b.git(b.root, "push", "-q", "--tags", filepath.Join(b.dir, "hub"))
+	b.Git(b.Dir, "clone", "-q", "--no-local", "repo", "clone")
+	b.Git(b.Dir, "init", "-q", "--bare", "hub")
+	b.Git(b.root, "push", "-q", "--all", filepath.Join(b.Dir, "hub"))
+	b.Git(b.root, "push", "-q", "--tags", filepath.Join(b.Dir, "hub"))
 	for _, other := range []string{"clone", "hub"} {
-		if got := b.git(filepath.Join(b.dir, other), "for-each-ref", "refs/entire"); got != "" {
+		if got := b.Git(filepath.Join(b.Dir, other), "for-each-ref", "refs/entire"); got != "" {
 			t.Errorf("%s has %s", other, got)
 		}
 	}
@@ -398,7 +374,7 @@ func TestStatusAndReplace(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	b.lists(contextstore.Filter{}, "better")
-	if n := strings.Count(b.git(b.root, "for-each-ref", contextstore.Refs), "\n"); n != 0 {
+	if n := strings.Count(b.Git(b.root, "for-each-ref", contextstore.Refs), "\n"); n != 0 {
 		t.Errorf("%d more refs", n)
 	}
 	fine(t, b.store.Discard(t.Context(), id, "abcdef-123456"))
