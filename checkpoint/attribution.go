@@ -30,8 +30,8 @@ type Attribution struct {
 	// AgentFiles and HumanFiles count binary files.
 	AgentFiles int `json:"agent_files,omitempty"`
 	HumanFiles int `json:"human_files,omitempty"`
-	// Estimated reports whether some files were too large or too many to follow their lines. Such a
-	// file counts as a whole for whoever changed it last.
+	// Estimated reports whether some files were too large or too many to follow their lines. All of
+	// such a file counts for its last author.
 	Estimated bool `json:"estimated,omitempty"`
 	// Turns and Writers are referred to in Files; docs/formats/authorship.md defines them.
 	Turns   []Turn   `json:"turns,omitempty"`

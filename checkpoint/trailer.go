@@ -79,7 +79,7 @@ func StripIDs(message string) string {
 	})
 }
 
-func stripLines(message string, goes func(line string) bool) string {
+func stripLines(message string, strip func(line string) bool) string {
 	var kept []string
 	rest, stripped, gap := message, false, false
 	for line := range strings.Lines(message) {
@@ -87,7 +87,7 @@ func stripLines(message string, goes func(line string) bool) string {
 			break
 		}
 		rest = rest[len(line):]
-		if goes(line) {
+		if strip(line) {
 			stripped, gap = true, true
 			continue
 		}

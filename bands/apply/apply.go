@@ -198,7 +198,7 @@ func deletions(p *plan.Plan) *DirNode {
 
 // inUnit reports whether the step belongs to a database whose main file stays, and is executed
 // with the database's other steps.
-func inUnit(p *plan.Plan, s *plan.NamedStep) bool { return s.Unit != 0 && !p.Units[s.Unit-1].Goes }
+func inUnit(p *plan.Plan, s *plan.NamedStep) bool { return s.Unit != 0 && !p.Units[s.Unit-1].Removed }
 
 // changes returns the root of the directories with creations or changes, except for hard links;
 // nil if there are none.

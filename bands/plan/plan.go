@@ -84,9 +84,9 @@ type Plan struct {
 
 // UnitPlan describes a database by the path of its main file.
 type UnitPlan struct {
-	Main  string
-	there bool // a file of it exists now
-	Goes  bool // the database is removed
+	Main    string
+	there   bool // a file of it exists now
+	Removed bool // the target has no such database
 }
 
 // DirChange is a directory's attributes, now and in the target.

@@ -127,7 +127,7 @@ func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 		return false
 	}
 	there := slices.ContainsFunc(members, func(m pair) bool { return m.was != nil })
-	p.Plan.Units = append(p.Plan.Units, UnitPlan{Main: main, there: there, Goes: members[0].want == nil})
+	p.Plan.Units = append(p.Plan.Units, UnitPlan{Main: main, there: there, Removed: members[0].want == nil})
 	for _, m := range members {
 		path := tree.JoinPath(dir, m.name)
 		p.noteLinks(path, m.was, m.want, p.Scope.Relate(path))

@@ -78,8 +78,8 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 	return made, err
 }
 
-// Manage makes the existing directory dir the tree of a new store, in place. An empty name stands
-// for dir's own, with -2, -3 and so on if that is taken. If dir's .agentfs names a store whose tree
+// Manage makes the existing directory dir the tree of a new store, in place. An empty name means
+// dir's own, with -2, -3 and so on if that is taken. If dir's .agentfs names a store whose tree
 // is missing, dir has been moved and becomes that store's tree. It also becomes the tree of a store
 // whose tree was at dir before another directory replaced it.
 func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (Entry, error) {

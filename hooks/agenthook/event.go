@@ -48,7 +48,7 @@ type Payload struct {
 	toolPayload
 
 	// Ignored reports that the event doesn't concern the session: a subagent's turn, or a prompt
-	// that nobody typed.
+	// that the user did not type.
 	Ignored bool `json:"-"`
 	// StartContextLost reports that the client discards the context returned at this start.
 	StartContextLost bool `json:"-"`

@@ -26,7 +26,7 @@ func questions() []question {
 
 const (
 	// askMatcher limits the questions to clears: at the start of the program there is no server to
-	// ask, and at its end nobody to answer.
+	// ask, and at its end no user to reply.
 	askMatcher = "clear"
 	// askSeconds is the time that the person has to answer. The agent allows at most 60 seconds.
 	askSeconds = 45

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// qwen is Qwen Code's dialect: Claude Code's hooks, also called for prompts that nobody typed.
+// qwen is Qwen Code's dialect: Claude Code's hooks, also called for prompts that the user did not type.
 func qwen() dialect {
 	return dialect{
 		agent:   agent.Qwen(),

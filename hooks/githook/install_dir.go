@@ -33,7 +33,7 @@ func (d hookDir) readAs(name, base string) (file, error) {
 	path := filepath.Join(d.path, base)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return file{origin: nobody}, nil
+		return file{origin: absent}, nil
 	}
 	if err != nil {
 		return file{}, err
@@ -75,7 +75,7 @@ func (d hookDir) install(name string) (note string, err error) {
 		if note, err = d.setAside(name, f); err != nil {
 			return "", err
 		}
-	case nobody, ours:
+	case absent, ours:
 	}
 	if err := d.keepName(name); err != nil {
 		return "", err
@@ -219,15 +219,15 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 			return note, true, d.remove(name + backupSuffix)
 		}
 		return fmt.Sprintf("%s was replaced by another tool; the hook before it is still %s", name, name+backupSuffix), len(moved) > 0, nil
-	case nobody, current, ours:
+	case absent, current, ours:
 	}
 	path := filepath.Join(d.path, name)
 	backup, err := os.Lstat(path + backupSuffix)
 	hasBackup := err == nil
-	if f.origin == nobody && !hasBackup {
+	if f.origin == absent && !hasBackup {
 		return "", false, nil
 	}
-	if f.origin != nobody && (!hasBackup || backup.IsDir()) { // a directory can't replace a file
+	if f.origin != absent && (!hasBackup || backup.IsDir()) { // a directory can't replace a file
 		if err := d.remove(name); err != nil {
 			return "", false, err
 		}

@@ -226,7 +226,7 @@ fi
 type origin int
 
 const (
-	nobody  origin = iota // the file doesn't exist
+	absent  origin = iota // the file doesn't exist
 	current               // ours, up to date
 	ours                  // ours or the existing tool's, to be replaced
 	edited                // ours, changed by the user

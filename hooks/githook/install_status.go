@@ -41,7 +41,7 @@ func (i Installer) Check(ctx context.Context) (Status, error) {
 			return s, fmt.Errorf("check git hooks: %w", err)
 		}
 		switch f.origin {
-		case nobody:
+		case absent:
 			s.Missing = append(s.Missing, name)
 		case ours:
 			s.Outdated = append(s.Outdated, name)

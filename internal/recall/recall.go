@@ -23,7 +23,7 @@ var (
 	ErrDamaged = errors.New("damaged context checkpoint")
 )
 
-// Status tells whether the user has decided to keep a saved context.
+// Status records whether the user has decided to keep a saved context.
 type Status string
 
 // The statuses. A discarded context is deleted.

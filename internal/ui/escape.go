@@ -42,7 +42,7 @@ func escape(text string, painted painting) string {
 	return b.String()
 }
 
-// painting tells whether a text contains the program's own styles.
+// painting reports whether a text contains the program's own styles.
 type painting uint8
 
 const (

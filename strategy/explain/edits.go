@@ -55,7 +55,7 @@ func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error
 		}
 	}
 	if len(ec.written) == 0 {
-		return nil, nil //nolint:nilnil // commands wrote everything, or nobody knows what
+		return nil, nil //nolint:nilnil // commands wrote everything, or it is unknown what
 	}
 	var parent git.OID
 	if commit := d.Commits[at]; len(commit.Parents) > 0 {

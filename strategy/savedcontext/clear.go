@@ -195,7 +195,7 @@ func (w *contextWriter) saveOnce(ctx context.Context, want Saving, status recall
 // ClearAnswer is the user's reply before a clear.
 type ClearAnswer int
 
-// The answers.
+// The replies.
 const (
 	NoAnswer ClearAnswer = iota // also: cancelled
 	KeepIt

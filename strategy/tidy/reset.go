@@ -69,8 +69,8 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	plan.tip = tip.OID
 	base, worktree, _ := checkpoint.ParseShadow(plan.Branch)
 	plan.Removes = len(failed) == 0 && !slices.ContainsFunc(states, func(s *session.State) bool {
-		goes := slices.ContainsFunc(plan.Sessions, func(g *session.State) bool { return g.ID == s.ID })
-		return !goes && has(s, base, worktree)
+		planned := slices.ContainsFunc(plan.Sessions, func(g *session.State) bool { return g.ID == s.ID })
+		return !planned && has(s, base, worktree)
 	})
 	return plan, nil
 }

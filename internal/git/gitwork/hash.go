@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// HashMode tells HashFiles whether to store the blobs.
+// HashMode selects whether HashFiles stores the blobs.
 type HashMode int
 
 // The modes of HashFiles.

@@ -39,7 +39,7 @@ func (l *Troubles) add(t Trouble) {
 		func(t Trouble) int { return plain.JSONSize(t.Text) + plain.JSONSize(t.Why) + fields })
 }
 
-func (l *Troubles) drop(goes func(Trouble) bool) { *l = slices.DeleteFunc(*l, goes) }
+func (l *Troubles) drop(match func(Trouble) bool) { *l = slices.DeleteFunc(*l, match) }
 
 // passed removes checks from the failed commands, and commands without remaining checks.
 func (l *Troubles) passed(checks shellcmd.Checks) {

@@ -201,8 +201,8 @@ func (h hand) indent(path string) {
 	h.w.Write(path, join(text))
 }
 
-// format runs a formatter that changes more than white space: the changed lines are of whoever runs
-// it.
+// format runs a formatter that changes more than white space: the author of the changed lines is the
+// one who runs it.
 func (h hand) format(path string) {
 	text := h.w.text(path)
 	from := h.w.random.IntN(len(text))

@@ -62,8 +62,8 @@ const method = "# The accuracy of blame\n\n" +
 	"lines and lines of a bracket are there, too, and don't count.\n\n" +
 	"## Whose a line is\n\n" +
 	"| | |\n|---|---|\n" +
-	"| changed text | whoever changed it; of a formatter's whoever ran it |\n" +
-	"| white space only | the author stays: nobody wrote anything, and blame is `git blame -w` |\n" +
+	"| changed text | the author of the change; for a formatter, the one who ran it |\n" +
+	"| white space only | the author of the line is unchanged, and blame is `git blame -w` |\n" +
 	"| a moved block, a renamed file | the author stays, as with `git blame -M -C`. Of what is moved to another file and not committed it is the one who moved it: git follows such lines only in commits. A move is committed whole. Where less than 40 letters and digits of one writer are together, git can't follow them either: then the one who moved them is right, too |\n" +
 	"| what a revert brings back | the person who reverted, as git has it |\n" +
 	"| a subagent's shell command | the subagent; if only its session is named, that counts as unknown |\n\n" +

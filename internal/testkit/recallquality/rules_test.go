@@ -77,10 +77,10 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"reply resolved to an invented": {[]any{user("Ideas?"), agent("5. Sort the list"), user("5")}, "**Requests** (x):\n2. \"5\", in reply to: Drop the list\n", "what it replies to"},
 		"task of the older form":        {[]any{user("Mend the dates")}, "**Current Task**: Mend the clocks\n", "not in the person's"},
 
-		"step that is left":          {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Next I would add the flag.\n", ""},
-		"step that nobody announced": {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Remove the flag\n", "nobody said it"},
-		"step replied to":            {[]any{user("Go"), agent("Shall I add the flag?"), user("No, leave it"), agent("Left.")}, "**Next Steps**:\n1. Shall I add the flag?\n", "went on"},
-		"step that was done":         {[]any{user("Go"), agent("Next I add the flag."), edit(), agent("Done.")}, "**Next Steps**:\n1. Next I add the flag.\n", "worked on after it"},
+		"step that is left":  {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Next I would add the flag.\n", ""},
+		"unannounced step":   {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Remove the flag\n", "neither the person nor the agent said it"},
+		"step replied to":    {[]any{user("Go"), agent("Shall I add the flag?"), user("No, leave it"), agent("Left.")}, "**Next Steps**:\n1. Shall I add the flag?\n", "went on"},
+		"step that was done": {[]any{user("Go"), agent("Next I add the flag."), edit(), agent("Done.")}, "**Next Steps**:\n1. Next I add the flag.\n", "worked on after it"},
 		"item that is completed": {[]any{
 			user("Go"), use("1", "TodoWrite", map[string]any{"todos": []any{map[string]any{"content": "Add the flag", "status": "completed"}}}), answer("1", "ok", false),
 		}, "**Next Steps**:\n1. Add the flag\n", "completed"},

@@ -26,7 +26,7 @@ func (j *judge) step(text string) string {
 	at := j.t.lastOf(text, reply, summary, request, toolCall)
 	switch {
 	case at < 0:
-		return "nobody said it"
+		return "neither the person nor the agent said it"
 	case j.t.repliedAfter(at):
 		return "the person went on after it"
 	case j.t.finishedAfter(at):
