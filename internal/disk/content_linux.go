@@ -100,7 +100,7 @@ func SettleFD(fd int) {
 	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
 	})
-	// ext4, XFS, Btrfs, F2FS and tmpfs look for data under the lock that write(2) holds.
+	// ext4, Btrfs, F2FS and tmpfs look for data under the lock that write(2) holds; XFS reads under it.
 	_ = IgnoreEINTR(func() error {
 		_, err := unix.Seek(fd, 0, unix.SEEK_DATA)
 		return err
