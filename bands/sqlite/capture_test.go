@@ -188,7 +188,7 @@ func TestCaptureDoesNotBlockWriter(t *testing.T) {
 	w.wait(t, 50)
 	var begun, held int64
 	take := into(t, copies)
-	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Second, func(name string, f *os.File, st dirfd.Stat) error {
+	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(name string, f *os.File, st dirfd.Stat) error {
 		if name == "x.db" {
 			begun = w.commits.Load()
 			w.wait(t, 500)

@@ -24,8 +24,8 @@ const leastShort = 4
 // FindPoint returns the point that a text names: a version (v12, 12), the beginning of the
 // last turn ("last") or of one before it ("last:2"), the id of a point or its beginning, a
 // checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or a commit as git
-// understands it (HEAD~2). If there is none, or several, it returns a *PointError with the
-// reason.
+// understands it (HEAD~2). A text such as "123d" is an id's beginning only if no snapshot is that
+// old. If there is no point, or several, it returns a *PointError with the reason.
 func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
@@ -63,7 +63,11 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return p, err
 	}
 	if at, ok := ParseTime(spec, pt.Env.Now()); ok {
-		return pt.pointBefore(spec, at)
+		p, err := pt.pointBefore(spec, at)
+		if found := byPrefix(points, strings.ToLower(spec)); err != nil && len(spec) >= leastShort && len(found) == 1 {
+			return found[0], nil // "010d" may be the beginning of an id
+		}
+		return p, err
 	}
 	p, err := pt.pointOfCommit(ctx, spec, points)
 	if err == nil || len(spec) < leastShort {
