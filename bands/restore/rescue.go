@@ -94,14 +94,14 @@ func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.D
 
 // overwritten visits the files that a plan overwrites or deletes.
 func overwritten(ctx context.Context, c *contents.Reader, p *plan.Plan, visit func(e *tree.Entry)) error {
-	removed := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
+	replaced := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
 		return s.Was == tree.File && s.Kind != plan.StepAttributes
 	}
 	for d := range p.Root.Dirs() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if d.Count(removed) == 0 {
+		if d.Count(replaced) == 0 {
 			continue
 		}
 		was, err := c.Records.Directory(d.Was)
@@ -109,7 +109,7 @@ func overwritten(ctx context.Context, c *contents.Reader, p *plan.Plan, visit fu
 			return err
 		}
 		for i := range d.List {
-			if s := &d.List[i]; removed(d, s) {
+			if s := &d.List[i]; replaced(d, s) {
 				e, err := plan.EntryIn(was, s.Name, tree.File)
 				if err != nil {
 					return fmt.Errorf("%s: %w", d.PathOf(s), err)

@@ -74,9 +74,9 @@ func (s Settings) Install() (n int, changed bool, err error) {
 	return len(s.dialect().entries), changed, nil
 }
 
-// Uninstall removes all our entries: hooks, questions, status line. If the file
-// has not changed since Install, its former content is restored, or the file is removed if it was
-// created by Install. Otherwise only our entries are removed.
+// Uninstall removes all our entries: hooks, questions, status line. If the file has not changed since
+// Install, its former content is restored, or the file is removed if it was created by Install.
+// Otherwise only our entries are removed.
 func (s Settings) Uninstall() (changed bool, err error) {
 	if s.dialect().plugin {
 		return s.uninstallPlugin()
