@@ -64,10 +64,10 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	}
 	if at, ok := ParseTime(spec, pt.Env.Now()); ok {
 		p, err := pt.pointBefore(spec, at)
-		if found := byPrefix(points, strings.ToLower(spec)); err != nil && len(spec) >= leastShort && len(found) == 1 {
-			return found[0], nil // "010d" may be the beginning of an id
+		if err == nil {
+			return p, nil
 		}
-		return p, err
+		return onlyByPrefix(points, spec, err)
 	}
 	p, err := pt.pointOfCommit(ctx, spec, points)
 	if err == nil || len(spec) < leastShort {
@@ -124,6 +124,15 @@ func byPrefix(points []Point, text string) pointList {
 	return found
 }
 
+// onlyByPrefix returns the only point whose id begins with spec, which names a version or a time
+// without a snapshot: err.
+func onlyByPrefix(points []Point, spec string, err error) (Point, error) {
+	if found := byPrefix(points, strings.ToLower(spec)); len(spec) >= leastShort && len(found) == 1 {
+		return found[0], nil
+	}
+	return Point{}, err
+}
+
 // parseTurn parses "last" and "last turn", which are 1, "last:2" and "2 turns ago".
 func parseTurn(spec string) (n int, ok bool) {
 	spec = strings.ToLower(strings.Join(strings.Fields(spec), " "))
@@ -178,17 +187,14 @@ func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
 // exactly one id, the point with that id.
 func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Version) (Point, error) {
 	p, err := pt.pointAt(spec, v)
-	if !errors.Is(err, bands.ErrNoSnapshot) || spec[0] == 'v' || len(spec) < leastShort {
+	if !errors.Is(err, bands.ErrNoSnapshot) || spec[0] == 'v' {
 		return p, err
 	}
 	points, listErr := pt.Points(ctx, MaxPoints)
 	if listErr != nil {
 		return Point{}, listErr
 	}
-	if found := byPrefix(points, spec); len(found) == 1 {
-		return found[0], nil
-	}
-	return p, err
+	return onlyByPrefix(points, spec, err)
 }
 
 // pointAt returns the point of a version.
