@@ -37,7 +37,7 @@ func (s *story) session(name string) *testkit.Session {
 
 // cmdClaude plays one step of a session:
 //
-//	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | fail | end [REASON]
+//	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | interrupt | fail | end [REASON]
 //	                 again REASON        the end again, as from a second handler
 //	                 brief [SOURCE]      the second handler of a start
 //	                 compact SUMMARY     a compaction with all of its events
@@ -97,6 +97,8 @@ func playStep(ts *testscript.TestScript, session *testkit.Session, step string, 
 		return session.Notify(strings.Join(args, " "))
 	case "stop":
 		return session.Stop()
+	case "interrupt":
+		session.Interrupt()
 	case "fail":
 		return session.Fail()
 	case "end":

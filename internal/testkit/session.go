@@ -176,6 +176,13 @@ func (s *Session) Stop() Result {
 	return result
 }
 
+// Interrupt plays Esc: the client writes a line, and calls no hook.
+func (s *Session) Interrupt() {
+	s.TB.Helper()
+	s.last = ""
+	s.Transcript.interrupted()
+}
+
 // Fail plays StopFailure: an error of the service ends the turn.
 func (s *Session) Fail() Result {
 	s.TB.Helper()

@@ -237,6 +237,17 @@ func (t *Transcript) text(text string) {
 	t.Line(t.assistant("", []any{Object{"type", "text", "text", text}}, Usage{10, 300, 16000, 20 + len(text)%7}))
 }
 
+// interrupted writes the line with which the client records that a person stopped the agent.
+func (t *Transcript) interrupted() {
+	id, parent := t.chain()
+	t.Line(append(Object{
+		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
+		"message",
+		Object{"role", "user", "content", []any{Object{"type", "text", "text", "[Request interrupted by user]"}}},
+		"uuid", id, "timestamp", Stamp(),
+	}, t.envelope()...))
+}
+
 // system writes a line that the client adds after a turn.
 func (t *Transcript) system(subtype string, extra Object) {
 	id, parent := t.chain()
