@@ -133,6 +133,47 @@ func filled(t testing.TB) (index.Files, string, string) {
 	return f, dir, want
 }
 
+// The tokens of a turn are divided among its files, and among its commits.
+func TestTokensAreDividedAmongFilesAndCommits(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	f := index.At(t.TempDir())
+	w, err := index.OpenWriter(ctx, f)
+	fine(t, err)
+	row, err := w.PutSession(ctx, index.Session{Name: "one"})
+	fine(t, err)
+	for n := range 2 {
+		one := turn(0, n)
+		one.Files = []index.FileChange{{Path: "a.go", Edited: true}, {Path: "b.go", Edited: true}}
+		one.Messages = []index.Message{{ID: int64(n + 1), Model: "large", Tokens: index.Tokens{Input: 101}}}
+		_, err = w.Turns.Put(ctx, row, one)
+		fine(t, err)
+	}
+	for n, name := range []string{"000000000001", "000000000002"} {
+		fine(t, w.Checkpoints.Put(ctx, index.Part{Checkpoint: name, Session: row, At: noon(), To: 10 * (n + 1)}))
+		fine(t, w.PutCommit(ctx, index.Commit{OID: "c" + name, Checkpoint: name, At: noon(), Subject: name}))
+		fine(t, w.PutCommit(ctx, index.Commit{OID: "d" + name, Checkpoint: name, At: noon().Add(-time.Hour), Subject: "copied"}))
+	}
+	fine(t, w.Close(ctx, nil))
+	r, err := index.Open(ctx, f)
+	fine(t, err)
+	defer func() { fine(t, r.Close()) }()
+	for by, want := range map[index.Group]map[string]int64{
+		index.ByFile: {"a.go": 100, "b.go": 102}, index.ByCommit: {"c000000000001": 50, "c000000000002": 152},
+		index.ByPrompt: {"1": 101, "2": 101}, index.BySession: {"one": 202}, index.ByBranch: {"main": 101, "feature": 101},
+	} {
+		spent, err := r.Usage(ctx, by, index.Filter{}, time.UTC)
+		fine(t, err)
+		got := map[string]int64{}
+		for _, s := range spent {
+			got[s.Key] += s.Input
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("by %s (-want +got):\n%s", by, diff)
+		}
+	}
+}
+
 func TestFillingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
 	f, _, want := filled(t)

@@ -70,7 +70,7 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 	case ByFile:
 		prefix = shares + "SELECT f.turn, p.path AS name, '' AS label FROM files f JOIN paths p ON p.id = f.path))\n"
 	case ByCommit:
-		prefix = shares + `SELECT p.turn, max(c.oid) AS name, c.subject AS label FROM parts p JOIN checkpoints k ON k.id = p.checkpoint
+		prefix = shares + `SELECT p.turn, c.oid AS name, c.subject AS label, max(c.at) FROM parts p JOIN checkpoints k ON k.id = p.checkpoint
     JOIN commits c ON c.checkpoint = k.name GROUP BY p.turn, k.id))` + "\n"
 	}
 	if prefix != "" {
@@ -82,7 +82,8 @@ func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Loca
 		}
 		sums = share("input") + ", " + share("cache_write") + ", " + share("cache_read") + ", " + share("output") + ", " + share("messages")
 	}
-	query := prefix + "SELECT " + key + " AS key, max(" + label + "), max(t.ended), o.name, u.sub, " + sums + from + " WHERE " + where + " GROUP BY key, o.id, u.sub"
+	// The key is grouped by its place: SQLite resolves a name in GROUP BY as a column first.
+	query := prefix + "SELECT " + key + ", max(" + label + "), max(t.ended), o.name, u.sub, " + sums + from + " WHERE " + where + " GROUP BY 1, o.id, u.sub"
 	list, err := collect(ctx, r.conn, query, args, func(rows scanner, s *Spent) error {
 		var last int64
 		if err := rows.Scan(&s.Key, &s.Label, &last, &s.Model, &s.Subagent, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
