@@ -166,8 +166,7 @@ func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Sessio
 		if !slices.ContainsFunc(stored.Summary.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		args := append([]string{"--max-count=1", "--fixed-strings", "--grep=" + checkpoint.TrailerKey + ": " + string(id)}, checkpoint.UserRefs()...)
-		named, err := gitlog.Commits(ctx, rl.Repo, append(args, "--")...)
+		named, err := checkpoint.LinkedCommits(ctx, rl.Repo, []checkpoint.ID{id}, append(checkpoint.UserRefs(), "--")...)
 		if err != nil || len(named) == 0 {
 			return id, err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact"
@@ -74,17 +73,14 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	if len(revs) == 0 {
 		revs = []string{"HEAD"}
 	}
-	args := append([]string{"-F", "--grep=" + checkpoint.TrailerKey + ":", "--reverse", "--end-of-options"}, revs...)
-	commits, err := gitlog.Commits(ctx, a.Repo, append(args, "--")...)
+	args := append([]string{"--reverse", "--end-of-options"}, revs...)
+	commits, err := checkpoint.LinkedCommits(ctx, a.Repo, nil, append(args, "--")...)
 	if err != nil {
 		return Audited{}, err
 	}
+	run.result.Commits = len(commits)
 	for _, c := range commits {
-		ids := checkpoint.IDsOf(c)
-		if len(ids) > 0 {
-			run.result.Commits++
-		}
-		for _, id := range ids { // each once, with the oldest commit that names it
+		for _, id := range checkpoint.IDsOf(c) { // each once, with the oldest commit that names it
 			if _, known := run.order[id]; !known {
 				run.order[id] = len(run.names)
 				run.names = append(run.names, named{id, c.OID})

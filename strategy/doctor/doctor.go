@@ -140,7 +140,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	}
 	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
 	e.everywhere.wait = inBackground(func() (err error) {
-		e.everywhere.ids, err = e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+		e.everywhere.ids, err = e.named(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
 		return err
 	})
 	e.v1 = e.loadBranch(ctx)

@@ -37,7 +37,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
 		args = append(args, "HEAD")
 	}
-	found, err := tc.grep(ctx, args...)
+	found, err := tc.named(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,18 +113,16 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// grep returns the ids of the commits that git log lists for args.
-func (e *exam) grep(ctx context.Context, args ...string) ([]named, error) {
-	fixed := []string{"log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%n%B", "-F", "--grep=" + checkpoint.TrailerKey + ":"}
-	out, err := e.repo.Run(ctx, append(fixed, args...)...)
+// named returns the checkpoints that the commits name which git log lists for args.
+func (e *exam) named(ctx context.Context, args ...string) ([]named, error) {
+	commits, err := checkpoint.LinkedCommits(ctx, e.repo, nil, args...)
 	if err != nil {
 		return nil, err
 	}
 	var list []named
-	for record := range strings.SplitSeq(string(out), "\x00") {
-		oid, message, _ := strings.Cut(record, "\n")
-		for _, id := range checkpoint.IDs(message) {
-			list = append(list, named{id, git.OID(oid)})
+	for _, c := range commits {
+		for _, id := range checkpoint.IDsOf(c) {
+			list = append(list, named{id, c.OID})
 		}
 	}
 	return list, nil

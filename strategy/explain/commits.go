@@ -67,28 +67,19 @@ func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.
 // checkpoint are examined only if there is none: they are many, and their dates are seldom wrong.
 func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
 	const skew = 24 * time.Hour // clocks differ
-	args := []string{"--fixed-strings", "--grep=" + string(id)}
+	of := []checkpoint.ID{id}
 	if where == All {
-		return cf.carrying(ctx, id, append(args, checkpoint.UserRefs()...)...)
+		return checkpoint.LinkedCommits(ctx, cf.repo, of, append(checkpoint.UserRefs(), "--")...)
 	}
-	args = append(args, "--exclude=entire/*", "--branches")
+	args := []string{"--exclude=entire/*", "--branches"}
 	if head, err := cf.repo.Commit(ctx, "HEAD"); err == nil { // it may be detached
 		args = append(args, string(head.OID))
 	}
 	if !created.IsZero() {
-		commits, err := cf.carrying(ctx, id, append(args, "--since="+created.Add(-skew).Format(time.RFC3339))...)
+		commits, err := checkpoint.LinkedCommits(ctx, cf.repo, of, append(args, "--since="+created.Add(-skew).Format(time.RFC3339), "--")...)
 		if len(commits) > 0 || err != nil {
 			return commits, err
 		}
 	}
-	return cf.carrying(ctx, id, args...)
-}
-
-// carrying returns those of the commits listed by git log that have the id.
-func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
-	commits, err := gitlog.Commits(ctx, cf.repo, append(args, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
-	}
-	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDsOf(c), id) }), nil
+	return checkpoint.LinkedCommits(ctx, cf.repo, of, append(args, "--")...)
 }

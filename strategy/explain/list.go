@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -127,14 +126,9 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 	ids = ids[:min(len(ids), MaxPoints)]
 	var commits []git.Commit
 	if len(ids) > 0 {
-		args := make([]string, 0, 1+len(ids))
-		args = append(args, "--fixed-strings")
-		for _, id := range ids {
-			args = append(args, "--grep="+string(id))
-		}
 		var err error
-		if commits, err = gitlog.Commits(ctx, r.Repo, append(append(args, checkpoint.UserRefs()...), "--")...); err != nil {
-			return List{}, fmt.Errorf("find the commits of a session: %w", err)
+		if commits, err = checkpoint.LinkedCommits(ctx, r.Repo, ids, append(checkpoint.UserRefs(), "--")...); err != nil {
+			return List{}, err
 		}
 	}
 	book, err := openRecord(ctx, r.Repo)

@@ -28,6 +28,7 @@ const (
 	treesKey    = "trees"
 	lackingKey  = "lacking"
 	tipsKey     = "tips"
+	notesKey    = "notes"
 	contextsKey = "contexts"
 	snapshotKey = "snapshot"
 )

@@ -58,13 +58,13 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	}
 	slices.Sort(ids)
 	// The ids named by commits that are reachable from a ref or a reflog of any worktree.
-	messages, err := gitlog.Messages(ctx, repo, checkpoint.TrailerKey, "--all", "--reflog")
+	commits, err := checkpoint.LinkedCommits(ctx, repo, nil, "--all", "--reflog")
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	linked := map[checkpoint.ID]bool{}
-	for _, message := range messages {
-		for _, id := range checkpoint.IDs(message) {
+	for _, c := range commits {
+		for _, id := range checkpoint.IDsOf(c) {
 			linked[id] = true
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Fingerprint returns a string that changes whenever a branch, a remote-tracking branch or HEAD of
-// this worktree changes. It starts no git process: it reads the loose refs, and the metadata of the
+// Fingerprint returns a string that changes whenever a branch, a remote-tracking branch, a notes ref or
+// HEAD of this worktree changes. It starts no git process: it reads the loose refs, and the metadata of the
 // files of packed ones.
 func Fingerprint(r *git.Repo) string {
 	sum := sha256.New()
@@ -27,7 +27,7 @@ func Fingerprint(r *git.Repo) string {
 	if info, err := os.Lstat(filepath.Join(r.CommonDir, "packed-refs")); err == nil {
 		fmt.Fprintf(sum, "%d %d %s\n", info.Size(), info.ModTime().UnixNano(), disk.Inode(info))
 	}
-	for _, dir := range []string{"refs/heads", "refs/remotes"} {
+	for _, dir := range []string{"refs/heads", "refs/remotes", "refs/notes"} {
 		_ = filepath.WalkDir(filepath.Join(r.CommonDir, filepath.FromSlash(dir)), func(path string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
 				add(path)
