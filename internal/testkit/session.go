@@ -35,6 +35,11 @@ type Session struct {
 	Extra Env
 	// SessionDir replaces the agent's session directory; "" is the one in HOME.
 	SessionDir string
+	// Meanwhile is called once, after the next call was written to the transcript and before it
+	// has an effect.
+	Meanwhile func()
+	// Cut is set if the transcript lacks the result of the next call.
+	Cut bool
 
 	turn int
 	// command is the number of commands typed to the client itself.
@@ -103,10 +108,10 @@ func (s *Session) Write(path, content string) {
 	if err != nil {
 		kind, original = "create", nil
 	}
-	tool := s.Transcript.toolUse("Write", Object{"file_path", file, "content", content})
+	tool := s.call("Write", Object{"file_path", file, "content", content})
 	writeFile(s.TB, file, content)
-	s.Transcript.toolResult(tool, "File "+kind+"d successfully at: "+file, Object{
-		"type", kind, "filePath", file, "content", content, "structuredPatch", []any{}, "originalFile", original, "userModified", false,
+	s.result(tool, "File "+kind+"d successfully at: "+file, Object{
+		"type", kind, "filePath", file, "content", content, "structuredPatch", patch(string(old), content), "originalFile", original, "userModified", false,
 	})
 }
 
@@ -118,26 +123,73 @@ func (s *Session) Edit(path, old, text string) {
 	if err != nil || !strings.Contains(string(data), old) {
 		s.TB.Fatalf("edit %s: %q isn't in it (%v)", path, old, err)
 	}
-	tool := s.Transcript.toolUse("Edit", Object{"replace_all", false, "file_path", file, "old_string", old, "new_string", text})
-	writeFile(s.TB, file, strings.Replace(string(data), old, text, 1))
-	s.Transcript.toolResult(tool, "The file "+file+" has been updated successfully.", Object{
+	tool := s.call("Edit", Object{"replace_all", false, "file_path", file, "old_string", old, "new_string", text})
+	edited := strings.Replace(string(data), old, text, 1)
+	writeFile(s.TB, file, edited)
+	s.result(tool, "The file "+file+" has been updated successfully.", Object{
 		"filePath", file, "oldString", old, "newString", text, "originalFile", string(data),
 		"structuredPatch",
-		[]any{},
+		patch(string(data), edited),
 		"userModified", false, "replaceAll", false,
 	})
+}
+
+// Refuse plays an Edit that the user refuses: the file stays as it is.
+func (s *Session) Refuse(path, old, text string) {
+	s.TB.Helper()
+	tool := s.call("Edit", Object{"replace_all", false, "file_path", s.path(path), "old_string", old, "new_string", text})
+	s.Transcript.toolEnd(tool, "The user doesn't want to proceed with this tool use. The tool use was rejected "+
+		"(eg. if it was a file edit, the new_string was NOT written to the file).", true, "User rejected tool use")
+}
+
+// Show plays the Read tool.
+func (s *Session) Show(path string) {
+	s.TB.Helper()
+	file := s.path(path)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		s.TB.Fatalf("read: %v", err)
+	}
+	tool := s.call("Read", Object{"file_path", file})
+	lines := splitLines(string(data))
+	var shown strings.Builder
+	for i, line := range lines {
+		shown.WriteString(strconv.Itoa(i+1) + "\t" + line + "\n")
+	}
+	s.result(tool, shown.String(), Object{
+		"type", "text", "file",
+		Object{"filePath", file, "content", string(data), "numLines", len(lines), "startLine", 1, "totalLines", len(lines)},
+	})
+}
+
+// call writes a call to the transcript.
+func (s *Session) call(name string, input Object) (tool string) {
+	tool = s.Transcript.toolUse(name, input)
+	if meanwhile := s.Meanwhile; meanwhile != nil {
+		s.Meanwhile = nil
+		meanwhile()
+	}
+	return tool
+}
+
+// result writes the result of a call.
+func (s *Session) result(tool, text string, result any) {
+	if !s.Cut {
+		s.Transcript.toolResult(tool, text, result)
+	}
+	s.Cut = false
 }
 
 // Bash plays the Bash tool: the command runs in the agent's environment, without a terminal.
 func (s *Session) Bash(command string) Result {
 	s.TB.Helper()
-	tool := s.Transcript.toolUse("Bash", Object{"command", command, "description", "Run a command"})
+	tool := s.call("Bash", Object{"command", command, "description", "Run a command"})
 	result := Call{Dir: s.Cwd, Env: s.AgentEnv(), Name: "bash", Args: []string{"-c", command}}.Run(s.TB)
 	if result.Code != 0 {
 		s.Transcript.toolError(tool, "Exit code "+strconv.Itoa(result.Code)+"\n"+result.Stdout+result.Stderr)
 		return result
 	}
-	s.Transcript.toolResult(tool, result.Stdout, Object{
+	s.result(tool, result.Stdout, Object{
 		"stdout", result.Stdout, "stderr", result.Stderr, "interrupted", false, "isImage", false, "noOutputExpected", false,
 	})
 	return result

@@ -231,6 +231,46 @@ func (t *Transcript) toolEnd(tool, text string, failed bool, result any) {
 	}, t.envelope()...))
 }
 
+// patch returns the structuredPatch of a change: one hunk with three lines of context; none for a
+// new file, and none without a change.
+func patch(old, text string) []any {
+	before, after := splitLines(old), splitLines(text)
+	if len(before) == 0 || old == text {
+		return []any{}
+	}
+	const context = 3
+	first, last := 0, 0 // numbers of equal lines at both ends
+	for first < min(len(before), len(after)) && before[first] == after[first] {
+		first++
+	}
+	for last < min(len(before), len(after))-first && before[len(before)-1-last] == after[len(after)-1-last] {
+		last++
+	}
+	start, tail := max(0, first-context), min(last, context)
+	var lines []string
+	add := func(mark string, some []string) {
+		for _, line := range some {
+			lines = append(lines, mark+line)
+		}
+	}
+	add(" ", before[start:first])
+	add("-", before[first:len(before)-last])
+	add("+", after[first:len(after)-last])
+	add(" ", before[len(before)-last:len(before)-last+tail])
+	return []any{Object{
+		"oldStart", start + 1, "oldLines", len(before) - last + tail - start,
+		"newStart", start + 1, "newLines", len(after) - last + tail - start, "lines", lines,
+	}}
+}
+
+// splitLines returns the lines of a text without their ends.
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
 // text writes an answer without a tool.
 func (t *Transcript) text(text string) {
 	t.begin()

@@ -34,7 +34,32 @@ const (
 	Picked           Kind = "cherry-picked"
 	BroughtBack      Kind = "brought back by a revert"
 	Uncommitted      Kind = "not committed"
+
+	Interrupted     Kind = "turn ended by Esc, a prompt follows"
+	InterruptedLast Kind = "turn ended by Esc, no prompt follows"
+	Killed          Kind = "client killed in the turn"
+	Unstopped       Kind = "turn without a stop or an Esc"
+	CommittedInTurn Kind = "committed by the person in a turn"
+	PersonInTurn    Kind = "by the person in a turn, in another file"
+	PersonInCall    Kind = "by the person while a command ran, in another file"
+	PersonInFile    Kind = "by the person in a turn, in the agent's file"
+	PersonAtPrompt  Kind = "by the person right before a prompt"
+	PersonAfterEnd  Kind = "by the person after Esc or a kill"
+	PersonRefused   Kind = "by the person, the text of a refused edit"
+	SavedFormatted  Kind = "formatted on save"
+	Watched         Kind = "in a file that a watcher wrote again"
+	ShellBetween    Kind = "by shell between two edits of another session"
 )
+
+// kinds returns all kinds in the order of the table.
+func kinds() []Kind {
+	return []Kind{
+		ByTool, ByShell, BySubagent, Formatted, ByPerson, PersonInTurn, PersonInCall, PersonInFile, PersonAtPrompt, PersonAfterEnd,
+		PersonRefused, AtOnceApart, AtOnceTogether, ShellBetween, Interrupted, InterruptedLast, Killed, Unstopped, SavedFormatted, Watched,
+		MovedWithin, MovedBetween, Renamed, Indented, CommittedInPart, CommittedByAgent, CommittedInTurn, Amended, Reworded,
+		SquashedByMerge, SquashedByRebase, Rebased, Picked, BroughtBack, Uncommitted,
+	}
+}
 
 // Count counts lines by the result of blame.
 type Count struct {
@@ -62,7 +87,10 @@ type Failure struct {
 
 // Result has the results for the lines of histories.
 type Result struct {
-	Total    Count
+	// Alone counts the lines of histories in which one session works at a time, Together those of
+	// histories with two sessions at once, or a person in the agent's file in a turn.
+	Alone, Together Count
+
 	ByKind   map[Kind]Count
 	Failures []Failure
 	Log      []string // events of the history
@@ -119,6 +147,7 @@ func (b blamed) isTooShort(i int, facts map[string]*fact) bool {
 func (w *world) compare(seed uint64) Result {
 	w.Git("add", "-N", ".")
 	result := Result{ByKind: map[Kind]Count{}, Log: w.log}
+	var total Count
 	for _, path := range w.tracked() {
 		if len(w.text(path)) == 0 {
 			continue
@@ -149,7 +178,7 @@ func (w *world) compare(seed uint64) Result {
 			if line.Commit == "" {
 				of = append(slices.Clip(of), Uncommitted)
 			}
-			result.Total = result.Total.Add(count)
+			total = total.Add(count)
 			for _, kind := range of {
 				result.ByKind[kind] = result.ByKind[kind].Add(count)
 			}
@@ -160,6 +189,11 @@ func (w *world) compare(seed uint64) Result {
 				})
 			}
 		}
+	}
+	if w.alone {
+		result.Alone = total
+	} else {
+		result.Together = total
 	}
 	return result
 }

@@ -16,6 +16,10 @@ type hand struct {
 	tools *testkit.Session // nil for the person
 	shell bool
 	extra []Kind
+	// avoids are files that it must not change, touches gets those that it changes.
+	avoids, touches map[string]bool
+	// before is the least number of lines before its change that an edit repeats.
+	before int
 }
 
 // person returns the person, who uses an editor.
@@ -23,7 +27,10 @@ func (w *world) person() hand { return hand{w: w, kind: ByPerson} }
 
 // hand returns the agent, with its tools or a shell.
 func (w *world) hand(a *agent, shell bool, extra ...Kind) hand {
-	h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt}, kind: ByTool, tools: a.Session, shell: shell, extra: extra}
+	h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt}, kind: ByTool, tools: a.Session, shell: shell, extra: extra, touches: w.theirs}
+	if w.alone {
+		h.avoids = w.mine
+	}
 	if shell {
 		h.kind = ByShell
 	}
@@ -43,8 +50,18 @@ func (h hand) run(command string) {
 	}
 }
 
+// changes records that the files are changed.
+func (h hand) changes(paths ...string) {
+	for _, path := range paths {
+		if h.touches != nil {
+			h.touches[path] = true
+		}
+	}
+}
+
 // replace replaces lines from to to by other lines.
 func (h hand) replace(path string, from, to int, lines []string) {
+	h.changes(path)
 	old := h.w.text(path)
 	text := slices.Concat(old[:from], lines, old[to:])
 	switch {
@@ -66,6 +83,9 @@ func (h hand) replace(path string, from, to int, lines []string) {
 		}
 		for len(h.w.counted(old[first:last])) == 0 && first > 0 {
 			first--
+		}
+		if h.w.disturbed { // genuine edits repeat lines around the change
+			first, last = max(0, first-max(h.before, h.w.random.IntN(4))), min(len(old), last+h.w.random.IntN(3))
 		}
 		h.tools.Edit(path, join(old[first:last]), join(slices.Concat(old[first:from], lines, old[to:last])))
 	}
@@ -104,6 +124,7 @@ func (h hand) create() {
 	path := h.w.newFile()
 	lines := slices.Concat(h.w.lines(6, h.by, h.kinds()...), h.w.lines(6, h.by, h.kinds()...), h.w.lines(2, h.by, h.kinds()...))
 	h.w.note("%s %s makes %s", h.by.prompt, h.kind, path)
+	h.changes(path)
 	switch {
 	case h.tools == nil:
 		h.w.Write(path, join(lines))
@@ -143,6 +164,7 @@ func (h hand) moveWithin(path string) {
 		at = 0
 	}
 	h.w.mark(block, MovedWithin)
+	h.changes(path)
 	if h.tools == nil {
 		h.w.Write(path, join(slices.Insert(rest, at, block...)))
 		return
@@ -155,7 +177,7 @@ func (h hand) moveWithin(path string) {
 func (h hand) moveBetween(path, target string) {
 	from, to, ok := h.w.block(path)
 	text := h.w.text(path)
-	if !ok || path == target || len(text) < 2*(to-from) {
+	if !ok || path == target || target == "" || len(text) < 2*(to-from) {
 		return
 	}
 	block := slices.Clone(text[from:to])
@@ -177,6 +199,7 @@ func (h hand) rename(path string) {
 		return
 	}
 	h.w.note("%s %s renames %s to %s", h.by.prompt, h.kind, path, to)
+	h.changes(path, to)
 	h.w.mark(h.w.text(path), Renamed)
 	h.w.moved[path], h.w.moved[to] = true, true
 	h.run("mkdir -p sub && git mv " + path + " " + to)
@@ -188,6 +211,7 @@ func (h hand) indent(path string) {
 	from := h.w.random.IntN(len(text))
 	to := min(len(text), from+2+h.w.random.IntN(6))
 	h.w.note("%s %s indents %d-%d of %s", h.by.prompt, h.kind, from, to, path)
+	h.changes(path)
 	h.w.mark(text[from:to], Indented)
 	if h.tools != nil {
 		h.run(fmt.Sprintf(`sed -i '%d,%ds/^\(.\)/\t\1/' %s`, from+1, to, path))
@@ -221,6 +245,7 @@ func (h hand) format(path string) {
 		return
 	}
 	h.w.note("%s %s formats %d-%d of %s", h.by.prompt, h.kind, from, to, path)
+	h.changes(path)
 	if h.tools == nil {
 		h.w.Write(path, join(text))
 		return
@@ -228,8 +253,26 @@ func (h hand) format(path string) {
 	h.run(fmt.Sprintf(`sed -i '%d,%ds/)$/);/' %s`, from+1, to, path))
 }
 
+// look has an agent read a file, at random.
+func (h hand) look(path string) {
+	if !h.w.disturbed || h.tools == nil || !h.w.chance(40) {
+		return
+	}
+	if h.w.chance(50) {
+		h.tools.Show(path)
+	} else {
+		h.run("cat " + path)
+	}
+	h.w.pause()
+}
+
 // step does one random edit. With several agents at once, path is the file of the step.
 func (h hand) step(path string) {
+	if path == "" {
+		h.create()
+		return
+	}
+	h.look(path)
 	switch what := h.w.random.IntN(20); {
 	case what < 11:
 		h.edit(path)
@@ -238,7 +281,7 @@ func (h hand) step(path string) {
 	case what < 15:
 		h.moveWithin(path)
 	case what < 16:
-		h.moveBetween(path, h.w.file())
+		h.moveBetween(path, h.file())
 	case what < 17:
 		h.rename(path)
 	case what < 18:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -12,17 +13,21 @@ import (
 const baseSubject = "base"
 
 // Play plays the history of a seed in an enabled repository, and compares the authors of its
-// lines with what the program prints.
-func Play(repo *testkit.Repo, seed uint64) Result {
-	w := &world{Repo: repo, random: rand.New(rand.NewPCG(seed, seed)), facts: map[string]*fact{}, moved: map[string]bool{}} //nolint:gosec // a history can be played again
+// lines with what the program prints. In a disturbed history turns also end without a stop, others
+// write in turns, and time passes between steps. In those of even seeds one session works at a time.
+func Play(repo *testkit.Repo, seed uint64, disturbed bool) Result {
+	w := &world{
+		Repo: repo, random: rand.New(rand.NewPCG(seed, seed)), facts: map[string]*fact{}, moved: map[string]bool{}, //nolint:gosec // a history can be played again
+		seed: seed, alone: seed%2 == 0, disturbed: disturbed, theirs: map[string]bool{}, mine: map[string]bool{},
+	}
 	for range 3 {
 		w.Write(w.newFile(), join(append(w.lines(8, writer{}, ByPerson), w.lines(8, writer{}, ByPerson)...)))
 	}
 	w.Commit(baseSubject)
 	for _, name := range []string{"one", "two"} {
-		s := testkit.NewSession(repo, fmt.Sprintf("%s-%d", name, seed), filepath.Join(repo.Dir, "..", "claude"))
-		s.Start("startup")
-		w.agents = append(w.agents, &agent{Session: s, name: name})
+		a := &agent{Session: w.open(name), name: name}
+		w.agents = append(w.agents, a)
+		defer func() { a.Die() }()
 	}
 	w.pass()
 	for range 5 + w.random.IntN(4) {
@@ -77,26 +82,53 @@ func (w *world) work() {
 	switch what := w.random.IntN(10); {
 	case what < 5:
 		w.turn(w.agents[w.random.IntN(len(w.agents))])
+	case what < 7 && w.alone:
+		w.turn(w.agents[w.random.IntN(len(w.agents))])
 	case what < 7:
 		w.atOnce()
 	default:
-		w.pass()
+		w.spell()
 		w.note("the person:")
 		for range 1 + w.random.IntN(2) {
 			w.person().step(w.file())
 		}
+		w.spell()
+	}
+}
+
+// spell lets the time pass that the person needs.
+func (w *world) spell() {
+	if w.disturbed {
+		w.pause()
+	} else {
 		w.pass()
 	}
 }
 
-// begin begins a turn.
+// begin begins a turn. The child of the prompt takes its snapshot.
 func (w *world) begin(a *agent) {
+	w.prompt(a)
+	w.snapshot()
+}
+
+// prompt begins a turn, whose snapshot is not taken yet.
+func (w *world) prompt(a *agent) {
+	if a.dead {
+		w.revive(a)
+	}
+	if !slices.ContainsFunc(w.agents, func(a *agent) bool { return a.open }) {
+		clear(w.theirs)
+		clear(w.mine)
+	}
 	w.turns++
 	a.prompt = fmt.Sprintf("Request %d of session %s", w.turns, a.name)
 	a.open = true
 	w.note("prompt: %s", a.prompt)
 	a.Prompt(a.prompt)
-	// The child of the prompt takes the requested snapshot.
+}
+
+// snapshot plays the child that takes requested snapshots.
+func (w *world) snapshot() {
 	const tries = 100
 	for range tries {
 		asked, err := filepath.Glob(w.Path(".git/entire/*/requests-*/*.json"))
@@ -107,7 +139,7 @@ func (w *world) begin(a *agent) {
 			break
 		}
 		w.Entire("hooks", "snapshot")
-		w.pass()
+		w.spell()
 	}
 }
 
@@ -119,20 +151,27 @@ func (w *world) stop(a *agent) {
 
 // turn plays a turn of one agent.
 func (w *world) turn(a *agent) {
-	w.begin(a)
+	w.pause()
+	if w.disturbed && w.chance(15) {
+		w.note("the person, right before the prompt:")
+		h := w.person()
+		h.kind = PersonAtPrompt
+		h.write()
+	}
+	w.prompt(a)
+	late := w.disturbed && w.chance(25) // the snapshot is taken after the first step
+	if !late {
+		w.snapshot()
+	}
 	for range 1 + w.random.IntN(3) {
-		if !w.chance(20) {
-			w.hand(a, w.chance(40)).step(w.file())
-			continue
+		w.step(a)
+		if late {
+			w.snapshot()
+			late = false
 		}
-		helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
-		h := hand{w: w, by: writer{session: a.ID, prompt: a.prompt, subagent: helper.ID}, kind: BySubagent, tools: helper.Session}
-		h.edit(w.file())
-		if w.chance(50) {
-			h.create()
-		}
-		helper.Stop()
-		helper.Done()
+		w.pause()
+		w.disturb(a)
+		w.pause()
 	}
 	if w.chance(12) {
 		w.note("the agent commits")
@@ -140,7 +179,31 @@ func (w *world) turn(a *agent) {
 		committer{w}.markCommits("HEAD~1..HEAD", CommittedByAgent)
 		clear(w.moved)
 	}
-	w.stop(a)
+	w.end(a)
+}
+
+// step plays a step of the agent or of a subagent.
+func (w *world) step(a *agent) {
+	if !w.chance(20) {
+		h := w.hand(a, w.chance(40))
+		if w.disturbed && w.chance(5) {
+			w.whileItRuns(a)
+		}
+		h.step(h.file())
+		a.Meanwhile = nil
+		return
+	}
+	helper := a.Subagent(fmt.Sprintf("helper %d %d", w.turns, len(w.log)), "Help with it", "")
+	h := w.hand(a, false)
+	h.by.subagent, h.kind, h.tools = helper.ID, BySubagent, helper.Session
+	if path := h.file(); path != "" {
+		h.edit(path)
+	}
+	if w.chance(50) {
+		h.create()
+	}
+	helper.Stop()
+	helper.Done()
 }
 
 // atOnce plays overlapping turns of two agents, in one file or in one file each.
@@ -148,6 +211,10 @@ func (w *world) atOnce() {
 	one, two := w.agents[0], w.agents[1]
 	if w.chance(50) {
 		one, two = two, one
+	}
+	if w.disturbed && w.chance(30) {
+		w.between(one, two)
+		return
 	}
 	paths := map[*agent]string{one: w.file(), two: w.file()}
 	kind := AtOnceApart
@@ -168,13 +235,15 @@ func (w *world) atOnce() {
 		} else {
 			h.edit(paths[a])
 		}
+		w.pause()
+		w.disturb(a)
 		if w.chance(15) {
-			w.stop(a)
+			w.end(a)
 		}
 	}
 	for _, a := range []*agent{two, one} {
 		if a.open {
-			w.stop(a)
+			w.end(a)
 		}
 	}
 }

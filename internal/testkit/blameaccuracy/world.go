@@ -39,9 +39,19 @@ type world struct {
 	facts  map[string]*fact // by the trimmed text of the line
 	files  int              // number of created files
 	turns  int
-	log    []string // events so far
+	// sessions is the number of sessions so far.
+	sessions int
+	log      []string // events so far
 	// moved are the files with uncommitted moves between them.
 	moved map[string]bool
+	seed  uint64
+	// alone is set if one session works at a time, and the person not in its files in its turn.
+	alone bool
+	// disturbed is set if turns also end without a stop, others write in turns, and time passes
+	// between steps.
+	disturbed bool
+	// theirs are the files that agents changed in the present turn, mine those that the person did.
+	theirs, mine map[string]bool
 }
 
 // agent is a session.
@@ -50,6 +60,7 @@ type agent struct {
 
 	name, prompt string
 	open         bool // a turn is active
+	dead         bool // its client was killed
 }
 
 // note appends to the log.
@@ -123,9 +134,17 @@ func (w *world) tracked() []string {
 
 // file chooses a file with some lines.
 func (w *world) file() string {
+	return hand{w: w}.file()
+}
+
+// file chooses a file with some lines that the writer need not avoid, "" if there is none.
+func (h hand) file() string {
 	const least = 4
-	paths := slices.DeleteFunc(w.tracked(), func(p string) bool { return len(w.text(p)) < least })
-	return paths[w.random.IntN(len(paths))]
+	paths := slices.DeleteFunc(h.w.tracked(), func(p string) bool { return h.avoids[p] || len(h.w.counted(h.w.text(p))) < least })
+	if len(paths) == 0 {
+		return ""
+	}
+	return paths[h.w.random.IntN(len(paths))]
 }
 
 // newFile returns a name that no file has had.
