@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Unhashed returns the blobs of the transcript in a session's directory, as [TranscriptIn] does,
@@ -30,8 +31,9 @@ type Span struct {
 // heldBytes is the maximum size of segments kept in memory to avoid reading them twice.
 const heldBytes = 16 << 20
 
-// Lines yields the lines of a span in order, each without its newline and with its number. A line
-// is valid only until yield returns. If the total is known, the segments before the span are not
+// Lines yields the lines of a span in order, each without its newline and with its number. The lines of
+// a segment that is a document are its messages ([transcript.Messages]). A line is valid only until
+// yield returns. If the total is known, the segments before the span are not
 // read. Lines stops at the first error of yield and returns it unchanged. A span beyond the end of
 // the transcript ends there.
 func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield func(line []byte, n int) error) error {
@@ -52,7 +54,14 @@ func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield fun
 			}
 			r.read += int64(len(text))
 		}
-		if err := r.split(text); err != nil {
+		split := r.split
+		if r.documents = r.documents || r.at == 0; r.documents {
+			var messages [][]byte
+			if messages, r.documents = transcript.Messages(text); r.documents {
+				split = func([]byte) error { return r.messages(messages) }
+			}
+		}
+		if err := split(text); err != nil {
 			return err
 		}
 	}
@@ -70,6 +79,8 @@ type lineReader struct {
 	line int            // number of its first line
 	read int64          // bytes read
 	held map[int][]byte // segments that have been read already
+	// documents reports that the segments read so far are documents.
+	documents bool
 }
 
 // seek moves to the segment in which the span begins, by counting lines backward from the end. An
@@ -117,6 +128,20 @@ func (r *lineReader) split(text []byte) error {
 			return nil
 		}
 		text = rest
+	}
+	return nil
+}
+
+// messages yields those messages of a segment that are in the span.
+func (r *lineReader) messages(lines [][]byte) error {
+	r.at++
+	for _, line := range lines {
+		if r.line >= r.span.From && (r.span.To <= 0 || r.line < r.span.To) {
+			if err := r.yield(line, r.line); err != nil {
+				return err
+			}
+		}
+		r.line++
 	}
 	return nil
 }

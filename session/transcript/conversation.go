@@ -1,8 +1,11 @@
 package transcript
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Speaker is the author of an [Item] of a conversation.
@@ -52,6 +55,10 @@ type Conversation struct {
 	// Outputs requests the results of tool uses, Full more of their lines, whole commands and
 	// edits.
 	Outputs, Full bool
+	// Lines is the number of non-empty lines, Unknown the number of those that have no known form.
+	// Reason describes the first of them.
+	Lines, Unknown int
+	Reason         string
 
 	cwd     string
 	uses    map[string]int // tool uses by id, as indexes in Items
@@ -61,8 +68,16 @@ type Conversation struct {
 
 // Line adds line n of a transcript.
 func (c *Conversation) Line(raw []byte, n int) {
+	if blank(raw) {
+		return
+	}
+	c.Lines++
 	e, ok := parseEntry(raw)
-	if !ok || !isChain(e.kind) || e.sidechain && !c.Subagent {
+	if !ok || e.kind == nil && forms.Agent(raw) == "" {
+		c.unknown(raw)
+		return
+	}
+	if !isChain(e.kind) || e.sidechain && !c.Subagent {
 		return
 	}
 	if c.cwd == "" {
@@ -102,6 +117,25 @@ func (c *Conversation) Line(raw []byte, n int) {
 		if !results && !e.silent {
 			c.say(Item{By: User, Text: request(m, e.source), Line: n, Time: e.time()})
 		}
+	}
+}
+
+// unknown counts a line without a known form.
+func (c *Conversation) unknown(raw []byte) {
+	c.Unknown++
+	if c.Reason != "" {
+		return
+	}
+	if c.Reason = "a line that is not a JSON object"; !json.Valid(raw) {
+		return
+	}
+	var keys []string
+	for key := range Value(raw).Members() {
+		keys = append(keys, key)
+	}
+	const most = 5
+	if c.Reason = "an object without members"; len(keys) > 0 {
+		c.Reason = "objects with the members " + strings.Join(keys[:min(len(keys), most)], ", ")
 	}
 }
 

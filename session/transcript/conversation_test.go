@@ -124,14 +124,15 @@ func TestConversationOfDocument(t *testing.T) {
     {"id": "4", "type": "user", "content": [{"text": "And that"}]}
   ]
 }`
-	if !transcript.IsDocument([]byte(document)) {
-		t.Fatal("not a document")
+	messages, ok := transcript.Messages([]byte(document))
+	if !ok || len(messages) != 4 {
+		t.Fatalf("%d messages, %t", len(messages), ok)
 	}
 	c := transcript.Conversation{Root: "/home/ada/project"}
-	if n := c.Document([]byte(document), 10); n != 4 {
-		t.Errorf("%d messages", n)
+	for i, line := range messages {
+		c.Line(line, 10+i)
 	}
-	want := []string{"user: Fix it", "assistant: I will.", "replace: a.go", "run_shell_command: make (failed)", "user: And that"}
+	want := []string{"user: Fix it", "assistant: I will.", "Edit: a.go", "Bash: make (failed)", "user: And that"}
 	if diff := cmp.Diff(want, said(c.Items)); diff != "" {
 		t.Error(diff)
 	}
@@ -139,7 +140,7 @@ func TestConversationOfDocument(t *testing.T) {
 		t.Errorf("%+v, %+v", first, last)
 	}
 	for _, lines := range []string{"", "{", "x", `{"type":"user","message":{"messages":[]}}`, "{\"a\":1}\n{\"messages\":[]}", `{"messages":1}`} {
-		if transcript.IsDocument([]byte(lines)) {
+		if _, ok := transcript.Messages([]byte(lines)); ok {
 			t.Errorf("%q is no document", lines)
 		}
 	}
@@ -153,8 +154,10 @@ func FuzzConversation(f *testing.F) {
 		var c transcript.Conversation
 		c.Line(data, 0)
 		c.Line(data, 1)
-		c.Document(data, 2)
-		transcript.IsDocument(data)
+		messages, _ := transcript.Messages(data)
+		for i, line := range messages {
+			c.Line(line, 2+i)
+		}
 	})
 }
 

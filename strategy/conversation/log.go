@@ -192,13 +192,14 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 	if !found {
 		return log, "it has no transcript", nil
 	}
-	if unnamed || id == "" {
+	if unnamed || id == "" || label == transcript.OpenCode {
 		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
 		if err != nil {
 			return log, "", err
 		}
-		if label = transcript.Agent(label, first.Data); label == transcript.GeminiCLI && transcript.IsDocument(first.Data) {
-			return log, "it was recorded by " + label, nil
+		label = cmp.Or(transcript.Form(first.Data), label)
+		if _, isDocument := transcript.Messages(first.Data); isDocument {
+			return log, "its transcript is one JSON document, from which " + cmp.Or(label, "its agent") + " can't go on", nil
 		}
 		if id == "" { // its metadata is missing or damaged
 			id = transcript.SessionIDIn(first.Data)

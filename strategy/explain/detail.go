@@ -3,13 +3,11 @@ package explain
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -32,9 +30,8 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	wait.Go(func() { d.Commits, searched = commitFinder{r.Repo}.commitsOf(ctx, id, d.Created, o.Search) })
 	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
-	if err == nil && searched == nil {
-		d.Edited, err = editCounter{repo: r.Repo}.count(ctx, &d)
-	}
+	d.Unsearched = searched
+	d.Edited = editCounter{repo: r.Repo}.count(ctx, &d)
 	for _, s := range d.Sessions {
 		switch {
 		case s.NothingNew, s.Tokens == nil:
@@ -45,22 +42,24 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 			d.Tokens = &sum
 		}
 	}
-	if err := errors.Join(err, searched); err != nil {
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Detail{}, err
 	}
 	commits := d.Commits
 	if len(commits) == 0 { // the author is the author of the checkpoint
-		commits, err = gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+		// If it can't be read the author is unknown.
+		commits, _ = gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
 			"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
 	}
-	if err == nil && len(commits) > 0 {
+	if len(commits) > 0 {
 		d.Author = commits[0].Author
 	}
-	return d, err
+	return d, ctx.Err()
 }
 
 // sessions reads the sessions of a checkpoint: first those that edited most of its files, unless
-// their lines were counted, and last those with nothing new in it.
+// their lines were counted, and last those with nothing new in it. Problem is set for those that
+// can't be read.
 func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoint, o Options) ([]Session, error) {
 	sessions := make([]Session, 0, len(c.Sessions))
 	counted := false
@@ -68,18 +67,16 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 		counted = counted || s.Meta.TranscriptLines > 0
 		if o.Scope == Part {
 			start, err := book.startOf(ctx, c.ID, s)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
 			}
-			s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
+			// If the beginning can't be determined, the session's whole transcript is shown.
 		}
 		t, err := (sessionReader{r.Repo}).session(ctx, s, o)
-		switch {
-		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
-			t.Problem = err // show the other sessions, and the available parts of this one
-		case err != nil:
-			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		t.Problem = err // show the other sessions, and the available parts of this one
 		if o.Subagents {
 			t.Subagents = sessionReader{r.Repo}.subagents(ctx, c.Tasks, t.Items, t.full)
 		}

@@ -37,25 +37,24 @@ type editCounter struct {
 }
 
 // count counts the lines of the checkpoint's commit. It returns nil if no other program computed an
-// attribution, if no commit belongs only to the checkpoint, or if the commit or all edits are not
-// in this clone.
-func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error) {
+// attribution, if no commit belongs only to the checkpoint, or if the commit or the edits can't be
+// read.
+func (ec editCounter) count(ctx context.Context, d *Detail) *EditedLines {
 	if !slices.ContainsFunc(d.Sessions, func(s Session) bool { return s.Recorder != "" }) {
-		return nil, nil //nolint:nilnil // nothing to compare with
+		return nil // there is nothing to compare with
 	}
 	at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDsOf(c)) == 1 })
 	if at < 0 {
-		return nil, nil //nolint:nilnil // it is not known which lines are the checkpoint's
+		return nil // it is not known which lines are the checkpoint's
 	}
 	ec.written = map[string]map[string]bool{}
 	for i := range d.Sessions {
-		err := ec.read(ctx, d.Sessions[i].stored)
-		if err := unlessMissing(err); err != nil {
-			return nil, err
+		if err := ec.read(ctx, d.Sessions[i].stored); err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil
 		}
 	}
 	if len(ec.written) == 0 {
-		return nil, nil //nolint:nilnil // commands wrote everything, or it is unknown what
+		return nil // commands wrote everything, or it is unknown what
 	}
 	var parent git.OID
 	if commit := d.Commits[at]; len(commit.Parents) > 0 {
@@ -63,21 +62,18 @@ func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error
 	}
 	files, err := gitdiff.Hunks(ctx, ec.repo, parent, d.Commits[at].OID, mostDiff)
 	if err != nil {
-		if ctx.Err() == nil {
-			err = nil // the commit's trees are missing in this clone, or too different
-		}
-		return nil, err
+		return nil // the commit's trees are missing in this clone, or too different
 	}
 	total := &EditedLines{}
 	for _, f := range files {
 		if err := ec.file(ctx, f, files, total); err != nil {
-			return nil, err
+			return nil
 		}
 	}
 	if total.Added == 0 {
-		return nil, nil //nolint:nilnil // it added no lines
+		return nil
 	}
-	return total, nil
+	return total
 }
 
 // read adds the lines that the edit tools of a transcript wrote.
@@ -105,8 +101,8 @@ func (ec editCounter) read(ctx context.Context, stored segments.Transcript) erro
 
 // file counts the lines that a commit added to a file.
 func (ec editCounter) file(ctx context.Context, f gitdiff.FileDiff, all []gitdiff.FileDiff, total *EditedLines) error {
-	if f.Binary || len(f.Hunks) == 0 {
-		return nil
+	if f.Binary || f.Added == 0 {
+		return nil // a deleted file has no new blob
 	}
 	blob, err := ec.repo.ReadWithin(ctx, string(f.New), largestFile)
 	switch {

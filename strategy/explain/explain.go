@@ -68,6 +68,8 @@ type Detail struct {
 	// Edited is counted if another program computed the attribution of the commit; nil if it can't
 	// be counted.
 	Edited *EditedLines
+	// Unsearched is the reason why not all Commits are known, nil if they are.
+	Unsearched error
 	// Absent reports that its own metadata is not in this clone.
 	Absent bool
 }
@@ -186,7 +188,7 @@ func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detai
 type OfCommit struct {
 	Commit git.Commit
 	// Checkpoints are the checkpoints that it names, in its order. Missing are those that are not
-	// stored in this repository.
+	// stored in this repository, or can't be read.
 	Checkpoints []Detail
 	Missing     []checkpoint.ID
 	// Points are returned instead of Checkpoints, where a line each is requested: the checkpoints
@@ -232,7 +234,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
-		if errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, git.ErrMissing) || len(ids) > 1 && errors.Is(err, git.ErrTooMuch) {
+		if errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, git.ErrMissing) || err != nil && len(ids) > 1 && ctx.Err() == nil {
 			of.Missing = append(of.Missing, id)
 			continue
 		}
@@ -241,9 +243,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		}
 		if !slices.ContainsFunc(d.Commits, func(c git.Commit) bool { return c.OID == commit.OID }) {
 			d.Commits = append(d.Commits, commit) // no local branch has it
-			if d.Edited, err = (editCounter{repo: r.Repo}).count(ctx, &d); err != nil {
-				return OfCommit{}, err
-			}
+			d.Edited = editCounter{repo: r.Repo}.count(ctx, &d)
 		}
 		of.Checkpoints = append(of.Checkpoints, d)
 	}

@@ -219,7 +219,7 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 	sr, t := sessionReader{r.Repo}, Session{Agent: main.Meta.Agent}
 	if !transcript.IsAgentName(t.Agent) {
 		if stored, err := segments.Unhashed(ctx, r.Repo, main.Dir); err == nil {
-			_, _ = sr.recognize(ctx, &t, stored) // if it can't be read the name remains as recorded
+			_ = sr.recognize(ctx, &t, stored) // if it can't be read the name remains as recorded
 		}
 	}
 	p.Agent, p.Model = t.Agent, main.Meta.Model

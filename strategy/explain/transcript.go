@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -73,23 +74,24 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 // errAbsentMetadata is the reason why only the transcript of a session is shown.
 var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
 
-// readTranscript reads a span of a transcript into t, and sets its intent and outcome.
+// readTranscript reads a span of a transcript into t, and sets its intent and outcome. It returns
+// errUnread if no line of the transcript has a known form.
 func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored segments.Transcript, span segments.Span) error {
 	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent, Outputs: true, Full: t.full}
-	listen := sr.lines
-	document, err := sr.recognize(ctx, t, stored)
-	if err != nil {
-		t.summarize()
-		return err
+	err := sr.recognize(ctx, t, stored)
+	if err == nil {
+		err = sr.lines(ctx, &c, stored, span)
 	}
-	if document {
-		listen = sr.documents
-	}
-	err = listen(ctx, &c, stored, span)
 	t.Items = c.Items
 	t.summarize()
+	if err == nil && len(c.Items) == 0 && c.Lines > 0 && c.Unknown == c.Lines {
+		err = fmt.Errorf("%w: %s", errUnread, c.Reason)
+	}
 	return err
 }
+
+// errUnread means that a transcript is stored and that nothing of it can be read.
+var errUnread = errors.New("its transcript has no known form")
 
 // summarize sets the intent and outcome of the part.
 func (s *Session) summarize() {
@@ -105,19 +107,18 @@ func (s *Session) summarize() {
 	}
 }
 
-// recognize reports whether a transcript is a document and has no lines. It sets the session's
-// agent and id if they are not recorded.
-func (sr sessionReader) recognize(ctx context.Context, t *Session, stored segments.Transcript) (document bool, err error) {
-	if len(stored.Segments) == 0 || t.Agent == transcript.ClaudeCode {
-		return false, nil
+// recognize sets the session's agent and id if they are not recorded.
+func (sr sessionReader) recognize(ctx context.Context, t *Session, stored segments.Transcript) error {
+	if len(stored.Segments) == 0 || transcript.IsAgentName(t.Agent) && t.Session != "" {
+		return nil
 	}
 	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), segments.MaxBlob)
 	if err != nil {
-		return false, err
+		return err
 	}
 	t.Session = cmp.Or(t.Session, transcript.SessionIDIn(first.Data)) // metadata may be missing or damaged
 	t.Agent = transcript.Agent(t.Agent, first.Data)
-	return transcript.IsDocument(first.Data), nil
+	return nil
 }
 
 func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
@@ -125,26 +126,6 @@ func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, s
 		c.Line(line, n)
 		return nil
 	})
-}
-
-// documents reads segments each of which is a document.
-func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
-	n := 0
-	for _, oid := range stored.Segments {
-		document, err := sr.repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
-		if err != nil {
-			return err
-		}
-		n += c.Document(document.Data, n)
-	}
-	var kept []transcript.Item // items in the span of messages
-	for _, item := range c.Items {
-		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {
-			kept = append(kept, item)
-		}
-	}
-	c.Items = kept
-	return nil
 }
 
 // Copy writes the stored transcript of the detail's main session to w, byte for byte. It returns

@@ -1,7 +1,6 @@
 package indexing
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -245,7 +244,10 @@ func (r *run) slot(ctx context.Context, s slot) error {
 		return err
 	}
 	if agent == "" && len(drafts) > 0 {
-		_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.ClaudeCode})
+		var first []byte
+		if first, err = segments.ReadBlob(ctx, r.Repo, stored.Segments[0]); err == nil {
+			_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.Form(first)})
+		}
 	}
 	if err == nil && had.Live == "" && len(ids) > 0 { // a live session's subagents are read from their transcripts
 		var usage error // the total usage of the checkpoint's subagents
@@ -287,30 +289,8 @@ type storedReader struct {
 	model  string // that the session used last
 }
 
-// span reads part of a transcript, and returns the number of the transcript's lines. A
-// transcript that consists of documents is read whole.
+// span reads part of a transcript, and returns the number of the transcript's lines.
 func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
-	if list := sr.stored.Segments; len(list) > 0 && span.From == 0 {
-		first, err := segments.ReadBlob(ctx, sr.repo, list[0])
-		if err != nil {
-			return nil, 0, err
-		}
-		if begins := bytes.TrimLeft(first, " \t\r\n"); len(begins) > 0 && begins[0] == '{' && transcript.IsDocument(first) {
-			c := transcript.Conversation{}
-			for _, oid := range list {
-				document, err := segments.ReadBlob(ctx, sr.repo, oid)
-				if err != nil {
-					return nil, 0, err
-				}
-				lines += c.Document(document, lines)
-			}
-			t := turnReader{}
-			for _, item := range c.Items {
-				t.item(item)
-			}
-			return t.finished(), lines, nil
-		}
-	}
 	t := turnReader{model: sr.model}
 	err = sr.stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		t.line(line, n, 0)

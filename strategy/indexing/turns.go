@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"path"
 	"slices"
-	"strconv"
+
 	"strings"
 	"time"
 
@@ -383,35 +383,6 @@ func (t *turnReader) finished() []*turnDraft {
 		}
 	}
 	return t.turns
-}
-
-// item adds an item of a transcript without lines.
-func (t *turnReader) item(item transcript.Item) {
-	head := transcript.Head{Time: item.Time}
-	if item.By == transcript.User || len(t.turns) == 0 {
-		prompt := ""
-		if item.By == transcript.User {
-			prompt = item.Text
-		}
-		head.UUID = strconv.Itoa(item.Line) + " " + prompt
-		t.begin(item.Line, 0, &head, prompt)
-	}
-	turn := t.current(item.Line, 0, &head)
-	turn.End = max(turn.End, item.Line+1)
-	if item.Time.After(turn.Ended) {
-		turn.Ended = item.Time
-	}
-	switch item.By {
-	case transcript.User:
-	case transcript.Assistant:
-		turn.say(index.Answer, item.Text, maxAnswers)
-	case transcript.Tool:
-		call := index.Call{Line: item.Line, At: item.Time, Tool: item.Tool, Text: oneLine(item.Text, maxDetail), Status: -1}
-		if item.Failed {
-			call.Outcome = index.Failed
-		}
-		turn.Calls = append(turn.Calls, call)
-	}
 }
 
 // oneLine returns the beginning of a text in one line.

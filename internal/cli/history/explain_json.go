@@ -60,21 +60,23 @@ type explainedJSON struct {
 }
 
 type explainDetailJSON struct {
-	ID        string               `json:"id"`
-	Temporary bool                 `json:"temporary"`
-	Task      bool                 `json:"task"`
-	Forgotten bool                 `json:"forgotten,omitempty"`
-	Absent    bool                 `json:"absent,omitempty"`
-	Strategy  string               `json:"strategy,omitempty"`
-	Branch    string               `json:"branch,omitempty"`
-	CreatedAt time.Time            `json:"created_at,omitzero"`
-	Author    string               `json:"author,omitempty"`
-	Email     string               `json:"email,omitempty"`
-	Files     []string             `json:"files_touched"`
-	Tokens    *checkpoint.Tokens   `json:"token_usage,omitempty"`
-	Edited    *explainEditedJSON   `json:"edited_lines,omitempty"`
-	Commits   []explainCommitJSON  `json:"commits"`
-	Sessions  []explainSessionJSON `json:"sessions"`
+	ID        string              `json:"id"`
+	Temporary bool                `json:"temporary"`
+	Task      bool                `json:"task"`
+	Forgotten bool                `json:"forgotten,omitempty"`
+	Absent    bool                `json:"absent,omitempty"`
+	Strategy  string              `json:"strategy,omitempty"`
+	Branch    string              `json:"branch,omitempty"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
+	Author    string              `json:"author,omitempty"`
+	Email     string              `json:"email,omitempty"`
+	Files     []string            `json:"files_touched"`
+	Tokens    *checkpoint.Tokens  `json:"token_usage,omitempty"`
+	Edited    *explainEditedJSON  `json:"edited_lines,omitempty"`
+	Commits   []explainCommitJSON `json:"commits"`
+	// Unsearched is the reason why not all commits are known.
+	Unsearched string               `json:"commits_problem,omitempty"`
+	Sessions   []explainSessionJSON `json:"sessions"`
 }
 
 type explainEditedJSON struct {
@@ -147,6 +149,9 @@ func (e *explaining) json(of explain.OfCommit) error {
 			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Absent: d.Absent, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
 			Author: d.Author.Name, Email: d.Author.Email, Files: format.NotNil(d.Files), Tokens: d.Tokens,
 			Commits: newExplainCommits(d.Commits), Sessions: []explainSessionJSON{},
+		}
+		if d.Unsearched != nil {
+			detail.Unsearched = d.Unsearched.Error()
 		}
 		if d.Edited != nil {
 			detail.Edited = &explainEditedJSON{Edited: d.Edited.Edited, Added: d.Edited.Added}

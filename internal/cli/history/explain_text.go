@@ -57,15 +57,10 @@ func (x explainText) checkpoint(d explain.Detail) string {
 		x.writeGist(&b, d, t)
 	}
 	if x.short {
-		unread := false
 		for _, t := range d.Sessions {
 			if t.Problem != nil {
-				unread = true
-				fmt.Fprintf(&b, "\nSession %s: %s", sessionName(t), ui.Line(problemText(t), format.LineWidth))
+				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", sessionName(t), ui.Line(problemText(t), format.LineWidth), problemHint(d, t))
 			}
-		}
-		if unread {
-			fmt.Fprintf(&b, "\n  hint: %s\n", format.AbsentHint(d.ID))
 		}
 		return b.String()
 	}
@@ -142,6 +137,10 @@ func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 			l.Edited*percent/l.Added, l.Edited, ui.Plural(l.Added, "line")))
 	}
 	if d.Temporary {
+		return
+	}
+	if d.Unsearched != nil {
+		fact("Commits", "not known: "+ui.Line(d.Unsearched.Error(), format.LineWidth))
 		return
 	}
 	fact("Commits", "("+strconv.Itoa(len(d.Commits))+")")
@@ -265,7 +264,7 @@ func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t e
 		}
 	}
 	if t.Problem != nil {
-		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), format.AbsentHint(d.ID))
+		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), problemHint(d, t))
 	}
 }
 
@@ -324,4 +323,17 @@ func problemText(t explain.Session) string {
 		return "not in this clone: " + t.Problem.Error()
 	}
 	return "can't be read: " + t.Problem.Error()
+}
+
+// problemHint returns the hint for a problem of a session.
+func problemHint(d explain.Detail, t explain.Session) string {
+	switch {
+	case errors.Is(t.Problem, git.ErrMissing):
+		return format.AbsentHint(d.ID)
+	case errors.Is(t.Problem, git.ErrTooMuch):
+		return format.TooLargeHint
+	case t.HasTranscript():
+		return "`entire explain -c " + d.ID + " --raw-transcript` prints what is stored"
+	}
+	return "`entire doctor` reports damage"
 }

@@ -44,6 +44,11 @@ func geminiLine(line []byte) []byte {
 	if err := json.Unmarshal(line, &g); err != nil {
 		return line
 	}
+	return encode(g.entry())
+}
+
+// entry returns the line's entry, nil if the line is not part of the conversation.
+func (g *geminiEnvelope) entry() *entry {
 	e := &entry{UUID: g.ID, Time: g.Time}
 	switch {
 	case g.ID == "" && g.Session != "":
@@ -67,7 +72,7 @@ func geminiLine(line []byte) []byte {
 	if e.Type == "" {
 		return nil
 	}
-	return encode(e)
+	return e
 }
 
 // WithoutHookContext returns a prompt without the output of hooks that Gemini CLI prepends to it.

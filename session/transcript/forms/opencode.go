@@ -66,19 +66,7 @@ func openCodeLine(line []byte) []byte {
 	if json.Unmarshal(line, &l) != nil {
 		return line
 	}
-	var e *entry
-	switch l.Message.Info.Role {
-	case "user":
-		isCompaction := func(p openCodePart) bool { return p.Type == "compaction" }
-		if slices.ContainsFunc(l.Message.Parts, isCompaction) { // it has no text
-			e = &entry{Type: "system", Subtype: "compact_boundary"}
-		} else if text := l.Message.text(); text != "" {
-			e = person(OpenCodePrompt(text))
-			e.PromptID = l.Message.Info.ID
-		}
-	case "assistant":
-		e = l.Message.answer()
-	}
+	e := l.Message.entry()
 	if l.Aborted != "" {
 		e = person("[Request interrupted by user]")
 	}
@@ -87,6 +75,25 @@ func openCodeLine(line []byte) []byte {
 	}
 	e.UUID, e.SessionID, e.Time, e.Dir, e.Sidechain = l.Message.Info.ID, l.Session, l.Time, l.Dir, l.Subagent != ""
 	return encode(e)
+}
+
+// entry returns the message's entry, nil if it is not part of the conversation.
+func (m *openCodeMessage) entry() *entry {
+	switch m.Info.Role {
+	case "user":
+		isCompaction := func(p openCodePart) bool { return p.Type == "compaction" }
+		if slices.ContainsFunc(m.Parts, isCompaction) { // it has no text
+			return &entry{Type: "system", Subtype: "compact_boundary"}
+		}
+		if text := m.text(); text != "" {
+			e := person(OpenCodePrompt(text))
+			e.PromptID = m.Info.ID
+			return e
+		}
+	case "assistant":
+		return m.answer()
+	}
+	return nil
 }
 
 // OpenCodePrompt returns a prompt without the quotation marks that `opencode run` adds.

@@ -1,0 +1,85 @@
+package transcript
+
+import (
+	"bytes"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
+)
+
+// The agents whose transcripts can be read.
+const (
+	ClaudeCode = "Claude Code"   // lines
+	GeminiCLI  = forms.GeminiCLI // lines, early versions one document
+	Codex      = forms.Codex
+	CopilotCLI = forms.CopilotCLI
+	OpenCode   = forms.OpenCode
+	PiAgent    = forms.PiAgent
+	QwenCode   = forms.QwenCode
+)
+
+// WithoutHookContext is [forms.WithoutHookContext].
+func WithoutHookContext(prompt string) string { return forms.WithoutHookContext(prompt) }
+
+// IsAgentName reports whether a recorded name identifies an agent. Other programs recorded "Agent"
+// if they didn't know the name.
+func IsAgentName(name string) bool { return name != "" && name != "Agent" }
+
+// Agent returns the agent of a session: the recorded one, or if none was recorded the one whose form
+// the transcript has, "" if the form is not known.
+func Agent(recorded string, transcript []byte) string {
+	if IsAgentName(recorded) {
+		return recorded
+	}
+	return Form(transcript)
+}
+
+// Form returns the agent whose form a transcript has, by its first lines; "" if they have the form of
+// no known agent.
+func Form(transcript []byte) string {
+	const most = 50
+	if isDocument(transcript) {
+		_, agent, _ := forms.Document(transcript)
+		return agent
+	}
+	read := 0
+	for line := range bytes.Lines(transcript) {
+		line = bytes.TrimRight(line, "\n")
+		if agent := forms.Agent(line); agent != "" {
+			return agent
+		}
+		e, ok := parseEntry(line)
+		if ok && isChain(e.kind) && len(e.uuid) > 0 {
+			return ClaudeCode
+		}
+		if read++; read == most {
+			break
+		}
+	}
+	return ""
+}
+
+// Messages returns the messages of a transcript that is one document instead of lines, each as a line
+// as the other functions of this package read it; an empty one is not part of the conversation. It
+// returns false for a transcript of lines.
+func Messages(transcript []byte) (lines [][]byte, ok bool) {
+	if !isDocument(transcript) {
+		return nil, false
+	}
+	lines, _, ok = forms.Document(transcript)
+	return lines, ok
+}
+
+// isDocument reports whether the first value of a transcript is an object with a list of messages.
+func isDocument(transcript []byte) bool {
+	s := scanner{b: transcript}
+	if s.peek() != '{' || !s.enter('{') {
+		return false
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) == "messages" {
+			return s.peek() == '['
+		}
+		s.skip()
+	}
+	return false
+}
