@@ -54,6 +54,7 @@ type Writes struct {
 	names  map[string][]string         // paths by their last element
 	parts  map[string][]part           // by path: the ends of edits within lines, in order
 	gone   map[string][]removal        // by trimmed text: the calls that removed the line
+	shown  map[string][]Write          // by trimmed text: for each path and agent the first call that shows the line
 	shell  []shellCommand
 	asked  []int // lines of the main agent's prompts, in order
 	// isMixed reports that calls of subagents were read and not yet sorted by time, isUntimed that
@@ -98,13 +99,65 @@ func (w *Writes) Line(raw []byte, n int) {
 	for _, r := range e.Results {
 		at, known := w.byCall[r.Of]
 		if !known {
+			if file := e.Detail().Member("file"); !r.Failed && len(file) > 0 {
+				given := w.relative(file.Member("filePath").Text(), e.Cwd)
+				w.show(file.Member("content").Text(), Write{Path: given, Line: n, Subagent: by, at: lineTime(forms.Line(raw))})
+			}
 			continue
 		}
+		original := e.Detail().Member("originalFile").Text()
+		w.show(original, w.calls[at])
 		w.calls[at].failed = w.calls[at].failed || r.Failed
 		if w.calls[at].Whole {
-			w.dropRepeated(at, e.Detail().Member("originalFile").Text())
+			w.dropRepeated(at, original)
 		}
 	}
+}
+
+// show records that a file had the lines of a text before a call.
+func (w *Writes) show(text string, call Write) {
+	if w.shown == nil {
+		w.shown = map[string][]Write{}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		isKnown := func(c Write) bool { return c.Path == call.Path && c.Subagent == call.Subagent }
+		if line != "" && !slices.ContainsFunc(w.shown[line], isKnown) {
+			w.shown[line] = append(w.shown[line], call)
+		}
+	}
+}
+
+// Predates reports whether a line was in a file before any matching call can have written it: a
+// matching call shows it in the file's former content or in a result, and neither an edit that has
+// the line nor a command preceded that call.
+func (w *Writes) Predates(names []string, text string, matches func(Write) bool) bool {
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(w.shown[text], func(shown Write) bool {
+		isOf := func(file string) bool { return isFile(shown.Path, file) }
+		if !slices.ContainsFunc(names, isOf) || !matches(shown) {
+			return false
+		}
+		isBefore := func(c Write) bool {
+			if c.Subagent == shown.Subagent {
+				return c.Line < shown.Line
+			}
+			return c.at.IsZero() || shown.at.IsZero() || !c.at.After(shown.at)
+		}
+		mayWrite := func(c Write) bool { return isBefore(c) && matches(c) }
+		_, edited := w.FindPart(names, text, mayWrite)
+		return !edited && !slices.ContainsFunc(w.shell, func(c shellCommand) bool { return mayWrite(c.Write) && !c.onlyReads() })
+	})
+}
+
+// onlyReads reports whether a command is one of a few programs that change no file, without
+// redirections and other programs.
+func (c shellCommand) onlyReads() bool {
+	if strings.ContainsAny(c.text, ">;&|$`(\n") {
+		return false
+	}
+	program, _, _ := strings.Cut(strings.TrimSpace(c.text), " ")
+	return slices.Contains([]string{"cat", "head", "tail", "nl", "wc", "grep", "rg", "ls", "pwd", "stat", "file", "diff"}, program)
 }
 
 // dropRepeated removes the lines that the file already had before a call that wrote it whole.
@@ -165,6 +218,7 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 		w.names[path.Base(file)] = append(w.names[path.Base(file)], file)
 	}
 	for _, edit := range edits {
+		w.show(edit.Old, w.calls[at])
 		kept := map[string]bool{}
 		for line := range strings.Lines(edit.Old) {
 			kept[strings.TrimSpace(line)] = true
@@ -363,13 +417,17 @@ func (w *Writes) given(names []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, file := range names {
 			for _, name := range w.names[path.Base(file)] {
-				isFile := name == file || path.IsAbs(name) && strings.HasSuffix(name, "/"+file)
-				if isFile && !yield(name) {
+				if isFile(name, file) && !yield(name) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// isFile reports whether a path passed to a tool is that of a file, given from the root.
+func isFile(given, file string) bool {
+	return given == file || path.IsAbs(given) && strings.HasSuffix(given, "/"+file)
 }
 
 // Find returns the last matching call that wrote a line with the text, ignoring white space around

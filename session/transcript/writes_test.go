@@ -166,6 +166,41 @@ func TestWholeFileWriteHasOnlyNewLines(t *testing.T) {
 	}
 }
 
+// TestPredates checks which lines a file had before the calls can have written them.
+func TestPredates(t *testing.T) {
+	t.Parallel()
+	const (
+		edit   = `{"type":"assistant","cwd":"/p","message":{"id":"e","content":[{"type":"tool_use","id":"e","name":"Edit","input":{"file_path":"/p/a.go","old_string":"former","new_string":"former\nnew"}}]}}`
+		edited = `{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"e","content":"ok"}]},"toolUseResult":{"filePath":"/p/a.go","originalFile":"whole\nformer\n"}}`
+		read   = `{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"r","content":"1\tshown"}]},"toolUseResult":{"type":"text","file":{"filePath":"/p/a.go","content":"shown\nnew\n"}}}`
+		bash   = `{"type":"assistant","cwd":"/p","message":{"id":"b","content":[{"type":"tool_use","id":"b","name":"Bash","input":{"command":"make gen"}}]}}`
+		cat    = `{"type":"assistant","cwd":"/p","message":{"id":"c","content":[{"type":"tool_use","id":"c","name":"Bash","input":{"command":"cat a.go"}}]}}`
+	)
+	for name, c := range map[string]struct {
+		lines []string
+		text  string
+		want  bool
+	}{
+		"replaced text":                {[]string{edit}, "former", true},
+		"the file before the edit":     {[]string{edit, edited}, "whole", true},
+		"written by the edit":          {[]string{edit, edited, read}, "new", false},
+		"read before the edit":         {[]string{read, edit}, "new", true},
+		"read":                         {[]string{read}, "shown", true},
+		"not shown":                    {[]string{edit, edited, read}, "other", false},
+		"a command may have written":   {[]string{bash, edit, edited}, "whole", false},
+		"a command that only reads":    {[]string{cat, edit, edited}, "whole", true},
+		"a command after it was shown": {[]string{edit, edited, bash}, "whole", true},
+	} {
+		var w transcript.Writes
+		for n, line := range c.lines {
+			w.Line([]byte(line), n)
+		}
+		if got := w.Predates([]string{"a.go"}, c.text, anyCall); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestEvidenceEndsAtNextPrompt checks which calls belong to a turn if only its beginning is
 // known.
 func TestEvidenceEndsAtNextPrompt(t *testing.T) {

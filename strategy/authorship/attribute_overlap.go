@@ -81,7 +81,7 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 		}
 	}
 	hasChange := func(t askedTurn) bool { return t.id != "" }
-	if most == noEvidence && !slices.ContainsFunc(others, hasChange) && !found.mixed {
+	if most == noEvidence && !slices.ContainsFunc(others, hasChange) && !found.mixed && !a.predates(ctx, found, names, text) {
 		return // the other turns changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {
@@ -89,6 +89,17 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 		return
 	}
 	l.By, l.Turn = attribution.Author(best.session), best.id
+}
+
+// predates reports whether a line was in the file before the turn can have written it, according to
+// the turn's own calls.
+func (a *attributing) predates(ctx context.Context, turn askedTurn, names []string, text string) bool {
+	s := a.session(turn.session)
+	if s == nil || !attribution.Significant([]byte(text)) {
+		return false
+	}
+	w := a.writers.of(ctx, s)
+	return w.writes.Predates(names, text, func(call transcript.Write) bool { return w.isIn(s, turn, call) })
 }
 
 // isSlot reports whether the session has a slot in the commit's checkpoint.
@@ -118,16 +129,7 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 		return noEvidence
 	}
 	w := x.of(ctx, s)
-	within := func(call transcript.Write) bool {
-		if turn.id == "" {
-			return true
-		}
-		if call.Subagent != "" {
-			return w.isTaskOf(s, call.Subagent, turn.id)
-		}
-		// If the next turn had no detected change, only its prompt is known.
-		return w.within(turn.line, call.Line) && !w.writes.IsBehindNextPrompt(turn.line, call.Line)
-	}
+	within := func(call transcript.Write) bool { return w.isIn(s, turn, call) }
 	part := func(call transcript.Write) bool { return !call.Whole && within(call) }
 	if _, ok := w.writes.FindPart(names, text, part); ok {
 		return wrote
@@ -139,4 +141,16 @@ func (x *writerIndex) evidence(ctx context.Context, s *session.State, turn asked
 		return rewrote
 	}
 	return noEvidence
+}
+
+// isIn reports whether a call belongs to a turn of the session.
+func (w *slotWriters) isIn(s *session.State, turn askedTurn, call transcript.Write) bool {
+	if turn.id == "" {
+		return true
+	}
+	if call.Subagent != "" {
+		return w.isTaskOf(s, call.Subagent, turn.id)
+	}
+	// If the next turn had no detected change, only its prompt is known.
+	return w.within(turn.line, call.Line) && !w.writes.IsBehindNextPrompt(turn.line, call.Line)
 }
