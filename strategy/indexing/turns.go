@@ -80,8 +80,9 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	}
 	t.events.Subagents = t.subagent
 	head.Sidechain = head.Sidechain || t.subagent
+	worked := head.Sidechain
 	if !head.Sidechain || t.subagent {
-		t.event(raw, n, offset, &head)
+		worked = t.event(raw, n, offset, &head)
 	}
 	if head.Model != "" {
 		t.model = head.Model
@@ -98,9 +99,13 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 		}
 		known.line(raw, n, offset)
 	}
-	turn.End = max(turn.End, n+1)
-	if head.Time.After(turn.Ended) {
-		turn.Ended = head.Time
+	// What the client writes about a session between two turns belongs to neither: a summary of
+	// hooks, the context of a resumed session.
+	if worked {
+		turn.End = max(turn.End, n+1)
+		if head.Time.After(turn.Ended) {
+			turn.Ended = head.Time
+		}
 	}
 	if turn.Branch == "" {
 		turn.Branch = head.Branch
@@ -160,11 +165,12 @@ func (d *turnDraft) say(kind index.Kind, text string, limit int) {
 	b.WriteString(plain.Head(text, room))
 }
 
-// event adds the event in a line of the session itself.
-func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Head) {
+// event adds the event in a line of the session itself, and reports whether the line is part of
+// a turn: a request, an answer, a result, or an interruption.
+func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Head) bool {
 	e, ok := t.events.Line(raw)
 	if !ok {
-		return
+		return false
 	}
 	switch e.Kind {
 	case transcript.UserEvent:
@@ -181,6 +187,7 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 		for _, r := range e.Results {
 			t.result(e, r)
 		}
+		return prompt != "" || len(e.Results) > 0 || e.Interrupted
 	case transcript.AgentEvent:
 		turn := t.current(n, offset, head)
 		if len(e.Raw()) > 0 && !e.Failed {
@@ -192,8 +199,10 @@ func (t *turnReader) event(raw []byte, n int, offset int64, head *transcript.Hea
 		for _, r := range e.Results {
 			t.result(e, r)
 		}
+		return true
 	case transcript.CompactEvent, transcript.TitleEvent, transcript.QueueEvent, transcript.LinkEvent:
 	}
+	return false
 }
 
 // use adds a tool use.
