@@ -148,13 +148,18 @@ func (d *document) header() {
 	d.raw("<nav aria-label=\"Parts of the page\"><a href=\"#overview\">Over time</a> <a href=\"#shares\">Who wrote what</a> <a href=\"#timeline\">Time line</a></nav>\n</header>\n")
 }
 
-// agentShare returns the agents' share of lines in percent, as text.
+// agentShare returns the agents' share of lines in percent, as text. It is a lower bound if the
+// authors of some lines are unknown.
 func agentShare(s Share) string {
 	switch {
-	case s.Total() == 0:
+	case s.Total() == 0, s.Unknown == s.Total():
 		return "\u2013"
-	case s.Agent == 0:
+	case s.Agent == 0 && s.Unknown == 0:
 		return "0 %"
+	case s.Agent == 0:
+		return "\u2265 0 %"
+	case s.Unknown > 0:
+		return "\u2265 " + percent(s.Agent, s.Total())
 	}
 	return percent(s.Agent, s.Total())
 }

@@ -123,11 +123,19 @@ func (m *summary) write() {
 		for i := range shown {
 			c := &shown[i]
 			share := c.Share()
-			checkpoint := ""
-			if n := len(c.Checkpoints); n > 0 {
-				checkpoint = code(c.Checkpoints[n-1], pathLength)
+			const most = 5
+			checkpoints := make([]string, 0, most)
+			for _, id := range c.Checkpoints[:min(len(c.Checkpoints), most)] {
+				checkpoints = append(checkpoints, code(id, pathLength))
 			}
-			m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), percent(share.Agent, share.Total()), checkpoint)
+			if n := len(c.Checkpoints) - most; n > 0 {
+				checkpoints = append(checkpoints, fmt.Sprintf("and %d more", n))
+			}
+			agents := ""
+			if share.Agent > 0 {
+				agents = agentShare(share)
+			}
+			m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), agents, strings.Join(checkpoints, " "))
 		}
 		m.more(len(r.Commits)-len(shown), "older commit")
 	}

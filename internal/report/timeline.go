@@ -298,7 +298,7 @@ func (d *document) commit(c *Commit) {
 	}
 	if len(c.Checkpoints) > 0 {
 		d.element("<div><dt>Checkpoint</dt><dd>", strings.Join(c.Checkpoints, ", "), "")
-		d.element(" <code>", "entire explain -c "+c.Checkpoints[len(c.Checkpoints)-1], "</code></dd></div>\n")
+		d.element(" <code>", "entire explain --commit "+shortOID(c.OID), "</code></dd></div>\n")
 	}
 	d.raw("<div><dt>Link</dt><dd><a")
 	d.href(commitID(c))

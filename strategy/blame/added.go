@@ -54,21 +54,55 @@ func AddedLines(p gitdiff.Patch) (lines []Line) {
 	return lines
 }
 
-// mostAdded returns an author for a commit: it selects the session that added most lines, then its
-// author of most lines, and the file with most of these; of several the first. It returns false if
-// no line is an agent's. It reads at most maxPatch bytes of the commit's diff.
-func (r Reader) mostAdded(ctx context.Context, commit git.OID) (a Author, file string, found bool, err error) {
-	var files []AddedFile
+// Share counts the lines that a commit adds, by their authors.
+type Share struct{ Agent, Person, Unknown int }
+
+// Count adds a line.
+func (s *Share) Count(a *Author) {
+	switch {
+	case a == nil, a.Kind == Unknown:
+		s.Unknown++
+	case a.Kind == Agent:
+		s.Agent++
+	default:
+		s.Person++
+	}
+}
+
+// Total returns the number of lines.
+func (s Share) Total() int { return s.Agent + s.Person + s.Unknown }
+
+// Share counts the lines that a commit adds. It reads at most maxPatch bytes of the commit's diff.
+func (r Reader) Share(ctx context.Context, commit git.OID) (s Share, err error) {
+	files, err := r.added(ctx, commit)
+	for _, f := range files {
+		for i := range f.Lines {
+			s.Count(f.Lines[i].Author)
+		}
+	}
+	return s, err
+}
+
+// added returns the lines that a commit adds, with their authors.
+func (r Reader) added(ctx context.Context, commit git.OID) (files []AddedFile, err error) {
 	err = gitdiff.Patches(ctx, r.Repo, []git.OID{commit}, maxPatch, func(_ git.OID, patches []gitdiff.Patch) error {
 		for _, p := range patches {
 			files = append(files, AddedFile{Commit: commit, Path: p.Path, Lines: AddedLines(p)})
 		}
 		return nil
 	})
-	if err != nil {
-		return a, "", false, err
+	if err == nil {
+		err = r.Attribute(ctx, files)
 	}
-	if err := r.Attribute(ctx, files); err != nil {
+	return files, err
+}
+
+// mostAdded returns an author for a commit: it selects the session that added most lines, then its
+// author of most lines, and the file with most of these; of several the first. It returns false if
+// no line is an agent's. It reads at most maxPatch bytes of the commit's diff.
+func (r Reader) mostAdded(ctx context.Context, commit git.OID) (a Author, file string, found bool, err error) {
+	files, err := r.added(ctx, commit)
+	if err != nil {
 		return a, "", false, err
 	}
 	type place struct {

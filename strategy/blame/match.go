@@ -85,10 +85,45 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		}
 		l.Author = at.author(author)
 	}
+	if isRecorded {
+		deriveBetween(g.lines)
+	}
 	if len(rest.lines) > 0 {
 		at.rest = append(at.rest, rest)
 	}
 	return nil
+}
+
+// deriveBetween sets the authors of lines that are not derived from their text, such as blank ones:
+// they belong to the session to which the added lines around them were derived.
+func deriveBetween(lines []*Line) {
+	isOpen := func(l *Line) bool { return l.Author.Kind == Unknown && !attribution.Significant([]byte(l.Text)) }
+	for i := 0; i < len(lines); i++ {
+		if !isOpen(lines[i]) {
+			continue
+		}
+		end := i + 1
+		for end < len(lines) && isOpen(lines[end]) && lines[end].Orig == lines[end-1].Orig+1 {
+			end++
+		}
+		var around []*Author
+		if i > 0 && lines[i-1].Orig == lines[i].Orig-1 {
+			around = append(around, lines[i-1].Author)
+		}
+		if end < len(lines) && lines[end].Orig == lines[end-1].Orig+1 {
+			around = append(around, lines[end].Author)
+		}
+		one := len(around) > 0
+		for _, a := range around {
+			one = one && a.Kind == Agent && a.Derived && a.Session == around[0].Session
+		}
+		for ; i < end; i++ {
+			if one {
+				lines[i].Author = around[0]
+			}
+		}
+		i--
+	}
 }
 
 // fromRecords returns the author of a line from the newest record that has the line. If that record

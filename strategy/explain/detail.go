@@ -31,7 +31,6 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
 	d.Unsearched = searched
-	d.Edited = editCounter{repo: r.Repo}.count(ctx, &d)
 	for _, s := range d.Sessions {
 		switch {
 		case s.NothingNew, s.Tokens == nil:

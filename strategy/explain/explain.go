@@ -65,9 +65,6 @@ type Detail struct {
 	// Commits are the commits with its id, newest first.
 	Commits  []git.Commit
 	Sessions []Session
-	// Edited is counted if another program computed the attribution of the commit; nil if it can't
-	// be counted.
-	Edited *EditedLines
 	// Unsearched is the reason why not all Commits are known, nil if they are.
 	Unsearched error
 	// Absent reports that its own metadata is not in this clone.
@@ -243,7 +240,6 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		}
 		if !slices.ContainsFunc(d.Commits, func(c git.Commit) bool { return c.OID == commit.OID }) {
 			d.Commits = append(d.Commits, commit) // no local branch has it
-			d.Edited = editCounter{repo: r.Repo}.count(ctx, &d)
 		}
 		of.Checkpoints = append(of.Checkpoints, d)
 	}

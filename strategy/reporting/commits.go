@@ -107,22 +107,20 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 	case 'C':
 		file.Note = "copied"
 	}
-	next := 0
+	next, share := 0, blame.Share{}
 	mark := func() (report.Writer, int) {
 		if next == len(lines) {
 			return report.UnknownWriter, -1
 		}
 		a := lines[next].Author
 		next++
+		share.Count(a)
 		switch {
 		case a == nil, a.Kind == blame.Unknown:
-			file.Share.Unknown++
 			return report.UnknownWriter, -1
 		case a.Kind != blame.Agent:
-			file.Share.Person++
 			return report.Person, -1
 		}
-		file.Share.Agent++
 		// Its turn is the first that begins at the line of its record or after it, as a prompt
 		// comes after the line at which its hook ran.
 		for _, i := range turnsOf[a.Session] {
@@ -147,7 +145,8 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 		}
 		file.Hunks = append(file.Hunks, hunk)
 	}
-	file.Share.Unknown += p.Added - file.Share.Total()
+	share.Unknown += p.Added - share.Total()
+	file.Share = report.Share(share)
 	return file
 }
 

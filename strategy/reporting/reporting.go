@@ -134,19 +134,16 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 		}
 		var ids []string
 		for _, c := range commits {
-			var own []string
-			for _, id := range checkpoint.IDsOf(c) {
-				own = append(own, string(id))
-			}
 			subject, _, _ := strings.Cut(c.Message, "\n")
-			f.addCommit(c.OID, report.Commit{Subject: subject, Author: c.Author.Name, At: c.Committer.When}, own)
-			ids = append(ids, own...)
+			ids = append(ids, f.addCommit(c, subject)...)
 		}
 		if f.rows, err = f.index.TurnsOf(ctx, ids); err != nil {
 			return err
 		}
 	case s.Turn != nil:
-		f.addTurns([]index.Row{*s.Turn})
+		if err := f.addTurns(ctx, []index.Row{*s.Turn}); err != nil {
+			return err
+		}
 	default:
 		rows, _, err := f.index.Turns(ctx, s.Filter, math.MaxInt32-1)
 		if err != nil {
@@ -156,7 +153,9 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 		if over := len(rows) - s.Limit; over > 0 {
 			rows, f.report.Omitted = rows[over:], over
 		}
-		f.addTurns(rows)
+		if err := f.addTurns(ctx, rows); err != nil {
+			return err
+		}
 	}
 	if over := len(f.rows) - s.Limit; over > 0 {
 		f.rows, f.report.Omitted = f.rows[over:], f.report.Omitted+over
@@ -165,35 +164,44 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 }
 
 // addTurns adds turns with their commits.
-func (f *filling) addTurns(rows []index.Row) {
+func (f *filling) addTurns(ctx context.Context, rows []index.Row) error {
 	f.rows = rows
 	var commits []index.Commit
 	for i := range rows {
 		commits = append(commits, rows[i].Commits...)
 	}
 	slices.SortStableFunc(commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
-	for _, c := range commits {
-		f.addCommit(git.OID(c.OID), report.Commit{Subject: c.Subject, Author: c.Author, At: c.At}, []string{c.Checkpoint})
+	for _, row := range commits {
+		if _, known := f.commitAt[git.OID(row.OID)]; known {
+			continue
+		}
+		c, err := f.Repo.Commit(ctx, row.OID) // it may name checkpoints of other turns as well
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			c = git.Commit{
+				OID: git.OID(row.OID), Message: checkpoint.TrailerKey + ": " + row.Checkpoint,
+				Author: git.Signature{Name: row.Author}, Committer: git.Signature{When: row.At},
+			}
+		}
+		f.addCommit(c, row.Subject)
 	}
+	return nil
 }
 
-// addCommit adds a commit with checkpoints, or the checkpoints to a known commit.
-func (f *filling) addCommit(oid git.OID, c report.Commit, checkpoints []string) {
-	at, known := f.commitAt[oid]
-	if !known {
-		at = len(f.oids)
-		f.commitAt[oid] = at
-		f.oids = append(f.oids, oid)
-		c.OID, c.At = string(oid), c.At.In(f.Env.Now().Location())
-		c.Subject, c.Author = f.Redact.Text(c.Subject), f.Redact.Text(c.Author)
-		f.report.Commits = append(f.report.Commits, c)
+// addCommit adds a commit, and returns its checkpoints.
+func (f *filling) addCommit(c git.Commit, subject string) (checkpoints []string) {
+	for _, id := range checkpoint.IDsOf(c) {
+		checkpoints = append(checkpoints, string(id))
 	}
-	list := &f.report.Commits[at].Checkpoints
-	for _, id := range checkpoints {
-		if !slices.Contains(*list, id) {
-			*list = append(*list, id)
-		}
-	}
+	f.commitAt[c.OID] = len(f.oids)
+	f.oids = append(f.oids, c.OID)
+	f.report.Commits = append(f.report.Commits, report.Commit{
+		OID: string(c.OID), Subject: f.Redact.Text(subject), Author: f.Redact.Text(c.Author.Name),
+		At: c.Committer.When.In(f.Env.Now().Location()), Checkpoints: checkpoints,
+	})
+	return checkpoints
 }
 
 // turns fills in the turns, except the differences of their files.

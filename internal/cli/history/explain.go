@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 )
@@ -129,6 +131,7 @@ type explaining struct {
 	opts   explainOptions
 	reader explain.Reader
 	found  *explain.List // the list that the argument selects; nil if it isn't read yet
+	edited map[string]blame.Share
 }
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
@@ -214,6 +217,9 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 	if e.opts.raw {
 		return e.copy(ctx, d)
 	}
+	if err := e.countEdited(ctx, []explain.Detail{d}); err != nil {
+		return err
+	}
 	if e.opts.json {
 		return e.json(explain.OfCommit{Checkpoints: []explain.Detail{d}})
 	}
@@ -229,6 +235,9 @@ func (e *explaining) commit(ctx context.Context) error {
 	}
 	if e.opts.raw && len(of.Checkpoints) > 0 {
 		return e.copy(ctx, of.Checkpoints[len(of.Checkpoints)-1])
+	}
+	if err := e.countEdited(ctx, of.Checkpoints); err != nil {
+		return err
 	}
 	if e.opts.json && !e.opts.raw {
 		return e.json(of)
@@ -274,6 +283,29 @@ func (e *explaining) commit(ctx context.Context) error {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
 	}
 	return e.show(b.String())
+}
+
+// countEdited counts the lines of those checkpoints whose attribution another program computed and
+// which have a commit to themselves. A commit whose diff can't be read has no count.
+func (e *explaining) countEdited(ctx context.Context, details []explain.Detail) error {
+	e.edited = map[string]blame.Share{}
+	for _, d := range details {
+		if !slices.ContainsFunc(d.Sessions, func(s explain.Session) bool { return s.Recorder != "" }) {
+			continue
+		}
+		at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDsOf(c)) == 1 }) //nolint:mnd // no merge
+		if at < 0 {
+			continue // it is not known which lines are the checkpoint's
+		}
+		share, err := blame.Reader{Repo: e.reader.Repo}.Share(ctx, d.Commits[at].OID)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && share.Agent > 0 {
+			e.edited[d.ID] = share
+		}
+	}
+	return nil
 }
 
 // fetchHint is the hint if a commit's checkpoint is not stored here.

@@ -153,8 +153,8 @@ func (e *explaining) json(of explain.OfCommit) error {
 		if d.Unsearched != nil {
 			detail.Unsearched = d.Unsearched.Error()
 		}
-		if d.Edited != nil {
-			detail.Edited = &explainEditedJSON{Edited: d.Edited.Edited, Added: d.Edited.Added}
+		if s, ok := e.edited[d.ID]; ok {
+			detail.Edited = &explainEditedJSON{Edited: s.Agent, Added: s.Total()}
 		}
 		for _, t := range d.Sessions {
 			s := explainSessionJSON{

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
@@ -33,10 +34,13 @@ type explainText struct {
 
 	short bool // without files and conversation
 	full  bool // nothing is cut
+	// edited are the authors of the lines of commits whose attribution another program computed, by
+	// checkpoint.
+	edited map[string]blame.Share
 }
 
 func (e *explaining) text() explainText {
-	return explainText{App: e.App, short: e.opts.short, full: e.opts.full}
+	return explainText{App: e.App, short: e.opts.short, full: e.opts.full, edited: e.edited}
 }
 
 // checkpoint returns the text of a checkpoint.
@@ -131,10 +135,10 @@ func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
 		fact("Tokens", text+")")
 	}
 	fact("Attribution", attributionText(d))
-	if l := d.Edited; l != nil {
+	if s, ok := x.edited[d.ID]; ok {
 		const percent = 100
 		fact("By edit tools", fmt.Sprintf("at least %d %% (%d of %s), counted here from the transcripts",
-			l.Edited*percent/l.Added, l.Edited, ui.Plural(l.Added, "line")))
+			s.Agent*percent/s.Total(), s.Agent, ui.Plural(s.Total(), "line")))
 	}
 	if d.Temporary {
 		return
