@@ -111,11 +111,6 @@ func RemoveAll(path string) error {
 // RemoveFile removes a file; a missing file is not an error.
 func RemoveFile(path string) error { return disk.Remove(path) }
 
-// EscapeGlob returns a pattern that matches exactly the path.
-func EscapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // Hardlink adds a name to a band. The number of links to a file is limited: at the limit, a copy
 // replaces the band and gets the new name.
 func (h *Held) Hardlink(from, to string) error {

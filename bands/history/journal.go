@@ -81,7 +81,7 @@ func journalPath(s *bands.Store, lineage string) string {
 
 // Lineages returns the lineages with journals in the store.
 func Lineages(s *bands.Store) []string {
-	list, _ := filepath.Glob(filepath.Join(bands.EscapeGlob(s.Dir()), journalPrefix+"*.json")) // the pattern is right
+	list := disk.Glob(s.Dir(), journalPrefix+"*.json")
 	for i, path := range list {
 		list[i] = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), journalPrefix), ".json")
 	}

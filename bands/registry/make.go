@@ -413,11 +413,7 @@ const (
 // deleting. The caller holds the registry's lock, so no process uses them.
 func sweepMade(folder string) {
 	for _, prefix := range []string{newStorePrefix, oldStorePrefix} {
-		left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(folder), prefix+"*"))
-		if err != nil {
-			continue
-		}
-		for _, dir := range left {
+		for _, dir := range disk.Glob(folder, prefix+"*") {
 			if disk.Step("remove", dir) == nil {
 				_ = removeFolder(dir) // the next call tries again
 			}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/loopfs"
 )
@@ -62,9 +61,8 @@ const probeCopy = "copy"
 
 // sweepImages unmounts and removes the leftovers of probes of images in a folder.
 func sweepImages(dir string) error {
-	copies, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", probeCopy))
-	failed := []error{err}
-	for _, path := range copies {
+	var failed []error
+	for _, path := range disk.Glob(dir, probePrefix+"*", probeCopy) {
 		file, err := loopfs.FileID(path)
 		if err != nil {
 			failed = append(failed, err)

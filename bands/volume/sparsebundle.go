@@ -104,9 +104,7 @@ func (d Sparsebundle) Missing(root, dir string) error {
 // process may be probing there.
 func SweepProbes(ctx context.Context, dir string) error {
 	failed := sweepImages(dir)
-	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(dir), probePrefix+"*", "*"+bundleSuffix))
-	failed = errors.Join(failed, err)
-	for _, bundle := range left {
+	for _, bundle := range disk.Glob(dir, probePrefix+"*", "*"+bundleSuffix) {
 		at, err := attached(ctx, bundle)
 		if err == nil && at != "" {
 			if err = hdiutil.Detach(ctx, at, true); err == nil {
@@ -207,12 +205,8 @@ func (d Sparsebundle) Thaw(string) (bool, error) { return endViews(context.Backg
 
 // endViews ends the views of processes that have exited, and reports whether there were any.
 func endViews(ctx context.Context, store string) (bool, error) {
-	left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(store), viewPrefix+"*"))
-	if err != nil {
-		return false, err
-	}
 	did := false
-	for _, dir := range left {
+	for _, dir := range disk.Glob(store, viewPrefix+"*") {
 		pid, err := strconv.Atoi(strings.TrimPrefix(strings.SplitN(filepath.Base(dir), ".", 2)[0], viewPrefix)) //nolint:mnd // before and after
 		if err != nil || proc.Alive(pid, 0) {
 			continue

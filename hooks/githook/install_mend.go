@@ -45,10 +45,7 @@ const seenName = "hooks-seen"
 
 // forgetSeen removes the fingerprints of all worktrees.
 func (i Installer) forgetSeen() error {
-	paths, err := filepath.Glob(filepath.Join(i.Repo.CommonDir, "entire", seenName+"*"))
-	if err != nil {
-		return nil //nolint:nilerr // the repository's path is no pattern: the files are harmless
-	}
+	paths := disk.Glob(filepath.Join(i.Repo.CommonDir, "entire"), seenName+"*")
 	failed := make([]error, 0, len(paths))
 	for _, path := range paths {
 		if err := disk.Step("remove", path); err != nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 const asidePrefix = "tmp_objdir-entire-"
@@ -32,12 +34,7 @@ func (l *LooseObjects) Quarantine(do func(env []string) error) (err error) {
 
 // adopt adds the loose objects of a directory to the pending ones.
 func (l *LooseObjects) adopt(aside string) error {
-	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(aside)
-	paths, err := filepath.Glob(filepath.Join(pattern, "[0-9a-f][0-9a-f]", "*"))
-	if err != nil || len(paths) == 0 {
-		return err
-	}
-	for _, path := range paths {
+	for _, path := range disk.Glob(aside, "[0-9a-f][0-9a-f]", "*") {
 		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
 		if !l.format.Valid(oid) { // a tmp_obj_* of a killed git
 			continue

@@ -62,6 +62,7 @@ func kinds() map[string]func(b builder) builder {
 		"reftable":       reftable,
 		"symlink":        symlinked,
 		"subdir":         subdirectory,
+		"brackets":       func(b builder) builder { return b.initAt("[w]/r").identify().first() },
 		"detached":       detached,
 		"huge":           huge,
 	}

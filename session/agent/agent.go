@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Agent is a coding agent. The zero value is no agent.
@@ -399,23 +401,23 @@ func (a Agent) File(dir, session string, recorded time.Time) string {
 // Find searches the folder returned by Project for a session's transcript whose path depends on
 // more than the session's id. It returns "" if there is none.
 func (a Agent) Find(dir, session string) string {
-	pattern := ""
+	var pattern []string
 	switch a.layout {
 	case byDate:
-		pattern = filepath.Join(dir, "*", "*", "*", "rollout-*-"+session+".jsonl")
+		pattern = []string{"*", "*", "*", "rollout-*-" + session + ".jsonl"}
 	case byPath:
-		pattern = filepath.Join(dir, "*_"+session+".jsonl")
+		pattern = []string{"*_" + session + ".jsonl"}
 	case inAgentTranscripts:
-		pattern = filepath.Join(dir, session, session+".jsonl")
+		pattern = []string{session, session + ".jsonl"}
 	case byName:
-		pattern = filepath.Join(dir, "session-*-"+shortID(session)+".jsonl")
+		pattern = []string{"session-*-" + shortID(session) + ".jsonl"}
 	case bySlug, inChats, inFolders, inRecords:
 	}
-	if pattern == "" || strings.ContainsAny(session, `*?[\`) {
+	if pattern == nil || strings.ContainsAny(session, `*?[\`) {
 		return ""
 	}
-	found, err := filepath.Glob(pattern)
-	if err != nil || len(found) == 0 {
+	found := disk.Glob(dir, pattern...)
+	if len(found) == 0 {
 		return ""
 	}
 	if a.layout == byName { // a resumed session continues in its first file

@@ -249,8 +249,7 @@ func (tc trailerChecks) madeHere(n named) bool {
 	}
 	if tc.committed == nil {
 		tc.committed = map[git.OID]bool{}
-		logs, _ := filepath.Glob(filepath.Join(tc.repo.CommonDir, "worktrees", "*", "logs", "HEAD")) // the pattern is well-formed
-		for _, path := range append(logs, filepath.Join(tc.repo.CommonDir, "logs", "HEAD")) {
+		for _, path := range append(disk.Glob(tc.repo.CommonDir, "worktrees", "*", "logs", "HEAD"), filepath.Join(tc.repo.CommonDir, "logs", "HEAD")) {
 			data, err := disk.ReadFile(path)
 			if err != nil { // refs may not be in files
 				continue

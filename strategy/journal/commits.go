@@ -174,8 +174,7 @@ func (cs *Commits) Rebasing(worktree string) bool {
 func (cs *Commits) MayStillBeMade(d Decision) bool {
 	dir := cs.GitDirOf(d.Worktree)
 	mentions := func(pattern string) bool {
-		paths, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is well-formed
-		return slices.ContainsFunc(paths, func(path string) bool {
+		return slices.ContainsFunc(disk.Glob(dir, pattern), func(path string) bool {
 			data, err := disk.ReadFile(path)
 			return err == nil && bytes.Contains(data, []byte(d.ID))
 		})

@@ -93,13 +93,8 @@ func readFootprint(path string) (*Footprint, error) {
 
 // Footprints returns the footprints of all worktrees.
 func Footprints(commonDir string) ([]*Footprint, error) {
-	dir := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(backupDir(commonDir))
-	paths, err := filepath.Glob(filepath.Join(dir, "worktree-*.json"))
-	if err != nil {
-		return nil, err
-	}
 	var found []*Footprint
-	for _, path := range paths {
+	for _, path := range disk.Glob(backupDir(commonDir), "worktree-*.json") {
 		f, err := readFootprint(path)
 		if err != nil {
 			return nil, err

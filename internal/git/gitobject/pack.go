@@ -45,12 +45,7 @@ func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
 	if _, err := os.Lstat(filepath.Join(p.dir, "multi-pack-index.d")); err == nil {
 		chain = "it is in a pack of a chain of indexes"
 	}
-	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p.dir)
-	names, err := filepath.Glob(filepath.Join(pattern, "pack-*.idx"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
+	for _, name := range disk.Glob(p.dir, "pack-*.idx") {
 		one, err := openPack(strings.TrimSuffix(name, ".idx"), r.Format.HexLen()/2) //nolint:mnd // two digits a byte
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // git has replaced it

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -139,10 +140,9 @@ func Find(path, id string) (File, bool) {
 func findRollout(day, id string) (File, bool) {
 	name := "rollout-*-" + id + ".jsonl"
 	all := filepath.Dir(filepath.Dir(filepath.Dir(day)))
-	for _, place := range [][2]string{{day, name}, {all, "*/*/*/" + name}} {
-		found, err := fs.Glob(os.DirFS(place[0]), place[1])
-		if err == nil && len(found) == 1 {
-			return file(filepath.Join(place[0], filepath.FromSlash(found[0])))
+	for _, place := range [][]string{{day, name}, {all, "*", "*", "*", name}} {
+		if found := disk.Glob(place[0], place[1:]...); len(found) == 1 {
+			return file(found[0])
 		}
 	}
 	return File{}, false
