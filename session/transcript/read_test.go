@@ -244,6 +244,8 @@ func TestReadSurvivesAnyLine(t *testing.T) {
 		"two objects":               {line: `{"type":"user"}{"type":"user"}`, bad: 1},
 		"an open string":            {line: `{"type":"user","x":"\\\"}`, bad: 1},
 		"NUL bytes":                 {line: "\x00\x00\x00", bad: 1},
+		"NUL bytes after the text":  {line: `{"type":"user","message":{"content":"q"}}` + strings.Repeat("\x00", 512), want: []string{"q"}},
+		"NUL bytes before the text": {line: strings.Repeat("\x00", 512) + `{"type":"user","message":{"content":"q"}}`, want: []string{"q"}},
 		"an empty object":           {line: `{}`},
 		"no type":                   {line: `{"message":{"content":"x"}}`},
 		"a type that is a number":   {line: `{"type":7,"message":{"content":"x"}}`},

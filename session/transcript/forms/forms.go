@@ -65,13 +65,19 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 
 // Agent returns the agent that writes lines of this form, "" if the form is not known here.
 func Agent(line []byte) string {
-	agent, _ := formOf(line)
+	agent, _ := formOf(bytes.Trim(line, padding))
 	return agent
 }
 
+// padding is what a file system may leave around a line that was written before a power cut.
+const padding = "\x00"
+
 // Line returns a line in Claude Code's form, nil if it is not part of the conversation. Lines of
-// other forms than those of this package are returned unchanged.
+// other forms than those of this package are returned unchanged, without the padding at their ends.
 func Line(line []byte) []byte {
+	if text := bytes.Trim(line, padding); len(text) > 0 {
+		line = text
+	}
 	if _, convert := formOf(line); convert != nil {
 		return convert(line)
 	}
