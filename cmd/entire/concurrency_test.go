@@ -138,3 +138,50 @@ func TestConcurrentSessions(t *testing.T) {
 	explain(t, repo)
 	testkit.CheckBusy(t, repo)
 }
+
+// TestConcurrentSearches makes commits without hooks, and lets hooks of two sessions find them at the
+// same time: each commit gets one checkpoint, with the lines of the session that wrote them.
+func TestConcurrentSearches(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "hooks at once")
+	repo := matrixRepo(t)
+	repo.Env = repo.Env.With("ENTIRE_HOOKS_TIMEOUT=1m", "ENTIRE_HOOKS_LOCK_TIMEOUT=1m")
+	sessions := make([]*testkit.Session, 4)
+	for n := range sessions {
+		sessions[n] = testkit.NewSession(repo, fmt.Sprintf("session %d", n), filepath.Join(repo.Dir, "..", "claude"))
+		sessions[n].Shared = true
+		sessions[n].Start("startup")
+	}
+	rounds := testkit.Rounds(2, 6)
+	for round := range rounds {
+		path := fmt.Sprintf("file%d.txt", round)
+		sessions[0].Prompt("Write " + path)
+		sessions[0].Write(path, "one\ntwo\n")
+		sessions[0].Stop()
+		repo.Git("add", path)
+		repo.Git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "without hooks")
+		var group sync.WaitGroup
+		for _, session := range sessions {
+			group.Go(func() {
+				session.Prompt("Go on")
+				session.Stop()
+			})
+		}
+		group.Wait()
+		if t.Failed() {
+			return
+		}
+		note := repo.Git("log", "-1", "--notes=entire", "--format=%N")
+		if got := strings.Count(note, "Entire-Checkpoint: "); got != 1 {
+			t.Errorf("%s: %d trailers in the note, want 1:\n%s", path, got, note)
+		}
+		if stored := repo.Stored(); len(stored) != round+1 {
+			t.Errorf("%s: %d checkpoints, want %d", path, len(stored), round+1)
+		}
+		if out := repo.Entire("blame", path); !strings.Contains(out, "Claude Code") || strings.Contains(out, "Ada Tester") {
+			t.Errorf("%s: blame of two lines of the agent:\n%s", path, out)
+		}
+	}
+	testkit.CheckBusy(t, repo)
+	explain(t, repo)
+}

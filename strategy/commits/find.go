@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitnote"
@@ -55,30 +56,55 @@ const (
 
 // FindNew links the commits that were made in this worktree since HEAD was examined last. by is the
 // session of the running hook. If HEAD hasn't moved it reads HEAD and one file, and starts no git
-// process.
+// process. If another process is searching for longer than the lock's timeout, the commits are left to
+// that process and to the next hook.
 func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, err error) {
 	head, born, err := f.Head(ctx)
-	if err != nil || !born {
+	if err != nil || !born || f.examined() == head.OID {
 		return nil, err
-	}
-	known := f.examined()
-	if known == head.OID {
-		return nil, nil
 	}
 	doing, err := gitwork.InProgress(ctx, f.Repo)
 	if err != nil || doing.Rebase {
 		return nil, err
 	}
-	if here := f.PendingSessions(ctx); known != "" && len(here) > 0 {
-		found, err = f.find(ctx, here, by, true, string(head.OID), "^"+string(known))
-		if err != nil && ctx.Err() == nil {
-			f.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
+	err = f.exclusively(ctx, func() error {
+		known := f.examined() // again: another process may have searched meanwhile
+		if known == head.OID {
+			return nil
 		}
-		if head, _, err = f.Head(ctx); err != nil { // it may have been amended
-			return found, err
+		if here := f.PendingSessions(ctx); known != "" && len(here) > 0 {
+			found, err = f.find(ctx, here, by, true, string(head.OID), "^"+string(known))
+			if err != nil && ctx.Err() == nil {
+				f.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
+			}
+			if head, _, err = f.Head(ctx); err != nil { // it may have been amended
+				return err
+			}
 		}
+		return f.Examined(head.OID)
+	})
+	if errors.Is(err, filelock.ErrLocked) {
+		f.Log.InfoContext(ctx, "new commits left to the search of another process")
+		return nil, nil
 	}
-	return found, f.Examined(head.OID)
+	return found, err
+}
+
+// exclusively runs do while no other process of this repository searches for commits: two searches
+// would give the same commit a checkpoint each. It returns [filelock.ErrLocked] if another one holds
+// the lock beyond Options.LockTimeout.
+func (f *Finder) exclusively(ctx context.Context, do func() error) error {
+	if err := disk.MkdirAll(f.RecordsDir(), 0o700); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, f.Options.LockTimeout)
+	defer cancel()
+	lock, err := filelock.Acquire(wait, filepath.Join(f.RecordsDir(), "search.lock"))
+	if err != nil {
+		return err
+	}
+	f.Repo.Notes.Reset() // another search may have written some
+	return errors.Join(do(), lock.Unlock())
 }
 
 // HasNew reports whether HEAD has moved since it was examined last and pending sessions may have
@@ -112,9 +138,16 @@ func (f *Finder) PassedHead(ctx context.Context) error {
 // Passed records a commit that its own hooks have decided about, and links the commits before it
 // that were made without hooks.
 func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
-	known := f.examined()
-	if here := f.PendingSessions(ctx); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(here) > 0 {
-		if _, err := f.find(ctx, here, "", true, string(c.Parents[0]), "^"+string(known)); err != nil {
+	if known := f.examined(); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(f.PendingSessions(ctx)) > 0 {
+		err := f.exclusively(ctx, func() error {
+			_, err := f.find(ctx, f.PendingSessions(ctx), "", true, string(c.Parents[0]), "^"+string(known))
+			return err
+		})
+		if errors.Is(err, filelock.ErrLocked) {
+			f.Log.InfoContext(ctx, "commits before left to the search of another process", "commit", string(c.OID))
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -123,8 +156,12 @@ func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
 
 // Find links the commits of a range that a session made, wherever they were made. The range has the
 // form of the arguments of git log.
-func (f *Finder) Find(ctx context.Context, revs ...string) ([]FoundCommit, error) {
-	return f.find(ctx, f.AllSessions(ctx), "", false, revs...)
+func (f *Finder) Find(ctx context.Context, revs ...string) (found []FoundCommit, err error) {
+	err = f.exclusively(ctx, func() error {
+		found, err = f.find(ctx, f.AllSessions(ctx), "", false, revs...)
+		return err
+	})
+	return found, err
 }
 
 func (f *Finder) examinedPath() string {
