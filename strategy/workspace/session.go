@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -11,17 +12,25 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// OwnsSession reports whether the session belongs to this worktree. The main worktree also
-// owns sessions from before the repository was moved.
+// OwnsSession reports whether the session belongs to this worktree, which may have been moved since
+// (git worktree move, or the folder of the repository). A linked worktree is recognized by its id; a
+// later one with the id of a removed one doesn't own the sessions from before it was created.
 func (w *Workspace) OwnsSession(s *session.State) bool {
-	if s.WorktreePath == w.Repo.Root {
-		return true
+	at := s.WorktreePath == w.Repo.Root
+	if !at {
+		resolved, err := filepath.EvalSymlinks(s.WorktreePath)
+		at = err == nil && resolved == w.Repo.Root || errors.Is(err, fs.ErrNotExist) && s.WorktreeID+w.Repo.WorktreeID == ""
 	}
-	resolved, err := filepath.EvalSymlinks(s.WorktreePath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s.WorktreeID == "" && w.Repo.WorktreeID == ""
+	switch {
+	case s.WorktreeID == w.Repo.WorktreeID && s.WorktreeID != "":
+		created, err := os.Stat(filepath.Join(w.Repo.GitDir, "commondir")) // written once, by git worktree add
+		return at || err == nil && created.ModTime().Before(s.StartedAt)
+	case at && s.WorktreeID != "": // of another worktree that was here, unless that is gone
+		_, err := os.Lstat(w.GitDirOf(s.WorktreeID))
+		return errors.Is(err, fs.ErrNotExist)
+	default:
+		return at
 	}
-	return err == nil && resolved == w.Repo.Root
 }
 
 // PendingSessions returns this worktree's sessions that may contribute to a commit.
