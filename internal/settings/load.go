@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -45,7 +46,7 @@ func (from Sources) configFile(program, name string) string {
 // MarkerFile returns the path of the file that marks a repository as enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
-// Load reads all layers. It reads at most six settings files, the marker, the user's approvals if
+// Load reads all layers. It reads at most seven settings files, the marker, the user's approvals if
 // the project proposes a value, and the client's files if a variable has a value that a project may
 // not set.
 func Load(from Sources) Settings {
@@ -53,20 +54,24 @@ func Load(from Sources) Settings {
 	l.sources = make(map[string]Source, len(l.fields))
 	l.file(Contextd, ContextdFile(from))
 	l.file(User, UserFile(from))
-	// The files of the worktree or, if it has none, of the main worktree.
-	found := false
-	for _, root := range []string{from.Worktree, from.MainWorktree} {
-		if found || root == "" || root == l.Root {
-			continue
-		}
-		before := len(l.Files)
-		l.Root, l.tracked = root, nil
-		l.file(Project, ProjectFile(root))
-		l.file(Local, LocalFile(root))
-		found = len(l.Files) > before
+	// The project's file is the worktree's or, if it has no files, the main worktree's. The personal
+	// file belongs to the repository: the main worktree's is in force in all worktrees, below their
+	// own ones.
+	roots := []string{from.MainWorktree, from.Worktree}
+	if from.MainWorktree == from.Worktree {
+		roots = roots[1:]
 	}
-	if !found {
-		l.Root = from.Worktree
+	l.Root = from.Worktree
+	if !hasFiles(from.Worktree) && hasFiles(from.MainWorktree) {
+		l.Root = from.MainWorktree
+	}
+	if l.Root != "" {
+		l.file(Project, ProjectFile(l.Root))
+	}
+	for _, root := range roots {
+		if root != "" {
+			l.file(Local, LocalFile(root))
+		}
 	}
 	for i := range l.fields {
 		f := &l.fields[i]
@@ -88,12 +93,20 @@ func Load(from Sources) Settings {
 	return l.Settings
 }
 
+// hasFiles reports whether a worktree has a settings file of its own.
+func hasFiles(root string) bool {
+	return root != "" && slices.ContainsFunc([]string{ProjectFile(root), LocalFile(root)}, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
+}
+
 type loader struct {
 	Settings
 
 	from      Sources
 	fields    []field
-	tracked   *bool             // whether git tracks the personal file; nil: not determined yet
+	tracked   map[string]bool   // by the root of a worktree: whether git tracks its personal file
 	approvals map[string]string // by key; nil: not read yet
 }
 

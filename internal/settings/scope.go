@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -155,11 +156,16 @@ func (l *loader) isProject(from Source) bool {
 	case Project:
 		return true
 	case Local:
-		if l.tracked == nil {
-			tracked := l.from.Tracked != nil && l.from.Tracked(l.Root)
-			l.tracked = &tracked
+		root := filepath.Dir(filepath.Dir(from.Name))
+		tracked, known := l.tracked[root]
+		if !known {
+			tracked = l.from.Tracked != nil && l.from.Tracked(root)
+			if l.tracked == nil {
+				l.tracked = map[string]bool{}
+			}
+			l.tracked[root] = tracked
 		}
-		return *l.tracked
+		return tracked
 	default:
 		return false
 	}

@@ -37,7 +37,7 @@ const (
 	Contextd       // <config home>/contextd/config.json
 	User           // <config home>/entire/settings.json
 	Project        // .entire/settings.json
-	Local          // .entire/settings.local.json
+	Local          // .entire/settings.local.json of the main worktree, then of the worktree
 	Env            // ENTIRE_*, CONTEXTD_*
 )
 
@@ -53,7 +53,8 @@ type Source struct {
 }
 
 // Sources are the inputs of Load. Worktree is the root of the worktree, empty in a bare repository;
-// MainWorktree is the root of the main one, which is used if Worktree has no settings of its own.
+// MainWorktree is the root of the main one, whose personal file is also in force in Worktree, and whose
+// project's file is used if Worktree has no settings of its own; empty if there is none.
 type Sources struct {
 	Worktree, MainWorktree string
 	CommonDir              string
@@ -89,7 +90,7 @@ type Settings struct {
 	Bands        Bands
 	Recall       Recall
 
-	// Root is the worktree whose files were read. Files lists the existing ones in the order of
+	// Root is the worktree whose project's file is in force. Files lists the existing ones in the order of
 	// their layers, without contextd's.
 	Root  string
 	Files []File

@@ -57,8 +57,23 @@ func personalIgnore() []string {
 
 func excludeFile(commonDir string) string { return filepath.Join(commonDir, "info", "exclude") }
 
-// Set writes settings into a file of the worktree.
+// Set writes settings into a file of this worktree, or of another one of the repository.
 func (p *Project) Set(path string, changes ...settings.Change) error {
+	if root := filepath.Dir(filepath.Dir(path)); root != p.repo.Root {
+		repo, err := git.Discover(git.Locate{Dir: root, Getenv: func(string) string { return "" }})
+		if err != nil {
+			return fmt.Errorf("open worktree %s: %w", root, err)
+		}
+		defer func() { _ = repo.Close() }()
+		other, err := OpenProject(repo)
+		if err != nil {
+			return err
+		}
+		if repo.Root != root { // never recursive
+			return fmt.Errorf("%s is not the root of a worktree", root)
+		}
+		return errors.Join(other.Set(path, changes...), other.Ignore(false))
+	}
 	if path == settings.LocalFile(p.repo.Root) {
 		if err := p.keepBrought(path, changes); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -20,8 +21,9 @@ func NewDisable(a *app.App) *cobra.Command {
 		SuggestFor: []string{"uninstall", "remove", "stop"},
 		Short:      "Stop recording in this repository",
 		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
-entire enable goes on with it. It is noted in .entire/settings.local.json, with
---project in .entire/settings.json.
+entire enable goes on with it. It is noted in .entire/settings.local.json of the
+main worktree, which counts in all worktrees, with --project in
+.entire/settings.json.
 
 With --uninstall everything that was set up is removed from this worktree: the
 agent's hooks, .entire/, the state of sessions, and the branches with what no
@@ -58,10 +60,14 @@ EXIT STATUS
 				return err
 			}
 			off := settings.Change{Key: settings.KeyEnabled, Value: false}
-			files := []string{settings.LocalFile(repo.Root)}
+			var files []string
 			if opts.project {
-				files = append([]string{settings.ProjectFile(repo.Root)}, files...)
+				files = append(files, settings.ProjectFile(repo.Root))
 			}
+			if main := repo.MainRoot(); main != "" && main != repo.Root {
+				files = append(files, settings.LocalFile(main)) // in force in all worktrees
+			}
+			files = append(files, settings.LocalFile(repo.Root))
 			for i, file := range files {
 				if i > 0 && !a.Settings(repo).Enabled {
 					break
@@ -77,6 +83,14 @@ EXIT STATUS
 				return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
 			}
 			a.Streams.Printf("Entire is now disabled.\n")
+			for _, w := range gitwork.Worktrees(repo)[1:] {
+				from := a.SettingsSources(repo)
+				from.Worktree = w.Root
+				if s := settings.Load(from); s.Enabled {
+					a.Streams.Notef("Still recorded: the worktree %s, which has settings of its own.", w.Root)
+					a.Streams.Hint("run `entire disable` there, too")
+				}
+			}
 			return nil
 		},
 	}

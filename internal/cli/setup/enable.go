@@ -227,10 +227,9 @@ func (e *enabling) acceptNamed(names []string) error {
 }
 
 func (e *enabling) has(layer settings.Layer) bool {
-	for _, f := range e.is.Files {
-		if f.Layer == layer && e.is.Root == e.repo.Root {
-			return true
-		}
+	path := settings.ProjectFile(e.repo.Root)
+	if layer == settings.Local {
+		path = settings.LocalFile(e.repo.Root)
 	}
-	return false
+	return slices.ContainsFunc(e.is.Files, func(f settings.File) bool { return f.Path == path })
 }

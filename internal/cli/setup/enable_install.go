@@ -82,8 +82,11 @@ func relativeTo(root, path string) string {
 
 // writeSettings writes the settings that differ, and returns the file that enables the worktree.
 func (e *enabling) writeSettings(p *install.Project) (string, error) {
-	local := settings.LocalFile(e.repo.Root)
-	target := local
+	target := settings.LocalFile(e.repo.Root)
+	isOff := func(f settings.File) bool { return f.Layer == settings.Local && !f.Enabled }
+	if i := slices.IndexFunc(e.is.Files, isOff); i >= 0 && !e.opts.local {
+		target = e.is.Files[i].Path // of the main worktree, if recording is disabled there
+	}
 	shared := slices.IndexFunc(e.is.Files, func(f settings.File) bool { return f.Layer != settings.User })
 	switch {
 	case e.opts.local:
@@ -110,8 +113,14 @@ func (e *enabling) writeSettings(p *install.Project) (string, error) {
 			return "", err
 		}
 	}
-	if target == local || !e.has(settings.Local) || e.Settings(e.repo).Enabled {
-		return target, nil
+	for now := e.Settings(e.repo); !now.Enabled; now = e.Settings(e.repo) {
+		i := slices.IndexFunc(now.Files, isOff)
+		if i < 0 {
+			break // disabled elsewhere, which is reported
+		}
+		if err := p.Set(now.Files[i].Path, settings.Change{Key: settings.KeyEnabled, Value: true}); err != nil {
+			return target, err
+		}
 	}
-	return target, p.Set(local, settings.Change{Key: settings.KeyEnabled, Value: true})
+	return target, nil
 }
