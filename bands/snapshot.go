@@ -86,6 +86,8 @@ type Causality struct {
 	TranscriptLines int    `json:"transcript_lines,omitempty"`
 	// Restores is set in a rescue snapshot: the version that was restored after it.
 	Restores Version `json:"restores,omitempty"`
+	// RestoresPaths reports whether only some paths of it were restored.
+	RestoresPaths bool `json:"restores_paths,omitempty"`
 }
 
 // Bounds of Causality.Metadata.

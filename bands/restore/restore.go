@@ -227,7 +227,7 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader,
 		Options: partly(o.Options, target), Message: cmp.Or(j.note, fmt.Sprintf("before %s of %s", j.op, j.target)),
 		Cause: bands.Rescue, Causality: o.Causality, Force: true, Progress: o.Progress,
 	}
-	take.Causality.Restores = j.target
+	take.Causality.Restores, take.Causality.RestoresPaths = j.target, len(j.scope.Paths) > 0
 	taken, err := capture.Take(ctx, h, take)
 	if err == nil {
 		return taken, nil

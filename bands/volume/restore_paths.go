@@ -65,7 +65,7 @@ func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 	if err != nil {
 		return done, err
 	}
-	o.Causality.Restores = v
+	o.Causality.Restores, o.Causality.RestoresPaths = v, true
 	rescue, _, err := Take(h, d, TakeOptions{Options: o.Options, Message: o.Message, Cause: bands.Rescue, Causality: o.Causality, Force: true})
 	if err != nil {
 		return done, err

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -54,12 +55,37 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 	if from >= to {
 		return nil, app.Usagef("--from is %s and --to is %s: name an earlier moment and a later one", from, to)
 	}
-	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version < from || s.Version > to })
+	all = c.leading(slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > to }), from)
 	versions, err := changing(ctx, o, all, paths)
 	if err == nil && len(versions) < 2 {
 		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.Program+" checkpoint list` shows the snapshots there are")
 	}
 	return versions, err
+}
+
+// leading returns the snapshots from a version on that led to the last of all, and notes those that
+// it leaves out because a restore took them back, or why it leaves none out.
+func (c *command) leading(all []bands.Snapshot, from bands.Version) []bands.Snapshot {
+	list, partly := history.Leading(all)
+	since := func(s bands.Snapshot) bool { return s.Version < from }
+	all, list = slices.DeleteFunc(all, since), slices.DeleteFunc(list, since)
+	if len(list) == 0 || list[0].Version != from {
+		c.Streams.Notef("A restore took %s back. The snapshots that it took back are searched too, as --from names one.", from)
+		return all
+	}
+	var left []bands.Version
+	for _, s := range all {
+		if !slices.ContainsFunc(list, func(in bands.Snapshot) bool { return in.Version == s.Version }) {
+			left = append(left, s.Version)
+		}
+	}
+	if len(left) > 0 {
+		c.Streams.Notef("Left out %s: a restore took them back.", strings.Join(names(left), ", "))
+	}
+	if partly {
+		c.Streams.Notef("A restore took some paths back: the snapshots before it are searched too.")
+	}
+	return list
 }
 
 // changing returns the first snapshot and those that differ from their predecessors, with paths
