@@ -13,19 +13,33 @@ import (
 func Leading(all []bands.Snapshot) (list []bands.Snapshot, partly bool) {
 	for i := len(all) - 1; i >= 0; {
 		list = append(list, all[i])
-		i--
-		if i < 0 || all[i].Cause != bands.Rescue || all[i].Causality.Restores == 0 {
-			continue
-		}
-		if all[i].Causality.RestoresPaths {
+		if i > 0 && all[i-1].Causality.RestoresPaths {
 			partly = true
-			continue
 		}
-		target, found := slices.BinarySearchFunc(all[:i], all[i].Causality.Restores, func(s bands.Snapshot, v bands.Version) int { return cmp.Compare(s.Version, v) })
-		if found { // else it was deleted
-			i = target
-		}
+		i = present(all[:i])
 	}
 	slices.Reverse(list)
 	return list, partly
+}
+
+// Present returns the snapshot with the tree as it was after the newest of some snapshots of a
+// lineage, ascending: after a rescue that of the restore's target. It returns false if there is none.
+func Present(all []bands.Snapshot) (bands.Snapshot, bool) {
+	i := present(all)
+	if i < 0 {
+		return bands.Snapshot{}, false
+	}
+	return all[i], true
+}
+
+func present(all []bands.Snapshot) int {
+	last := len(all) - 1
+	if last < 0 || all[last].Cause != bands.Rescue || all[last].Causality.RestoresPaths {
+		return last
+	}
+	target, found := slices.BinarySearchFunc(all, all[last].Causality.Restores, func(s bands.Snapshot, v bands.Version) int { return cmp.Compare(s.Version, v) })
+	if !found { // it was deleted, or isn't recorded
+		return last
+	}
+	return target
 }

@@ -12,7 +12,8 @@ import (
 type Filter struct {
 	// Agent is a part of the agent's name, Session a prefix of an id, Author a part of the
 	// name or address of the author of a commit of the turn.
-	Agent, Session, Author, Branch string
+	// Worktree is the root of the session's worktree.
+	Agent, Session, Author, Branch, Worktree string
 	// File is the path of a file or directory, relative to the root of the worktree, or the
 	// end of one. Tool is the name of a tool that the turn used.
 	File, Tool   string
@@ -37,6 +38,9 @@ func (f *Filter) condition() (where string, args []any) {
 	}
 	if f.Session != "" {
 		add("substr(s.name, 1, ?) = ?", len(f.Session), f.Session)
+	}
+	if f.Worktree != "" {
+		add("s.worktree = ?", f.Worktree)
 	}
 	if f.Branch != "" {
 		add("t.branch = ?", f.Branch)

@@ -48,6 +48,8 @@ type Point struct {
 	TaskID     string // of a subagent's checkpoint
 	// Unreadable is why the checkpoint's transcripts can't be restored, "" if they can.
 	Unreadable string
+	// Turn is the turn that began at the point, if the point was named by it; else nil.
+	Turn *Turn
 
 	at time.Time // Date, to the fraction of a second where that is known
 }
@@ -282,9 +284,7 @@ func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		ID: s.Version.String(), Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
 		Session: s.Causality.Session, Agent: s.Causality.Agent, Prompt: s.Causality.Prompt,
 	}}
-	if a, known := agent.ByName(p.Agent); known {
-		p.Agent = a.Label
-	}
+	p.Agent = labelOf(p.Agent)
 	p.Message = MessageOf(s)
 	if s.Cause == bands.Commit {
 		p.Commit = git.OID(s.Causality.Commit)
@@ -301,6 +301,14 @@ func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		}
 	}
 	return p
+}
+
+// labelOf returns the label of an agent, or its name if it is unknown.
+func labelOf(name string) string {
+	if a, known := agent.ByName(name); known {
+		return a.Label
+	}
+	return name
 }
 
 // MessageOf describes a snapshot: by the prompt before or after which it was taken, its

@@ -22,7 +22,7 @@ const LeastPrefix = 7
 const leastShort = 4
 
 // FindPoint returns the point that a text names: a version (v12, 12), the beginning of the
-// last turn ("last") or of one before it ("last:2"), the id of a point or its beginning, a
+// last turn of the worktree in the index ("last") or of one before it ("last:2"), the id of a point or its beginning, a
 // checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or a commit as git
 // understands it (HEAD~2). A text such as "123d" is an id's beginning only if no snapshot is that
 // old. If there is no point, or several, it returns a *PointError with the reason.
@@ -34,7 +34,7 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return pt.pointOfNumber(ctx, spec, v)
 	}
 	if n, ok := parseTurn(spec); ok {
-		return pt.pointBeforeTurn(spec, n)
+		return pt.pointBeforeTurn(ctx, spec, n)
 	}
 	points, err := pt.Points(ctx, MaxPoints)
 	if err != nil {
@@ -147,40 +147,6 @@ func parseTurn(spec string) (n int, ok bool) {
 	digits, ok := strings.CutPrefix(rest, ":")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n > 0
-}
-
-// pointBeforeTurn returns the point at which the n-th last turn of this worktree began. If
-// nothing had changed by then, that is the snapshot before the turn's own.
-func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
-	store, err := pt.snapshots.Store()
-	if err != nil {
-		return Point{}, &PointError{spec, err.Error()}
-	}
-	versions, err := store.Versions()
-	if err != nil {
-		return Point{}, err
-	}
-	turn, turns := "", 0
-	for _, v := range slices.Backward(versions) {
-		s, err := store.Snapshot(v)
-		if err != nil || s.Lineage != pt.snapshots.Lineage() {
-			continue
-		}
-		if turn != "" && s.Causality.Turn != turn && turns == n {
-			return pt.pointOf(store, s).Point, nil
-		}
-		if s.Cause == bands.Rescue || s.Causality.Turn == "" {
-			continue
-		}
-		if s.Causality.Turn != turn {
-			turn = s.Causality.Turn
-			turns++
-		}
-		if turns == n && s.Cause == bands.Prompt {
-			return pt.pointOf(store, s).Point, nil
-		}
-	}
-	return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
 }
 
 // pointOfNumber returns the point of a version or, if there is none and the digits begin

@@ -38,6 +38,7 @@ type CodePlan struct {
 	Skipped []string
 
 	touched []string // all paths that were compared
+	present map[string]presentFile
 	wanted  []gittree.Edit
 }
 
@@ -63,6 +64,7 @@ func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned Cod
 	if err != nil {
 		return planned, err
 	}
+	planned.present = present
 	removed := map[string]bool{}
 	var steps []plan.Step
 	for _, name := range planned.touched {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -244,15 +245,20 @@ func (r *Rewinder) restoreOptions(o Options) restore.Options {
 	if o.Conversation {
 		follow = followTruncate
 	}
+	head, _ := r.Repo.ResolveRef("HEAD") // "" on an unborn branch
 	return restore.Options{
 		Options: r.snapshots.TreeOptions(), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
-		Causality: bands.Causality{Action: "rewind"}, Follow: follow, Always: o.Conversation,
+		Causality: bands.Causality{Action: "rewind", Commit: string(head)}, Follow: follow, Always: o.Conversation,
 	}
 }
 
 // restore runs a restore under the store's lock, and aligns the sessions with the tree.
 func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
-	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
+	held, err := snapshots.Hold(ctx, store, snapshots.SilentWait)
+	if errors.Is(err, filelock.ErrLocked) && ctx.Err() == nil {
+		r.Env.Say("Waiting for another process that uses the snapshot store.")
+		held, err = snapshots.Hold(ctx, store, snapshots.HoldWait)
+	}
 	if err != nil {
 		return Rewound{}, err
 	}

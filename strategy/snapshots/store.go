@@ -63,11 +63,10 @@ func (sn *Snapshots) MakeStore(ctx context.Context) (*bands.Store, error) {
 	return bands.Open(sn.StoreDir())
 }
 
-// How long a command waits for the store. A rewind doesn't wait for another rewind, which it
-// would revert at once.
+// HoldWait is how long a command waits for the store. After SilentWait it reports that it waits.
 const (
 	HoldWait   = 10 * time.Second
-	RewindWait = 500 * time.Millisecond
+	SilentWait = 500 * time.Millisecond
 )
 
 // Hold takes the store's lock. It returns an error if another process holds it for

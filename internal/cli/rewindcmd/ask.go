@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
@@ -25,15 +26,22 @@ const (
 	answerCancel   = "cancel"
 )
 
-// confirm asks before a rewind changes files that a person or a session at work has changed, too.
-// Without a terminal it prints a note and makes the safe choice; with --force it only prints the
-// note.
+// confirm asks before a rewind changes files that a person or a session at work has changed, too, or
+// whose committed content changes. Without a terminal it refuses the last, else prints a note and
+// makes the safe choice; with --force it only prints the note.
 func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	if r.opts.force {
 		_ = r.noteActive() // with --force unreadable states are no reason to refuse
 		return nil
 	}
 	if !r.Prompter.Interactive() {
+		committed, err := r.committed(ctx, p, nil)
+		if err != nil {
+			return err
+		}
+		if len(committed) > 0 {
+			return &ui.NoTerminalError{Title: "The rewind changes committed files: " + someOf(committed) + ". Go on?", Flag: "--force"}
+		}
 		return r.noteActive()
 	}
 	q, err := r.questionAbout(ctx, p)
@@ -47,24 +55,30 @@ func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 	return r.take(answers[0])
 }
 
-// confirmRedo asks before a redo if files have changed since the undo: the redo leaves them as they
-// are, so that the tree becomes one that never existed. Without a terminal it refuses.
-func (r *rewinding) confirmRedo(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
-	if r.opts.force {
-		return nil
+// confirmMove asks before an undo or redo of something old, and before a redo if files have changed
+// since the undo: the redo leaves them as they are, so that the tree becomes one that never existed.
+// Without a terminal it refuses. If nothing is asked, it prints what is taken back.
+func (r *rewinding) confirmMove(ctx context.Context, op history.Operation, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+	about, old := r.past(ctx, op)
+	var since []string
+	if op == history.OpRedo && !r.opts.force {
+		planned, err := look(ctx, o)
+		if err != nil {
+			return err
+		}
+		since = slices.Concat(planned.ChangedSince, planned.Untouched)
+		slices.Sort(since)
 	}
-	planned, err := look(ctx, o)
-	if err != nil {
-		return err
-	}
-	since := slices.Concat(planned.ChangedSince, planned.Untouched)
-	if len(since) == 0 {
+	if r.opts.force || !old && len(since) == 0 {
+		if about != "" {
+			r.Streams.Notef("%s", about)
+		}
 		return r.confirm(ctx, points.Point{})
 	}
-	slices.Sort(since)
-	q := ui.Question{
-		Title: "There is new work since the undo: " + someOf(since) + ". Redo?", Flag: "--force",
-		Help: "The redo changes what the undo changed. The new work stays as it is.",
+	q := ui.Question{Title: about + " Go on?", Flag: "--force", Help: "Only what it changed and nobody changed since is changed."}
+	if len(since) > 0 {
+		q.Title = "There is new work since the undo: " + someOf(since) + ". Redo?"
+		q.Help = about + "\nThe redo changes what the undo changed. The new work stays as it is."
 	}
 	active, err := r.active()
 	if err != nil {
@@ -103,6 +117,10 @@ func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 	if r.onlyLogs(p) && !r.opts.reset {
 		return q, nil // no file changes
 	}
+	committed, err := r.committed(ctx, p, nil)
+	if err != nil {
+		return q, err
+	}
 	active, err := r.active()
 	if err != nil {
 		return q, err
@@ -123,10 +141,20 @@ func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 	if len(plan.Both) > 0 {
 		help = append(help, "You changed these too, after an agent or before it: "+someOf(plan.Both)+". What they are now is saved first.")
 	}
+	if len(committed) > 0 {
+		help = append(help, "Committed files would change: "+someOf(committed)+". HEAD stays as it is.")
+		if r.opts.reset {
+			help[len(help)-1] = "The reset changes committed files: " + someOf(committed) + "."
+		}
+	}
 	if len(help) == 0 {
 		return q, nil
 	}
-	q.Help = strings.Join(help, "\n")
+	turns, err := r.turnsBack(p)
+	if err != nil {
+		return q, err
+	}
+	q.Help = strings.Join(append(takenBack{turns: turns}.lines(r.Now(), false), help...), "\n")
 	label := "Rewind"
 	if len(plan.AtWork) > 0 {
 		label = "Rewind, and leave the files of the session at work"
@@ -139,7 +167,7 @@ func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 		q.Options = append(q.Options, ui.Option{Label: "Rewind, the files of the session at work too", Value: answerAtWork})
 	}
 	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
-	if len(active) > 0 {
+	if len(active)+len(committed) > 0 {
 		q.Options = append([]ui.Option{cancel}, q.Options...) // the default
 	} else {
 		q.Options = append(q.Options, cancel)

@@ -19,13 +19,14 @@ type codePlanJSON struct {
 	ID           string               `json:"id"`
 	Changes      []format.StepJSON    `json:"changes"`
 	Skipped      []string             `json:"skipped"`
+	Committed    []string             `json:"committed"`
 	ChangedSince []string             `json:"changed_since"`
 	Failed       []format.FailureJSON `json:"failed"`
 	Rescue       string               `json:"rescue,omitempty"`
 }
 
 func newCodePlanJSON(id string, steps []plan.Step, skipped []string) codePlanJSON {
-	j := codePlanJSON{ID: id, Changes: []format.StepJSON{}, Skipped: format.NotNil(slices.Clone(skipped)), ChangedSince: []string{}, Failed: []format.FailureJSON{}}
+	j := codePlanJSON{ID: id, Changes: []format.StepJSON{}, Skipped: format.NotNil(slices.Clone(skipped)), Committed: []string{}, ChangedSince: []string{}, Failed: []format.FailureJSON{}}
 	for _, s := range steps {
 		j.Changes = append(j.Changes, format.StepJSON{Path: s.Path, Bytes: format.PathBytes(s.Path), Kind: s.Kind.String()})
 	}
@@ -53,6 +54,10 @@ func (r *rewinding) goToCode(ctx context.Context, p points.Point) error {
 	if err != nil {
 		return err
 	}
+	committed, err := r.committed(ctx, p, nil)
+	if err != nil {
+		return err
+	}
 	var done rewind.CodeRewound
 	err = r.withProgress("Restoring "+p.Shadow.Short(), &o, func() (err error) {
 		done, err = r.rec.Rewind().Rewinder.RewindCode(ctx, p, o)
@@ -71,10 +76,14 @@ func (r *rewinding) goToCode(ctx context.Context, p points.Point) error {
 	}
 	if r.opts.json {
 		j := newCodePlanJSON(p.ID, steps, done.Skipped)
+		j.Committed = format.NotNil(committed)
 		j.ChangedSince, j.Failed, j.Rescue = format.NotNil(done.Plan.ChangedSince), format.NewFailuresJSON(done.Failed), string(done.Before)
 		return errors.Join(r.Streams.JSON(j), r.incomplete(err, done.Rewound))
 	}
 	r.printCode(steps, done.Skipped)
+	for _, text := range (takenBack{committed: committed}).lines(r.Now(), true) {
+		r.Streams.Printf("%s\n", text)
+	}
 	r.reporter().noteLeft(done.Plan)
 	r.reporter().reportConversation(conv)
 	if done.Before != "" {

@@ -220,6 +220,11 @@ func (pi *picker) glance(ctx context.Context, p points.Point) string {
 		if planned.Empty() {
 			lines = append(lines, nothingChanges(planned.Plan, "Nothing would change: the tree is as in "+nameOf(p)+"."))
 		} else {
+			taken, err := quiet.takesBack(ctx, p, &planned)
+			if err != nil {
+				return strings.Join(append(lines, err.Error()), "\n")
+			}
+			lines = append(lines, taken.lines(pi.Now(), false)...)
 			lines = append(lines, summary(planned.Plan), "")
 			for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
 				for step := range planned.Steps(kind) {

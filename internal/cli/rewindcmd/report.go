@@ -15,6 +15,8 @@ type rewindPlanJSON struct {
 	KeptBecause []keptJSON   `json:"kept_because"`
 	Both        []string     `json:"both"`
 	AtWork      []atWorkJSON `json:"at_work"`
+	Turns       []turnJSON   `json:"turns"`
+	Committed   []string     `json:"committed"`
 }
 
 // keptJSON is a path of "kept", and the reason why it stays.
@@ -30,8 +32,14 @@ type atWorkJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot) rewindPlanJSON {
-	j := rewindPlanJSON{PlanJSON: format.NewPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: format.NotNil(p.Both), AtWork: []atWorkJSON{}}
+func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot, taken takenBack) rewindPlanJSON {
+	j := rewindPlanJSON{
+		PlanJSON: format.NewPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: format.NotNil(p.Both), AtWork: []atWorkJSON{},
+		Turns: []turnJSON{}, Committed: format.NotNil(taken.committed),
+	}
+	for _, t := range taken.turns {
+		j.Turns = append(j.Turns, newTurnJSON(t))
+	}
 	for _, k := range p.KeptPaths {
 		j.KeptBecause = append(j.KeptBecause, keptJSON{k.Path, string(k.Why), k.Session})
 	}

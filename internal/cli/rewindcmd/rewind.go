@@ -54,11 +54,16 @@ the rewind changed and nobody changed since; other files are kept and named.
 
 Without a point it shows the moments there are and asks. A point is
   v12                 a snapshot, as --list and "entire fs" name it; also 12
-  last                the beginning of the last turn; last:2 of the one before it
+  last                the beginning of the last turn in "entire log"; last:2 of the
+                      one before it
   1a2b3c4             a point of --list, or the beginning of its id
   a1b2c3d4e5f6        a checkpoint, as a commit's trailer names it
   HEAD~2              a commit
   "10 minutes ago"    the last snapshot before a time; also 10m, 14:30, 2026-01-27
+
+It names the turns that it takes back, and the committed files that change: then it
+asks, and needs --force without a terminal. So do --undo and --redo of something from
+more than ten minutes ago, or from before a commit.
 
 HEAD, the index and .git stay as they are; a merge, rebase, cherry-pick or the like
 that is in progress is named in a warning. What only you have changed or created
@@ -186,6 +191,9 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		}
 		return err
 	}
+	if p.Turn != nil && p.Turn.Unchanged && !opts.conversation && !opts.logsOnly && !opts.reset {
+		return w.unchanged(p)
+	}
 	return w.noPaths(w.goTo(ctx, p))
 }
 
@@ -238,6 +246,11 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	case r.opts.preview:
 		return r.preview(ctx, p)
 	case r.onlyLogs(p):
+		if r.opts.reset && !r.confirmed {
+			if err := r.confirm(ctx, p); err != nil {
+				return err
+			}
+		}
 		err := (&logsRestore{r}).logs(ctx, p)
 		if errors.Is(err, git.ErrTooMuch) {
 			return app.WithHint(err, format.TooLargeHint)
@@ -254,6 +267,10 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	}
 	o, err := r.scope(p)
 	if err != nil {
+		return err
+	}
+	taken := takenBack{}
+	if taken.turns, err = r.turnsBack(p); err != nil {
 		return err
 	}
 	began := r.Now()
@@ -273,7 +290,10 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	if conv.Fork != "" { // the conversation continues in another session
 		continued = ""
 	}
-	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued)
+	if taken.committed, failed = r.committed(ctx, p, done.Plan.Steps()); failed != nil { // the files are restored
+		r.Streams.Notef("Which committed files changed is not known: %v", failed)
+	}
+	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued, taken)
 	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
 }

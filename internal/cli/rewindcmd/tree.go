@@ -49,14 +49,12 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 		return err
 	}
 	if r.opts.preview {
+		if about, _ := r.past(ctx, op); about != "" {
+			r.Streams.Notef("%s", about)
+		}
 		return r.previewStep(ctx, look, o)
 	}
-	if op == history.OpRedo {
-		err = r.confirmRedo(ctx, look, o)
-	} else {
-		err = r.confirm(ctx, points.Point{})
-	}
-	if err != nil {
+	if err := r.confirmMove(ctx, op, look, o); err != nil {
 		return err
 	}
 	began := r.Now()
@@ -68,22 +66,22 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return r.stopped(ctx, err, points.Point{}, done)
 	}
-	takenBack := "the restore of " + done.TakesBack
+	reverted := "the restore of " + done.TakesBack
 	switch {
 	case op == history.OpRedo:
-		takenBack = "the undo"
+		reverted = "the undo"
 	case done.TakesBack == "":
-		takenBack = "the rewind"
+		reverted = "the rewind"
 	case done.Target.Causality.Action == "rewind":
-		takenBack = "the rewind to " + done.TakesBack
+		reverted = "the rewind to " + done.TakesBack
 	}
 	what := string(op)
 	line := "%s: files changed by %s are restored from %s (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
 		line = "%s: files changed by %s, and not since, are restored from %s (%s)."
 	}
-	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack, done.Name, format.Took(r.Now().Sub(began)))
-	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], reverted, done.Name, format.Took(r.Now().Sub(began)))
+	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "", takenBack{})
 	for _, t := range done.Conversations {
 		if t.Changed {
 			r.Streams.Notef("Restored the conversation: %s", t.Path)
@@ -109,7 +107,7 @@ func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, 
 	if r.opts.json {
 		return r.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
-	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
+	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned}, nil)
 	convs, err := r.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
 	for _, t := range convs {
 		if t.Changed {
@@ -153,10 +151,10 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 }
 
 // report prints what a restore changed, and the paths that it left unchanged.
-func (r *reporter) report(done rewind.Rewound, line, back, session string) {
+func (r *reporter) report(done rewind.Rewound, line, back, session string, taken takenBack) {
 	if r.opts.json {
 		_ = r.Streams.JSON(rewoundJSON{
-			rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
+			rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target, taken), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
 			Failed: format.NewFailuresJSON(done.Failed), Sessions: format.NotNil(done.Sessions),
 		})
 		return
@@ -175,6 +173,9 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 		return
 	}
 	r.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
+	for _, text := range taken.lines(r.Now(), true) {
+		r.Streams.Printf("%s\n", text)
+	}
 	switch {
 	case done.TakenBack:
 	case len(done.Rescue.Only) > 0:
@@ -242,8 +243,17 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 		if err != nil {
 			return err
 		}
+		committed, err := r.rec.Rewind().Rewinder.CommittedCode(ctx, p, planned)
+		if err != nil {
+			return err
+		}
 		if r.opts.json {
-			return r.Streams.JSON(newCodePlanJSON(p.ID, planned.Steps, planned.Skipped))
+			j := newCodePlanJSON(p.ID, planned.Steps, planned.Skipped)
+			j.Committed = format.NotNil(committed)
+			return r.Streams.JSON(j)
+		}
+		for _, text := range (takenBack{committed: committed}).lines(r.Now(), false) {
+			r.Streams.Printf("%s\n", text)
 		}
 		r.printCode(planned.Steps, planned.Skipped)
 		return nil
@@ -252,10 +262,14 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if err != nil {
 		return err
 	}
-	if r.opts.json {
-		return r.Streams.JSON(newRewindPlanJSON(planned, planned.Target))
+	taken, err := r.takesBack(ctx, p, &planned)
+	if err != nil {
+		return err
 	}
-	r.reporter().printPlan(p.Snapshot.String(), planned)
+	if r.opts.json {
+		return r.Streams.JSON(newRewindPlanJSON(planned, planned.Target, taken))
+	}
+	r.reporter().printPlan(p.Snapshot.String(), planned, taken.lines(r.Now(), false))
 	if r.opts.conversation {
 		conv, err := r.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {
@@ -272,8 +286,12 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	return nil
 }
 
-func (r *reporter) printPlan(name string, plan rewind.Plan) {
+// printPlan prints a plan below lines about it.
+func (r *reporter) printPlan(name string, plan rewind.Plan, about []string) {
 	r.PageText(func(s ui.Streams) {
+		for _, text := range about {
+			s.Printf("%s\n", text)
+		}
 		if plan.Empty() {
 			s.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 		}

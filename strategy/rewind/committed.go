@@ -1,0 +1,194 @@
+package rewind
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+)
+
+// Committed returns those of the paths that a rewind to a point with a snapshot changes whose
+// committed content would change: commits since the snapshot gave them the content that they have at
+// HEAD, and the snapshot has another. It calls steps, which returns the steps of the rewind, only if
+// there are such commits.
+func (r *Rewinder) Committed(ctx context.Context, p points.Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
+	store, target, err := r.points.Target(p)
+	if err != nil {
+		return nil, err
+	}
+	head, born, err := r.Head(ctx)
+	if err != nil || !born || string(head.OID) == target.Causality.Commit {
+		return nil, err
+	}
+	then, err := r.Repo.Commit(ctx, cmp.Or(target.Causality.Commit, string(head.OID)))
+	if err != nil || target.Causality.Commit == "" { // not recorded, or not in this clone
+		then.OID = ""
+	}
+	changes, err := gitdiff.Changes(ctx, r.Repo, then.OID, head.OID)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	since := map[string]gitdiff.Change{}
+	for _, c := range changes {
+		since[c.Path] = c
+	}
+	planned, err := steps()
+	if err != nil {
+		return nil, err
+	}
+	content, err := contents.Open(store, target)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, content.Bands.Close()) }()
+	for step := range planned {
+		c, found := since[step.Path]
+		if found && step.Kind != plan.StepAttributes && !r.hasContent(content, target, step.Path, c.New) {
+			paths = append(paths, step.Path)
+		}
+	}
+	return paths, nil
+}
+
+// hasContent reports whether a snapshot has the content of a blob at a path, perhaps with other line
+// ends. It is false for large files, which are not read.
+func (r *Rewinder) hasContent(content *contents.Reader, s bands.Snapshot, name string, blob git.OID) bool {
+	const most = 64 << 20
+	root, _ := s.Tree.Ref()
+	e, err := tree.Lookup(content.Records, root, name)
+	if err != nil || e.Size > most {
+		return false
+	}
+	data := []byte(e.Target)
+	if e.Kind == tree.File {
+		var b bytes.Buffer
+		if err := content.CopyTo(&b, &e); err != nil {
+			return false
+		}
+		data = b.Bytes()
+	}
+	return r.Repo.Format.HashBlob(data) == blob || r.Repo.Format.HashBlob(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) == blob
+}
+
+// CommittedCode is Committed for a rewind to a point without a snapshot.
+func (r *Rewinder) CommittedCode(ctx context.Context, p points.Point, planned CodePlan) (paths []string, err error) {
+	head, born, err := r.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	if tip, err := r.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)); err == nil {
+		apart, err := gitlog.Unreachable(ctx, r.Repo, tip.OID, []git.OID{p.Shadow})
+		if err != nil || len(apart) == 0 { // there is no commit since
+			return nil, err
+		}
+	}
+	before := head.OID
+	if c, err := r.Repo.Commit(ctx, string(p.Shadow)); err == nil && slices.Contains(c.Parents, before) {
+		return nil, nil // the files that a rewind on this commit replaced
+	}
+	for _, step := range planned.Steps {
+		e, found, err := gittree.Lookup(ctx, r.Repo, head.Tree, step.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now := planned.present[step.Path]; !found && now.Mode == 0 || found && now.Mode == e.Mode && now.OID == e.OID {
+			paths = append(paths, step.Path)
+		}
+	}
+	return paths, nil
+}
+
+// Discarded returns the paths that a reset of the branch to a commit changes: those that differ
+// between it and HEAD.
+func (r *Rewinder) Discarded(ctx context.Context, to git.OID) (paths []string, err error) {
+	head, born, err := r.Head(ctx)
+	if err != nil || !born || head.OID == to {
+		return nil, err
+	}
+	changes, err := gitdiff.Changes(ctx, r.Repo, to, head.OID)
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths, err
+}
+
+// Past is a rewind that an undo takes back, or an undo that a redo takes back.
+type Past struct {
+	// What describes the rewind, such as "rewind to v3"; it may be a restore.
+	What string
+	At   time.Time
+	// Commits is the number of commits since; Moved reports that HEAD has moved to a commit that
+	// isn't after that of then.
+	Commits int
+	Moved   bool
+	// Interrupted reports whether it is an interrupted operation.
+	Interrupted bool
+}
+
+// Last returns what an undo or redo takes back: [history.ErrEmpty] if there is nothing.
+func (r *Rewinder) Last(ctx context.Context, op history.Operation) (last Past, err error) {
+	store, err := r.movable()
+	if err != nil {
+		return last, err
+	}
+	past, left, err := history.WithInterrupted(store, r.snapshots.Lineage())
+	if err != nil {
+		return last, err
+	}
+	if left != nil {
+		return Past{What: "rewind to " + rewindstate.TargetName(store, left.Target), At: left.Started, Interrupted: true}, nil
+	}
+	turns := past.Undo
+	if op == history.OpRedo {
+		turns = past.Redo
+	}
+	if len(turns) == 0 {
+		return last, history.ErrEmpty
+	}
+	turn := turns[len(turns)-1]
+	last = Past{What: "rewind to " + rewindstate.TargetName(store, turn.Target), At: turn.At}
+	if what, noted := strings.CutPrefix(turn.Note, "before "); noted { // an undo and a redo keep the note of the rewind
+		last.What = what
+	}
+	rescue, err := store.Snapshot(turn.Rescue)
+	if err != nil { // the undo reports it
+		return last, nil //nolint:nilerr // the same error follows
+	}
+	then, err := r.Repo.Commit(ctx, rescue.Causality.Commit)
+	head, born, failed := r.Head(ctx)
+	if failed != nil || !born || rescue.Causality.Commit == "" || then.OID == head.OID {
+		return last, failed
+	}
+	if err != nil { // it was removed
+		last.Moved = true
+		return last, nil //nolint:nilerr // a commit that doesn't exist is no failure
+	}
+	base, err := gitlog.MergeBase(ctx, r.Repo, then.OID, head.OID)
+	if err != nil {
+		return last, err
+	}
+	if base != then.OID {
+		last.Moved = true
+		return last, nil
+	}
+	subjects, err := gitlog.Subjects(ctx, r.Repo, string(then.OID), string(head.OID))
+	last.Commits = len(subjects)
+	return last, err
+}
