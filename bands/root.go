@@ -66,6 +66,17 @@ type Settings struct {
 	Space disk.Space // of the store
 }
 
+// CheckFloor returns ErrNoRoom, wrapped, if less is free than the floor.
+func (s *Settings) CheckFloor() error { return CheckFree(s.Space.Free, s.Floor) }
+
+// CheckFree returns ErrNoRoom, wrapped, unless free bytes are at least the floor.
+func CheckFree(free, floor int64) error {
+	if free >= floor {
+		return nil
+	}
+	return fmt.Errorf("%w: %d MiB are free, and %d MiB must stay free", ErrNoRoom, max(free, 0)>>20, floor>>20) //nolint:mnd // MiB
+}
+
 // Settle fills in the defaults of o.
 func (s *Store) Settle(o Options) (Settings, error) {
 	if err := checkRoot(o); err != nil {

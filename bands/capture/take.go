@@ -54,8 +54,10 @@ type taking struct {
 }
 
 func (t *taking) run(ctx context.Context) (taken Taken, err error) {
-	if !t.o.Force && t.set.Space.Free < t.set.Floor {
-		return Taken{}, fmt.Errorf("%w: less than %d bytes are free", bands.ErrNoRoom, t.set.Floor)
+	if !t.o.Force {
+		if err := t.set.CheckFloor(); err != nil {
+			return Taken{}, err
+		}
 	}
 	if err := t.prepare(); err != nil {
 		return Taken{}, err

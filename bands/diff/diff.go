@@ -236,6 +236,9 @@ func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
+	if list, err = withoutLayouts(old, now, list); err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
 	if list, err = findRenames(old, now, list); err != nil {
 		return nil, err
 	}
@@ -246,6 +249,70 @@ func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 	}
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return list, nil
+}
+
+// withoutLayouts returns the files without those that differ only in the layout of their parts and
+// holes. Such a file is left out, or listed for its attributes.
+func withoutLayouts(old, now Side, list []File) ([]File, error) {
+	kept := list[:0]
+	for _, d := range list {
+		if d.Kind == Modified && d.old.Kind == tree.File && d.now.Kind == tree.File && d.old.Size == d.now.Size && (d.old.Parts || d.now.Parts) {
+			same, err := sameContent(old, now, &d)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", d.Path, err)
+			}
+			a, b := d.old.Attr, d.now.Attr
+			a.Mtime = b.Mtime
+			switch {
+			case same && a.Equal(&b):
+				continue
+			case same:
+				d.Kind = Attributes
+			}
+		}
+		kept = append(kept, d)
+	}
+	return kept, nil
+}
+
+// sameContent reports whether a file has the same content on both sides. It reads up to the first
+// difference. A file that changes meanwhile differs.
+func sameContent(old, now Side, d *File) (same bool, err error) {
+	out, in := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := old.copy(in, d.Path, d.old)
+		done <- err
+		_ = in.CloseWithError(err) // nil: the end
+	}()
+	err = now.copy(&sameWriter{with: out}, d.Path, d.now)
+	if err == nil {
+		if n, _ := io.Copy(io.Discard, out); n > 0 {
+			err = errEnough
+		}
+	}
+	_ = out.CloseWithError(errEnough)
+	failed := <-done
+	switch {
+	case errors.Is(err, errEnough), errors.Is(err, capture.ErrMoved), errors.Is(failed, capture.ErrMoved):
+		return false, nil
+	default:
+		return err == nil && failed == nil, errors.Join(err, failed)
+	}
+}
+
+// sameWriter compares what is written with what is read. At a difference it returns errEnough.
+type sameWriter struct {
+	with io.Reader
+	buf  []byte
+}
+
+func (s *sameWriter) Write(b []byte) (int, error) {
+	s.buf = slices.Grow(s.buf[:0], len(b))[:len(b)]
+	if _, err := io.ReadFull(s.with, s.buf); err != nil || !bytes.Equal(s.buf, b) {
+		return 0, errEnough
+	}
+	return len(b), nil
 }
 
 // diffKind returns "" for changes that aren't reported.

@@ -70,10 +70,48 @@ func (r *Registry) Unmanage(ctx context.Context, dir string) (Entry, error) {
 		return Entry{}, err
 	}
 	e, ok := r.named(ctx, root)
-	if !ok || e.Root != root {
+	if !ok || e.Root != root { // an interrupted deletion has removed the .agentfs
+		if e, ok, err = (maker{Registry: r}).find(func(base string, e Entry) bool { return e.Root == root && isNamed(base, e) }); err != nil {
+			return Entry{}, err
+		}
+	}
+	if !ok {
 		return Entry{}, fmt.Errorf("%w: %s is no store's tree", ErrNoContext, root)
 	}
 	return e, r.DeleteStore(ctx, e)
+}
+
+// EndDelete completes an interrupted DeleteStore that has removed the folder of the store called
+// name, or in the folder name. It returns false if there is none.
+func (r *Registry) EndDelete(ctx context.Context, name string) (done bool, err error) {
+	base, err := r.base()
+	if err != nil {
+		return false, err
+	}
+	err = r.alone(ctx, func() error {
+		listed, err := r.list().read()
+		if err != nil {
+			return err
+		}
+		for _, dir := range listed {
+			pooled := filepath.Dir(dir) == volume.StoreDir(base, volume.PoolDriver, "")
+			named := dir == name || filepath.Base(dir) == name && (pooled || filepath.Dir(dir) == base)
+			if !named || !isMissing(dir) || pooled && volume.PoolClosed(base) {
+				continue
+			}
+			done = true
+			sweepMade(filepath.Dir(dir))
+			r.Rows().drop(ctx, bands.StoreID(dir))
+			if err := r.list().remove(dir); err != nil {
+				return err
+			}
+			if pooled {
+				return volume.ClosePool(base)
+			}
+		}
+		return nil
+	})
+	return done, err
 }
 
 // DeleteStore removes the store: its folder with all snapshots, its rows, and the .agentfs in its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,20 @@ func (e *ConfigError) Error() string {
 	return e.File + ": " + e.Key + ": " + e.Problem
 }
 
+// Places reports whether the value decides where a new store is created, and its size.
+func (e *ConfigError) Places() bool {
+	return e.Key == "" || e.Key == "stores" || strings.HasPrefix(e.Key, "stores.")
+}
+
+// placeConfig is Config for a new store: only values that decide its place and size are errors.
+func (r *Registry) placeConfig() (Config, error) {
+	cfg, bad := readConfig(r.Home, r.UserHome)
+	return cfg, errors.Join(slices.DeleteFunc(bad, func(err error) bool {
+		e, ok := errors.AsType[*ConfigError](err)
+		return ok && !e.Places()
+	})...)
+}
+
 // Config reads config.toml in Home; without one all values are the defaults. Each bad value is a
 // ConfigError in the joined error, and its key has its default, so that a hook can continue.
 func (r *Registry) Config() (Config, error) {
@@ -81,7 +96,24 @@ func readConfig(home, userHome string) (Config, []error) {
 	}
 	c := configReader{file: path, tables: tables, userHome: userHome}
 	c.read(&cfg)
+	c.unknown()
 	return cfg, c.bad
+}
+
+// ConfigErrors returns the bad values in an error of Config.
+func ConfigErrors(err error) (list []*ConfigError) {
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the one that Config joined
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		if bad, ok := errors.AsType[*ConfigError](err); ok {
+			list = append(list, bad)
+		} else if err != nil {
+			list = append(list, &ConfigError{Problem: err.Error()})
+		}
+	}
+	return list
 }
 
 // configReader reads the values of the parsed file and collects the errors.
@@ -148,6 +180,34 @@ func (c *configReader) read(cfg *Config) {
 			c.wrong("hooks.min_interval", durations)
 		}
 	}
+}
+
+// unknown reports keys that mean nothing: a misspelled or misplaced one has no effect.
+func (c *configReader) unknown() {
+	known := map[string][]string{
+		"stores":      {"base_path", "default_size", "default_mount_base"},
+		"checkpoints": {"auto_prune", "keep_count"},
+		"hooks":       {"claude_code", "checkpoint_on", "min_interval"},
+	}
+	for table, inner := range c.tables {
+		values, isTable := inner.(map[string]any)
+		if known[table] == nil {
+			where := "there is no such key"
+			for name, keys := range known {
+				if slices.Contains(keys, table) {
+					where = "it belongs in the table [" + name + "]"
+				}
+			}
+			c.bad = append(c.bad, &ConfigError{File: c.file, Key: table, Problem: where})
+			continue
+		}
+		for key := range values {
+			if isTable && !slices.Contains(known[table], key) {
+				c.bad = append(c.bad, &ConfigError{File: c.file, Key: table + "." + key, Problem: "there is no such key"})
+			}
+		}
+	}
+	slices.SortStableFunc(c.bad, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 }
 
 // path reads an absolute path, or one in the user's home directory.

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -78,7 +80,8 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 
 // FindFor returns the store for the working directory cwd: the one that the nearest .agentfs at or
 // above cwd names, else the one in the folder own (a repository's, see RepositoryDir; "" for none),
-// else ErrNoContext. It returns ErrNoStore if the .agentfs names none, or, as a ContextError, one
+// else one whose volume would be mounted at or above cwd, else ErrNoContext. It returns volume.ErrNotOpen
+// if that volume's store can't be read either, and ErrNoStore if the .agentfs names none, or, as a ContextError, one
 // that a .agentfs there may not name.
 func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) {
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
@@ -93,7 +96,44 @@ func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) 
 			break
 		}
 	}
-	return Own(own)
+	e, err := Own(own)
+	if errors.Is(err, ErrNoContext) {
+		if hidden, found := r.hidden(ctx, filepath.Clean(cwd)); found {
+			return hidden, nil
+		}
+		if path, found := r.inClosedPool(ctx, filepath.Clean(cwd)); found {
+			return Entry{}, fmt.Errorf("%s: %w", path, volume.ErrNotOpen)
+		}
+	}
+	return e, err
+}
+
+// hidden returns the store whose volume isn't mounted at or above a directory: its .agentfs is in the
+// volume.
+func (r *Registry) hidden(_ context.Context, cwd string) (Entry, bool) {
+	e, found, err := (maker{Registry: r}).find(func(base string, e Entry) bool {
+		return volume.Contained(e.Driver) && isNamed(base, e) && pathWithin(disk.Physical(cwd), disk.Physical(e.Root))
+	})
+	return e, found && err == nil
+}
+
+// inClosedPool returns the root of a store of the pool at or above a directory, if the pool isn't
+// mounted: its stores are known only from the catalog then.
+func (r *Registry) inClosedPool(ctx context.Context, cwd string) (root string, found bool) {
+	base, err := r.base()
+	if err != nil || base == "" || !volume.PoolClosed(base) {
+		return "", false
+	}
+	_ = r.Rows().with(ctx, func(c *catalog.Catalog) error {
+		rows, err := c.Stores(ctx)
+		for _, row := range rows {
+			if filepath.Dir(row.Dir) == volume.StoreDir(base, volume.PoolDriver, "") && pathWithin(disk.Physical(cwd), disk.Physical(row.Root)) {
+				root, found = row.Root, true
+			}
+		}
+		return err
+	})
+	return root, found
 }
 
 // Own returns the store in the folder own of a repository, or ErrNoContext if there is none.

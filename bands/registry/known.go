@@ -59,12 +59,15 @@ func (m maker) taken(base, dir string) (map[string]bool, error) {
 		}
 	}
 	for _, d := range dirs {
-		if d != dir && filepath.Dir(d) == base {
+		if d != dir && filepath.Dir(d) == base && !isMissing(d) { // a missing one is of an interrupted deletion
 			names[filepath.Base(d)] = true
 		}
 	}
 	return names, nil
 }
+
+// isNamed reports whether a store's folder is among those of named stores, and not in a repository.
+func isNamed(base string, e Entry) bool { return slices.Contains(foldersOf(base), filepath.Dir(e.Dir)) }
 
 // makeFolder creates a folder of the registry, and its parents.
 func makeFolder(dir string) error {

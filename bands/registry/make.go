@@ -49,7 +49,7 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 	}
 	var made Entry
 	err = r.alone(ctx, func() (err error) {
-		cfg, err := r.Config()
+		cfg, err := r.placeConfig()
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
 }
 
 func (m maker) initAlone(ctx context.Context, name, root string, size int64) (Entry, error) {
-	cfg, err := m.Config()
+	cfg, err := m.placeConfig()
 	if err == nil && cfg.BasePath == "" {
 		err = ErrNoHome
 	}

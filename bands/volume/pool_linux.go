@@ -210,9 +210,12 @@ func (d Pool) grow() error {
 	return err
 }
 
-// Room returns the size of the pool, and how much of it is allocated.
+// Room returns the size of the pool, and how much of it is allocated on the file system around it.
 func (d Pool) Room() (Room, error) {
-	return fileRoom(filepath.Join(filepath.Dir(filepath.Dir(d.Store)), poolFile))
+	around := filepath.Dir(filepath.Dir(d.Store))
+	room, err := fileRoom(filepath.Join(around, poolFile))
+	room.Disk = around
+	return room, err
 }
 
 // Create makes a subvolume in the pool and mounts it on the empty folder root, whose mode it gets.

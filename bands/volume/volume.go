@@ -104,8 +104,12 @@ type Place struct {
 	Size int64
 }
 
-// Room is the size of a volume, and how much of it is allocated on the disk, in bytes.
-type Room struct{ Size, Used int64 }
+// Room is the size of a volume, and how much of it is allocated on the disk, in bytes. Disk is a
+// folder of the file system on which it is allocated, if that isn't the store's.
+type Room struct {
+	Size, Used int64
+	Disk       string
+}
 
 // Unwritten returns how much more of the disk the volume may take.
 func (r Room) Unwritten() int64 { return max(0, r.Size-r.Used) }
@@ -200,12 +204,10 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 	if err != nil {
 		return snap, false, err
 	}
-	room, err := d.Room()
-	if err != nil {
-		return snap, false, err
-	}
-	if !o.Force && set.Space.Free-room.Unwritten() < set.Floor {
-		return snap, false, fmt.Errorf("%w: less than %d bytes would be free if the volume grew to its size", bands.ErrNoRoom, set.Floor)
+	if !o.Force {
+		if err := CheckRoom(h.Store, d, o.Options); err != nil {
+			return snap, false, err
+		}
 	}
 	if err := d.Check(set.Root); err != nil {
 		return snap, false, err
@@ -246,6 +248,38 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 		Root: set.Root, Lineage: set.Lineage, Volume: d.Name(), Causality: o.Causality,
 	}
 	return snap, true, publish(h, snap, next, making)
+}
+
+// CheckRoom returns bands.ErrNoRoom, wrapped, if there is no room for an automatic snapshot. The
+// file system of the store must have the default floor free, and that on which the volume
+// is allocated the floor of the options, also if the volume grew to its size.
+func CheckRoom(s *bands.Store, d Driver, o bands.Options) error {
+	room, err := d.Room()
+	if err != nil {
+		return err
+	}
+	within, err := disk.SpaceAt(s.Dir())
+	if err != nil {
+		return err
+	}
+	on := within
+	if room.Disk != "" {
+		if err := bands.CheckFree(within.Free, bands.DefaultFloor(within.Total)); err != nil {
+			return fmt.Errorf("in the file system of the volume: %w", err)
+		}
+		if on, err = disk.SpaceAt(room.Disk); err != nil {
+			return err
+		}
+	}
+	least := o.Floor
+	if least <= 0 {
+		least = bands.DefaultFloor(on.Total)
+	}
+	err = bands.CheckFree(on.Free-room.Unwritten(), least)
+	if err != nil && room.Unwritten() > 0 {
+		err = fmt.Errorf("if the volume grew to its size: %w", err)
+	}
+	return err
 }
 
 // publish writes the description of a snapshot whose files are in the folder making, and renames

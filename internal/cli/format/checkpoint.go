@@ -17,15 +17,11 @@ type CheckpointJSON struct {
 	Message   string    `json:"message"`
 	CreatedAt time.Time `json:"created_at"`
 
-	Cause    string            `json:"cause"`
-	Parent   string            `json:"parent,omitempty"`
-	Root     string            `json:"root"`
-	Late     bool              `json:"late,omitempty"`
-	Files    int64             `json:"files"`
-	Dirs     int64             `json:"dirs"`
-	Unknown  int64             `json:"unknown"`
-	Bytes    int64             `json:"bytes"`
-	Added    int64             `json:"added_bytes"`
+	Cause  string `json:"cause"`
+	Parent string `json:"parent,omitempty"`
+	Root   string `json:"root"`
+	Late   bool   `json:"late,omitempty"`
+	*countsJSON
 	Agent    string            `json:"agent,omitempty"`
 	Session  string            `json:"session_id,omitempty"`
 	Action   string            `json:"action,omitempty"`
@@ -34,6 +30,15 @@ type CheckpointJSON struct {
 	Commit   string            `json:"commit,omitempty"`
 	Branch   string            `json:"branch,omitempty"`
 	Pairs    []pairJSON        `json:"pairs"`
+}
+
+// countsJSON are the counts of a snapshot, which a volume's doesn't have.
+type countsJSON struct {
+	Files   int64 `json:"files"`
+	Dirs    int64 `json:"dirs"`
+	Unknown int64 `json:"unknown"`
+	Bytes   int64 `json:"bytes"`
+	Added   int64 `json:"added_bytes"`
 }
 
 type pairJSON struct {
@@ -51,9 +56,11 @@ func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 	c := CheckpointJSON{
 		Version: s.Version.String(), Message: s.Message, CreatedAt: UTC(s.Created),
 		Cause: string(s.Cause), Root: s.Root, Late: s.Late,
-		Files: s.Totals.Files, Dirs: s.Totals.Dirs, Unknown: s.Totals.Unknown, Bytes: s.Totals.Bytes, Added: s.Added,
 		Agent: s.Causality.Agent, Session: s.Causality.Session, Action: s.Causality.Action, Prompt: s.Causality.Prompt,
 		Metadata: s.Causality.Metadata, Commit: s.Causality.Commit, Branch: s.Causality.Branch, Pairs: pairs,
+	}
+	if s.Volume == "" {
+		c.countsJSON = &countsJSON{Files: s.Totals.Files, Dirs: s.Totals.Dirs, Unknown: s.Totals.Unknown, Bytes: s.Totals.Bytes, Added: s.Added}
 	}
 	if s.Parent != 0 {
 		c.Parent = s.Parent.String()

@@ -2,18 +2,22 @@ package stores
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -179,47 +183,97 @@ func notePaths(f *access.Command, what string, paths []string) {
 	}
 }
 
-// runFSAuto takes a snapshot for a hook. Without a store, or if it is closed or full, it does
-// nothing.
+// runFSAuto takes a snapshot for a hook. Without a store, or if it is closed, it does nothing. A
+// failure is recorded in the store until an attempt succeeds: hooks discard the message.
 func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions) error {
 	f.Quiet = true
-	var once sync.Once
-	f.OnBadDefaults = func(err error) { once.Do(func() { f.Streams.Notef("%v", err) }) }
 	s, err := f.Selected(ctx)
 	if err != nil {
-		if f.Store == "" && app.CodeOf(f.Explain(err)) == app.ExitNoStore {
+		if f.Store == "" && app.CodeOf(f.Explain(err)) == app.ExitNoStore || errors.Is(err, volume.ErrNotOpen) {
 			return nil
 		}
 		return err
 	}
 	defer s.Close()
-	if !s.Entry.Active() || s.CheckThere() != nil || s.InTree() != nil {
+	if !s.Entry.Active() || s.CheckThere() != nil || s.InTree() != nil || s.IsVolume() && !access.VolumeIsOpen(s) {
 		return nil
 	}
+	due, err := takeAuto(ctx, f, s, opts)
+	if due && ctx.Err() == nil {
+		err = errors.Join(err, recordAuto(s, err))
+	}
+	if err != nil && app.CodeOf(f.Explain(err)) != app.ExitUsage {
+		err = app.WithCode(app.ExitFailure, f.Explain(err))
+	}
+	return err
+}
+
+// takeAuto takes a snapshot unless config.toml forbids one for the action: then it isn't due.
+func takeAuto(ctx context.Context, f *access.Command, s *access.Selection, opts fsCheckpointOptions) (due bool, err error) {
 	if opts.action != "" {
 		// A bad value in config.toml counts as absent; status reports it.
 		config, _ := s.Registry.Config()
 		if !slices.Contains(config.CheckpointOn, opts.action) {
-			return nil
+			return false, nil
 		}
 		last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 		if err != nil {
-			return err
+			return true, err
 		}
 		if age := f.Now().Sub(last.Created); ok && age >= 0 && age < config.MinInterval {
-			return nil
+			return false, nil
 		}
 	}
 	by, err := causalityOf(f, opts)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: autoMessage, Cause: bands.Auto, SkipUnchanged: true,
 		Causality: by,
 	})
-	if errors.Is(err, bands.ErrNoRoom) {
-		return nil // status reports it
+	return true, err
+}
+
+// autoFailures are the attempts of an automatic snapshot that failed since the last that succeeded.
+type autoFailures struct {
+	Count int       `json:"count"`
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	Error string    `json:"error"`
+}
+
+// autoFile is the file of a store with its autoFailures.
+const autoFile = "auto-failures.json"
+
+// readAutoFailures returns the recorded failures; none if the file is damaged.
+func readAutoFailures(s *access.Selection) (failed autoFailures, err error) {
+	data, err := disk.ReadFile(s.Path(autoFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return failed, nil
 	}
-	return err
+	if err == nil && json.Unmarshal(data, &failed) != nil {
+		failed = autoFailures{}
+	}
+	return failed, err
+}
+
+// recordAuto records a failed attempt of an automatic snapshot, or forgets those before one that
+// succeeded.
+func recordAuto(s *access.Selection, attempt error) error {
+	failed, err := readAutoFailures(s)
+	switch {
+	case err != nil:
+		return err
+	case attempt == nil && failed.Count == 0:
+		return nil
+	case attempt == nil:
+		return disk.Remove(s.Path(autoFile))
+	}
+	now := s.Command.Now().UTC()
+	if failed.Count == 0 {
+		failed.First = now
+	}
+	failed.Count, failed.Last, failed.Error = failed.Count+1, now, access.Redact(attempt.Error())
+	return disk.WriteJSON(s.Path(autoFile), failed)
 }

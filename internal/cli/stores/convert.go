@@ -43,7 +43,7 @@ The same command goes on with it, --cancel takes it back.` + access.ExitStatus,
 		Example: "  " + f.Program + " convert ~/projects/myapp --driver subvolume\n  " + f.Program + " convert ~/projects/myapp --done\n  " +
 			f.Program + " convert ~/projects/myapp --driver tree",
 		Args: cobra.ExactArgs(1),
-		RunE: f.Run(func(ctx context.Context, args []string) error {
+		RunE: f.RunStrict(func(ctx context.Context, args []string) error {
 			root := f.Absolute(args[0])
 			c := registry.Converter{Registry: f.Registry()}
 			if err := f.EndConversion(ctx, c.Registry); err != nil {

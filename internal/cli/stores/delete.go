@@ -2,6 +2,7 @@ package stores
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -29,6 +30,11 @@ store: it is deleted only with --files, unless it has none.` + access.ExitStatus
 		RunE: f.Run(func(ctx context.Context, args []string) error {
 			known := f.Registry()
 			entry, err := known.Find(ctx, f.Named(args[0]))
+			if errors.Is(err, bands.ErrNoStore) {
+				if done, failed := known.EndDelete(ctx, f.Named(args[0])); done || failed != nil {
+					return errors.Join(failed, deleted(ctx, f, registry.Entry{Name: args[0]}))
+				}
+			}
 			if err != nil {
 				return err
 			}

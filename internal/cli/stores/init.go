@@ -52,7 +52,7 @@ files). --driver auto takes the first of these that works (with --size not
 subvolume, which has none), else tree, which works everywhere.` + access.ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
-		RunE: f.Run(func(ctx context.Context, args []string) error {
+		RunE: f.RunStrict(func(ctx context.Context, args []string) error {
 			name := args[0]
 			size, err := parseSize(opts.size)
 			if err != nil {
@@ -62,14 +62,15 @@ subvolume, which has none), else tree, which works everywhere.` + access.ExitSta
 				return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
 			}
 			isVolume := opts.driver != driverTree && opts.driver != driverAuto
-			if isVolume && opts.size != "" && !volume.Contained(opts.driver) {
+			subvolume := volume.Subvolume{}.Name()
+			if isVolume && opts.size != "" && !volume.Contained(opts.driver) && opts.driver != subvolume {
 				return app.Usagef("--size is for the drivers tree, pool, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
 			}
 			if err := registry.CheckName(name); err != nil {
 				return err
 			}
 			known := f.Registry()
-			config, err := known.Config()
+			config, err := usableConfig(f, known)
 			if err != nil {
 				return err
 			}
@@ -89,9 +90,16 @@ subvolume, which has none), else tree, which works everywhere.` + access.ExitSta
 				case driverAuto:
 					return initBest(ctx, f, known, name, root, size)
 				}
-				e, err := known.InitVolume(ctx, name, root, opts.driver, size)
+				own := size // a subvolume of an existing Btrfs has none
+				if opts.driver == subvolume {
+					own = 0
+				}
+				e, err := known.InitVolume(ctx, name, root, opts.driver, own)
 				missing, is := errors.AsType[*volume.MissingError](err)
-				if !is || opts.driver != (volume.Subvolume{}).Name() {
+				if !is || opts.driver != subvolume {
+					if err == nil && own != size {
+						f.Streams.Notef("--size doesn't apply to a subvolume: only the free space limits its checkpoints.")
+					}
 					return e, err
 				}
 				// Without Btrfs the driver subvolume falls back to pool.
@@ -108,6 +116,19 @@ subvolume, which has none), else tree, which works everywhere.` + access.ExitSta
 	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: "+strings.Join(driverNames(), ", "))
 	complete.Flag(cmd, "driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// usableConfig returns the settings for a new store. A bad value of a key that decides the place or
+// the size of the store is an error; others are noted, and have their defaults.
+func usableConfig(f *access.Command, known *registry.Registry) (registry.Config, error) {
+	config, err := known.Config()
+	for _, bad := range registry.ConfigErrors(err) {
+		if bad.Places() {
+			return config, err
+		}
+		f.Streams.Notef("%v: the default applies.", bad)
+	}
+	return config, nil
 }
 
 // The values of --driver that aren't names of drivers.

@@ -25,9 +25,9 @@ the new place; one that took the place of a store's folder is the store's from
 now on.` + access.ExitStatus,
 		Example: "  " + f.Program + " manage ~/projects/myapp",
 		Args:    cobra.ExactArgs(1),
-		RunE: f.Run(func(ctx context.Context, args []string) error {
+		RunE: f.RunStrict(func(ctx context.Context, args []string) error {
 			known := f.Registry()
-			config, err := known.Config()
+			config, err := usableConfig(f, known)
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ size goes too, the oldest first.` + access.ExitStatus,
 		if opts.keep == 0 {
 			config, err := s.Registry.Config()
 			if err != nil {
-				return err
+				f.Streams.Notef("%v: the default applies.", err)
 			}
 			opts.keep = config.Keep
 		}

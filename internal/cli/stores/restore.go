@@ -157,7 +157,7 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 
 func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope plan.Scope) error {
 	began := f.Now()
-	held, err := s.HoldLock(ctx, access.RestoreWait)
+	held, err := s.HoldLock(ctx, access.LockWait)
 	if err != nil {
 		return err
 	}

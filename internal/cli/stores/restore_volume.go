@@ -152,7 +152,7 @@ func nameUsers(f *access.Command, root string) int {
 // run performs the restore.
 func (v *volumeRestore) run(ctx context.Context) error {
 	f, began := v.Command, v.Command.Now()
-	held, err := v.HoldLock(ctx, access.RestoreWait)
+	held, err := v.HoldLock(ctx, access.LockWait)
 	if err != nil {
 		return err
 	}

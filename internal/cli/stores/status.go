@@ -2,6 +2,7 @@ package stores
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -105,18 +105,20 @@ func notes(s *access.Selection) []app.Note {
 	if err := s.CheckThere(); err != nil {
 		notes = append(notes, app.Note{Code: "no-folder", Message: err.Error(), Hint: app.HintOf(err)})
 	}
-	if space, err := disk.SpaceAt(s.Dir()); err == nil {
-		floor := s.Options.Floor
-		if floor == 0 {
-			floor = bands.DefaultFloor(space.Total)
-		}
-		if space.Free < floor {
-			notes = append(notes, app.Note{
-				Code:    "floor",
-				Message: fmt.Sprintf("No automatic checkpoints are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
-				Hint:    "make room on the disk, or set bands.free_floor",
-			})
-		}
+	if err := access.CheckRoom(s); errors.Is(err, bands.ErrNoRoom) {
+		notes = append(notes, app.Note{
+			Code: "floor", Message: fmt.Sprintf("No automatic checkpoints are taken: %v.", err), Hint: "make room on the disk, or set bands.free_floor",
+		})
+	}
+	if failed, err := readAutoFailures(s); err != nil {
+		notes = append(notes, app.Note{Code: "auto-failed", Message: err.Error()})
+	} else if failed.Count > 0 {
+		notes = append(notes, app.Note{
+			Code: "auto-failed",
+			Message: fmt.Sprintf("%s of an automatic checkpoint failed since %s, the last %s: %s", ui.Plural(failed.Count, "attempt"),
+				ui.Since(s.Command.Now(), failed.First), ui.Ago(s.Command.Now(), failed.Last), ui.Line(failed.Error, 200)), //nolint:mnd // two lines
+			Hint: "`" + s.Command.Program + " checkpoint --auto` tries again",
+		})
 	}
 	if former := s.Entry.Former; former != "" {
 		notes = append(notes, app.Note{
@@ -164,8 +166,8 @@ func printStatus(f *access.Command, r *fsStatusJSON, last bands.Snapshot) {
 	for _, path := range r.LeftOut {
 		line("Left out", format.Path(path)+" (no room)")
 	}
-	if r.Latest != nil && r.Latest.Unknown > 0 {
-		line("Not held", ui.Plural(int(r.Latest.Unknown), "path"))
+	if last.Totals.Unknown > 0 {
+		line("Not held", ui.Plural(int(last.Totals.Unknown), "path"))
 	}
 	for _, n := range r.Notes {
 		f.Streams.Printf("\n%s %s\n", f.Streams.Paint(ui.Yellow, "!"), n.Message)

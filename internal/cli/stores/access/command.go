@@ -20,6 +20,10 @@ type Command struct {
 	JSON, Force bool
 	OwnFirst    bool // a repository's own store takes precedence over a .agentfs
 	Quiet       bool // in a hook: prints only errors
+	// Strict is set for commands that make stores: a bad folder of stores in config.toml is an
+	// error, and not replaced by the default.
+	Strict bool
+	late   []string // notes to print when the command has ended
 }
 
 // ExitStatus is the end of the help of every command of stores.
@@ -34,10 +38,38 @@ EXIT STATUS
   5    the store is closed, or its folder isn't there
   130  interrupted`
 
-// Run returns the RunE of a command: it calls do and explains its error.
+// Run returns the RunE of a command: it calls do and explains its error. If config.toml has a bad
+// value for the folder of stores, or can't be read, do works with the default, and a note names it.
 func (c *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return c.Explain(do(cmd.Context(), args))
+		if !c.Strict {
+			c.NoteBadDefaults()
+		}
+		err := do(cmd.Context(), args)
+		for _, note := range c.late {
+			c.Streams.Notef("%s", note)
+		}
+		return c.Explain(err)
+	}
+}
+
+// RunStrict is Run for a command that makes stores.
+func (c *Command) RunStrict(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c.Strict = true
+		return c.Run(do)(cmd, args)
+	}
+}
+
+// NoteBadDefaults has the registry go on with the defaults of config.toml after an error, which is
+// noted once.
+func (c *Command) NoteBadDefaults() {
+	noted := false
+	c.OnBadDefaults = func(err error) {
+		if !noted {
+			noted = true
+			c.Streams.Notef("%v: the default applies.", err)
+		}
 	}
 }
 

@@ -48,6 +48,8 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
 	case errors.Is(err, registry.ErrInVolume):
 		return app.ExitInactive, "choose a folder, and a folder for stores, that no volume has; a store of the driver tree may be anywhere"
+	case errors.Is(err, volume.ErrNotOpen) && registry.PoolClosed(c.Registry()):
+		return app.ExitInactive, run("`%s open --all` mounts it")
 	case errors.Is(err, volume.ErrNotOpen):
 		return app.ExitInactive, run("`%s open` mounts it")
 	case errors.Is(err, volume.ErrNotVolume):

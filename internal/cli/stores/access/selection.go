@@ -25,11 +25,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// How long a command waits for another one that writes to the same store. A restore waits only
-// briefly for another restore, which it would undo at once.
+// LockWait is how long a command waits for another one that writes to the same store. After
+// silentWait it reports that it waits.
 const (
-	LockWait    = 10 * time.Second
-	RestoreWait = 500 * time.Millisecond
+	LockWait   = 10 * time.Second
+	silentWait = 500 * time.Millisecond
 )
 
 // Selection is the store that a command works on, and its tree: for a repository's own store the

@@ -17,15 +17,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// HoldLock acquires the store's lock. It waits for at most wait.
+// HoldLock acquires the store's lock. It waits for at most wait, and reports a wait that isn't short.
 func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.Held, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ending, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	held, err := s.Hold(ctx)
+	soon, stop := context.WithTimeout(ending, silentWait)
+	defer stop()
+	held, err := s.Hold(soon)
+	if errors.Is(err, filelock.ErrLocked) && ending.Err() == nil {
+		if !s.Command.Quiet {
+			s.Command.Streams.Notef("Waiting for another command that works on the store.")
+		}
+		held, err = s.Hold(ending)
+	}
 	if err == nil {
 		s.bind(held)
 	}
@@ -81,9 +90,9 @@ func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capt
 
 // thin removes automatic snapshots beyond the limits, after an automatic snapshot.
 func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause, prune func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
-	config, err := s.Registry.Config()
-	if cause != bands.Auto || err != nil || config.NoPrune {
-		return nil //nolint:nilerr // status reports a bad config.toml; a snapshot doesn't fail by it
+	config, _ := s.Registry.Config() // a bad value has its default, and status reports it
+	if cause != bands.Auto || config.NoPrune {
+		return nil
 	}
 	pruned, err := prune(ctx, held, s.Policy(config.Keep))
 	s.Forget(ctx, pruned.Versions)
@@ -106,8 +115,7 @@ func (c *Command) noteCatalog(err error) {
 	if err == nil || c.Quiet {
 		return
 	}
-	c.Streams.Notef("The catalog isn't up to date: %v", err)
-	c.Streams.Hint("`" + c.Program + " doctor` rebuilds it")
+	c.late = append(c.late, fmt.Sprintf("The catalog isn't up to date: %v", err), "hint: `"+c.Program+" doctor` rebuilds it")
 }
 
 // ScanTree reads the present tree.

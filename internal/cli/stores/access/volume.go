@@ -35,6 +35,23 @@ func Room(s *Selection) volume.Room {
 	return room
 }
 
+// CheckRoom returns bands.ErrNoRoom, wrapped, if no automatic snapshot is taken because too little is
+// free.
+func CheckRoom(s *Selection) error {
+	if !s.IsVolume() {
+		set, err := s.Settle(s.Options)
+		if err == nil {
+			err = set.CheckFloor()
+		}
+		return err
+	}
+	d, err := s.Driver()
+	if err != nil {
+		return err
+	}
+	return volume.CheckRoom(s.Store, d, s.Options)
+}
+
 // SharedRoom returns the number of bytes of a volume's file, or of its bands, that are shared with
 // checkpoints; zero if it is unknown.
 func SharedRoom(s *Selection) int64 {
@@ -98,7 +115,7 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 	if err != nil {
 		return // commands that use the volume report the error
 	}
-	held, err := s.HoldLock(ctx, RestoreWait)
+	held, err := s.HoldLock(ctx, silentWait)
 	if err != nil {
 		if !errors.Is(err, filelock.ErrLocked) && !c.Quiet {
 			c.Streams.Notef("A restore was interrupted, and can't be ended: %v", err)
@@ -160,11 +177,11 @@ func takeVolume(ctx context.Context, s *Selection, o capture.TakeOptions) (taken
 
 // age is thin for a volume, where only the age and the number of snapshots matter.
 func age(ctx context.Context, s *Selection, held *bands.Held, cause bands.Cause) error {
-	config, err := s.Registry.Config()
-	if cause != bands.Auto || err != nil || config.NoPrune {
-		return nil //nolint:nilerr // as in thin
+	config, _ := s.Registry.Config() // a bad value has its default, and status reports it
+	if cause != bands.Auto || config.NoPrune {
+		return nil
 	}
-	_, err = PruneVolume(ctx, s, held, s.Policy(config.Keep))
+	_, err := PruneVolume(ctx, s, held, s.Policy(config.Keep))
 	return err
 }
 
