@@ -15,6 +15,7 @@ type options struct {
 	rows       *regexp.Regexp
 	runs       int
 	json       bool
+	talk       int
 }
 
 func parse(args []string, usage io.Writer) (options, error) {
@@ -25,7 +26,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	f.StringVar(&o.bin, "bin", "bin/entire", "the program to measure")
 	f.StringVar(&o.cache, "cache", filepath.Join(os.TempDir(), "entire-budget"), "folder for what is generated once")
 	f.StringVar(&rows, "rows", "", "measure only rows that match this regular expression")
-	f.IntVar(&o.runs, "n", 15, "number of measurements of a row") //nolint:mnd // the default
+	f.IntVar(&o.runs, "n", 15, "number of measurements of a row")                                       //nolint:mnd // the default
+	f.IntVar(&o.talk, "talk", 8000, "bytes of transcript that each checkpoint of the long record adds") //nolint:mnd // the default
 	f.BoolVar(&o.json, "json", false, "print JSON instead of a table")
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -24,6 +24,17 @@ type history struct {
 	commits     int
 	checkpoints int // number of newest commits that have one
 	talk        int // bytes of transcript per checkpoint
+	// parts is the number of checkpoints of each session, whose transcript grows; then every
+	// commit has a checkpoint. If it is 0, every checkpoint has a session of its own.
+	parts int
+}
+
+func (h history) imported(im *importer) {
+	if h.parts > 0 {
+		im.sessions(h)
+	} else {
+		im.history(h)
+	}
 }
 
 // template returns a generated file or folder of the cache, made on first use.
@@ -46,7 +57,7 @@ func (b *bench) git(dir string, args ...string) string {
 
 // repository returns a fresh copy of a generated repository with an up-to-date index.
 func (b *bench) repository(h history, as string) string {
-	from := b.template(h.name, func(path string) { b.imported(path, func(im *importer) { im.history(h) }) })
+	from := b.template(h.name, func(path string) { b.imported(path, h.imported) })
 	dir := filepath.Join(b.work, as)
 	testkit.Call{Dir: b.work, Env: b.env, Name: "cp", Args: []string{"-a", from, dir}}.Must(b)
 	b.git(dir, "status", "--porcelain")

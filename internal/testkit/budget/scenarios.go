@@ -85,6 +85,7 @@ func scenarios() []scenario {
 		}, oneTurn},
 		{"pages", append(commandRows(pages(), " of 2,000"),
 			&row{Name: "browse, first screen, 2,000 checkpoints", Unit: perVersion, Budget: 77, Command: true}), page},
+		{"scale", scaleRows(), scale},
 		{"bisect", []*row{{Name: "bisect, between two runs, 36,001 files", Unit: perVersion, Budget: 230, Command: true}}, bisect},
 		{"moments", commandRows(momentCommands(), fmt.Sprintf(", %d checkpoints, 2,000 files", manyMoments)), moments},
 		{"context checkpoints", []*row{
