@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -20,15 +21,45 @@ type Part struct {
 	Turns []int64
 }
 
-// Put writes a part of a checkpoint.
-func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
-	_, err := r.exec(ctx, "INSERT INTO checkpoints(name, at, branch) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, branch = excluded.branch",
-		p.Checkpoint, millis(p.At), utf8Of(p.Branch))
+// Slot is a session's part of a checkpoint, whether its transcript can be read or not.
+type Slot struct {
+	Checkpoint, Branch string
+	At                 time.Time
+	// Session is the id of the session's row.
+	Session int64
+	// Files are the paths recorded beside the transcript. They count only if the session has
+	// no turns.
+	Files []string
+}
+
+// PutSlot writes a session's part of a checkpoint.
+func (r *CheckpointRows) PutSlot(ctx context.Context, s Slot) error {
+	checkpoint, err := r.put(ctx, s.Checkpoint, s.Branch, s.At)
 	if err != nil {
 		return err
 	}
-	var checkpoint int64
-	if _, err := r.row(ctx, "SELECT id FROM checkpoints WHERE name = ?", []any{p.Checkpoint}, &checkpoint); err != nil {
+	_, err = r.exec(ctx, "INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?, ?)", s.Session, checkpoint, millis(s.At), utf8Of(s.Branch), utf8Of(strings.Join(s.Files, "\n")))
+	if err != nil {
+		return err
+	}
+	_, err = r.exec(ctx, "UPDATE sessions SET stored = max(1, ?, stored) WHERE id = ?", millis(s.At), s.Session)
+	return err
+}
+
+// put writes a checkpoint and returns the id of its row.
+func (r *CheckpointRows) put(ctx context.Context, name, branch string, at time.Time) (id int64, err error) {
+	_, err = r.exec(ctx, "INSERT INTO checkpoints(name, at, branch) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at, branch = excluded.branch",
+		name, millis(at), utf8Of(branch))
+	if err == nil {
+		_, err = r.row(ctx, "SELECT id FROM checkpoints WHERE name = ?", []any{name}, &id)
+	}
+	return id, err
+}
+
+// Put writes a part of a checkpoint.
+func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
+	checkpoint, err := r.put(ctx, p.Checkpoint, p.Branch, p.At)
+	if err != nil {
 		return err
 	}
 	for _, turn := range p.Turns {
@@ -49,6 +80,9 @@ func (r *CheckpointRows) Put(ctx context.Context, p Part) error {
 // Drop removes a checkpoint and its parts but not the turns.
 func (r *CheckpointRows) Drop(ctx context.Context, name string) error {
 	return r.execAll(ctx, []string{
+		`UPDATE sessions SET stored = ifnull((SELECT max(1, max(o.at)) FROM slots o WHERE o.session = sessions.id AND o.checkpoint <> c.id), 0)
+FROM checkpoints c JOIN slots s ON s.checkpoint = c.id WHERE c.name = ? AND s.session = sessions.id`,
+		"DELETE FROM slots WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)",
 		"DELETE FROM parts WHERE checkpoint = (SELECT id FROM checkpoints WHERE name = ?)", "DELETE FROM checkpoints WHERE name = ?",
 	}, name)
 }

@@ -20,14 +20,19 @@ type Detail struct {
 
 // TurnsOf returns the turns of the checkpoints, the oldest first.
 func (r *Reader) TurnsOf(ctx context.Context, checkpoints []string) ([]Row, error) {
-	names, err := json.Marshal(checkpoints)
-	if err != nil {
-		return nil, err
-	}
 	const from = ` FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id IN
     (SELECT p.turn FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE c.name IN (SELECT value FROM json_each(?)))
 ORDER BY t.at, t.id`
-	return r.rows(ctx, "SELECT "+rowColumns+from, []any{string(names)})
+	return r.rows(ctx, "SELECT "+rowColumns+from, []any{jsonArray(checkpoints)})
+}
+
+// jsonArray returns values as an argument for json_each.
+func jsonArray[T int64 | string](values []T) string {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return "[]" // numbers and texts can be encoded
+	}
+	return string(text)
 }
 
 // Details returns the details of turns, in the order of rows.
@@ -39,12 +44,8 @@ func (r *Reader) Details(ctx context.Context, rows []Row) (details []Detail, err
 		ids[i] = rows[i].ID
 		of[rows[i].ID] = &details[i]
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	const chosen = " IN (SELECT value FROM json_each(?))"
-	args := []any{string(list)}
+	args := []any{jsonArray(ids)}
 	query := "SELECT turn, line, at, tool, text, command, outcome, status, agent FROM calls WHERE turn" + chosen + " ORDER BY id"
 	err = each(ctx, r.conn, query, args, func(rows scanner) error {
 		var c Call

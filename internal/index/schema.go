@@ -7,8 +7,10 @@ const schemaVersion = 5
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, worktree TEXT NOT NULL, live TEXT NOT NULL, cursor TEXT NOT NULL
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, worktree TEXT NOT NULL, live TEXT NOT NULL, cursor TEXT NOT NULL,
+    stored INTEGER NOT NULL DEFAULT 0
 );
+CREATE INDEX sessions_stored ON sessions(stored) WHERE stored > 0;
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, line INTEGER NOT NULL, ending INTEGER NOT NULL,
     at INTEGER NOT NULL, ended INTEGER NOT NULL, branch TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL,
@@ -44,6 +46,10 @@ CREATE TABLE spent (
     PRIMARY KEY (turn, model, sub)
 ) WITHOUT ROWID;
 CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, branch TEXT NOT NULL);
+CREATE TABLE slots (
+    session INTEGER NOT NULL, checkpoint INTEGER NOT NULL, at INTEGER NOT NULL, branch TEXT NOT NULL, files TEXT NOT NULL, PRIMARY KEY (session, checkpoint)
+) WITHOUT ROWID;
+CREATE INDEX slots_checkpoint ON slots(checkpoint);
 CREATE TABLE parts (checkpoint INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (checkpoint, turn)) WITHOUT ROWID;
 CREATE INDEX parts_turn ON parts(turn);
 CREATE TABLE commits (

@@ -51,6 +51,11 @@ const shares = `WITH members AS (SELECT turn, name, label, row_number() OVER (PA
 // first.
 func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Location) ([]Spent, error) {
 	where, args := f.condition()
+	return r.usage(ctx, by, where, args, local)
+}
+
+// usage is Usage for the turns t of sessions s that a condition selects.
+func (r *Reader) usage(ctx context.Context, by Group, where string, args []any, local *time.Location) ([]Spent, error) {
 	from := " FROM spent u JOIN turns t ON t.id = u.turn JOIN sessions s ON s.id = t.session JOIN models o ON o.id = u.model"
 	sums := "sum(u.input), sum(u.cache_write), sum(u.cache_read), sum(u.output), sum(u.messages)"
 	prefix, key, label := "", "''", "''"

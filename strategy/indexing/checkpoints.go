@@ -193,6 +193,10 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if err != nil {
 		return err
 	}
+	err = r.w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, Session: row, Files: s.Meta.FilesTouched})
+	if err != nil {
+		return err
+	}
 	stored, err := segments.Unhashed(ctx, r.Repo, s.Dir)
 	if err != nil {
 		return r.skipped(ctx, s, err)

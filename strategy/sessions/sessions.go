@@ -1,7 +1,5 @@
 // Package sessions lists the sessions recorded in a repository: those of all worktrees whose
 // state is kept between hooks, and those of stored checkpoints, both local and fetched ones.
-//
-// It writes nothing.
 package sessions
 
 import (
@@ -19,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
@@ -54,19 +52,16 @@ type Session struct {
 	Branch string
 	// Started and LastActive are zero if they aren't known.
 	Started, LastActive time.Time
-	// Prompt is the first request, in one line, and Turns the number of requests. For a Stored
-	// session, Complete sets both.
+	// Prompt is the first request, in one line, and Turns the number of requests.
 	Prompt string
 	Turns  int
-	// Files are the files of its checkpoints, and the pending ones, sorted.
+	// Files are the files that its turns changed, and the pending ones, sorted.
 	Files []string
 	// Checkpoints are the checkpoints of its commits, the newest first.
 	Checkpoints []checkpoint.ID
 	Tokens      session.Tokens
 	// Transcript is the path of the agent's own file, empty if it isn't known.
 	Transcript string
-
-	newest checkpoint.Stored // its part of the first of Checkpoints
 }
 
 // Total returns the number of tokens that a session used, including those of subagents.
@@ -85,27 +80,114 @@ type Reader struct {
 	Alive func(pid int, start uint64) bool
 	// Locate is how repositories are found, without the directory.
 	Locate git.Locate
-	// Progress is called with the number of checkpoints read, unless it is nil.
-	Progress func(done, total int64)
+	// Index opens the index. If it returns index.ErrLost, only sessions with a state are listed,
+	// with what their states have.
+	Index func(ctx context.Context) (*index.Reader, error)
 }
 
-// List returns all sessions, the last active one first. Unreadable parts of states are left
-// out and returned as errors beside the list; unreadable checkpoints are left out.
-func (r Reader) List(ctx context.Context) (list []Session, unread []error, err error) {
-	byID := map[string]*Session{}
+// Filter selects sessions; an empty field selects all.
+type Filter struct {
+	// Prefix is the beginning of an id.
+	Prefix string
+	// Agent reports whether sessions of an agent are selected.
+	Agent func(name string) bool
+	// Limit is the maximum number of sessions, 0 for none.
+	Limit int
+}
+
+// Found are sessions, the last active one first.
+type Found struct {
+	Sessions []Session
+	// More is the number of selected sessions beyond the limit.
+	More int
+	// Unread are the errors of unreadable parts of states, which are left out.
+	Unread []error
+}
+
+// List returns the selected sessions. What is known from their conversations and checkpoints is
+// read from the index. Checkpoints that the index lacks because they can't be read are left out.
+func (r Reader) List(ctx context.Context, f Filter) (found Found, err error) {
 	store := session.Open(r.Repo.CommonDir)
 	states, unread := store.All()
+	found.Unread = unread
+	x, err := r.Index(ctx)
+	switch {
+	case errors.Is(err, index.ErrLost):
+		x = nil
+	case err != nil:
+		return Found{}, err
+	default:
+		defer func() { err = errors.Join(err, x.Close()) }()
+	}
+	names := make([]string, len(states)) // of all states: their sessions aren't Stored
+	for i, state := range states {
+		names[i] = state.ID
+	}
+	states = slices.DeleteFunc(states, func(s *session.State) bool {
+		return !strings.HasPrefix(s.ID, f.Prefix) || f.Agent != nil && s.AgentType != "" && !f.Agent(s.AgentType)
+	})
+	slices.SortFunc(states, func(a, b *session.State) int {
+		return cmp.Or(lastActive(b).Compare(lastActive(a)), strings.Compare(a.ID, b.ID))
+	})
+	limit := cmp.Or(f.Limit, -1)
+	if limit > 0 && len(states) > limit {
+		found.More = len(states) - limit
+		states = states[:limit]
+	}
+	list, err := r.withState(ctx, x, store, states, &found)
+	if err != nil {
+		return Found{}, err
+	}
+	if f.Agent != nil {
+		list = slices.DeleteFunc(list, func(s Session) bool { return !f.Agent(s.Agent) })
+	}
+	var rows []index.StoredSession
+	total := 0
+	if x != nil {
+		rows, total, err = x.Sessions(ctx, index.SessionFilter{Without: names, Prefix: f.Prefix, Agent: f.Agent, Stored: true}, limit)
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	found.More += total - len(rows)
+	for i := range rows {
+		list = append(list, stored(&rows[i]))
+	}
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(b.LastActive.Compare(a.LastActive), strings.Compare(a.ID, b.ID))
+	})
+	if limit > 0 && len(list) > limit {
+		found.More += len(list) - limit
+		list = list[:limit]
+	}
+	found.Sessions = list
+	return found, nil
+}
+
+// withState returns the sessions of states.
+func (r Reader) withState(ctx context.Context, x *index.Reader, store *session.Store, states []*session.State, found *Found) ([]Session, error) {
+	names := make([]string, len(states))
+	for i, state := range states {
+		names[i] = state.ID
+	}
+	var rows []index.StoredSession
+	if x != nil {
+		var err error
+		if rows, _, err = x.Sessions(ctx, index.SessionFilter{Names: names}, -1); err != nil {
+			return nil, err
+		}
+	}
+	byName := make(map[string]*index.StoredSession, len(rows))
+	for i := range rows {
+		byName[rows[i].Name] = &rows[i]
+	}
+	list := make([]Session, 0, len(states))
 	branches := map[string]string{}
 	for _, state := range states {
-		s := &Session{
+		s := Session{
 			ID: state.ID, Phase: PhaseOf(state, r.Alive), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
-			LastActive: state.StartedAt, Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
+			LastActive: lastActive(state), Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
 			Transcript: state.TranscriptPath,
-		}
-		for _, at := range []*time.Time{state.LastInteraction, state.EndedAt} {
-			if at != nil && at.After(s.LastActive) {
-				s.LastActive = *at
-			}
 		}
 		if _, known := branches[s.Worktree]; !known && s.Phase != Ended {
 			branches[s.Worktree] = BranchOf(ctx, r.Repo, r.Locate, s.Worktree)
@@ -115,23 +197,70 @@ func (r Reader) List(ctx context.Context) (list []Session, unread []error, err e
 		}
 		prompts, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
 		if err != nil {
-			unread = append(unread, fmt.Errorf("session %s: %w", s.ID, err))
+			found.Unread = append(found.Unread, fmt.Errorf("session %s: %w", s.ID, err))
 		}
 		s.Turns = bytes.Count(prompts, []byte{'\n'}) // a line each
-		byID[s.ID] = s
+		if row := byName[s.ID]; row != nil {
+			s.add(row)
+			if s.Phase == Ended {
+				s.Branch = row.Branch
+			}
+		}
+		list = append(list, s)
 	}
-	if err := r.addCheckpoints(ctx, byID); err != nil {
-		return nil, nil, err
+	return list, nil
+}
+
+// lastActive returns the time of the last event of a session with a state.
+func lastActive(state *session.State) time.Time {
+	last := state.StartedAt
+	for _, at := range []*time.Time{state.LastInteraction, state.EndedAt} {
+		if at != nil && at.After(last) {
+			last = *at
+		}
 	}
-	for _, s := range byID {
-		slices.Sort(s.Files)
-		s.Files = slices.Compact(s.Files)
-		list = append(list, *s)
+	return last
+}
+
+// stored returns a session that is known only from its checkpoints.
+func stored(row *index.StoredSession) Session {
+	s := Session{ID: row.Name, Phase: Stored, Branch: row.Branch, Started: row.First, LastActive: row.Last, Turns: row.Turns}
+	s.add(row)
+	for _, prompt := range row.Prompts {
+		if s.Prompt = prompts.Title(prompt); s.Prompt != "" {
+			return s
+		}
 	}
-	slices.SortFunc(list, func(a, b Session) int {
-		return cmp.Or(b.LastActive.Compare(a.LastActive), strings.Compare(a.ID, b.ID))
-	})
-	return list, unread, nil
+	if len(row.Prompts) > 0 {
+		s.Prompt = row.Prompts[0]
+	}
+	return s
+}
+
+// add adds what the index has of the session.
+func (s *Session) add(row *index.StoredSession) {
+	s.Agent = cmp.Or(s.Agent, row.Agent)
+	s.Files = append(s.Files, row.Files...)
+	slices.Sort(s.Files)
+	s.Files = slices.Compact(s.Files)
+	for _, name := range row.Checkpoints {
+		s.Checkpoints = append(s.Checkpoints, checkpoint.ID(name))
+	}
+	if len(row.Spent) > 0 {
+		s.Tokens = tokens(row.Spent)
+	}
+}
+
+// tokens returns the sum of a session's usage.
+func tokens(list []index.Spent) (sum session.Tokens) {
+	for _, u := range list {
+		t := session.Tokens{Input: u.Input, CacheCreation: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Calls: u.Messages}
+		if u.Subagent {
+			t = session.Tokens{Subagents: &t}
+		}
+		sum = sum.Plus(t)
+	}
+	return sum
 }
 
 // Find returns the sessions whose ids begin with prefix, in the order of List.
@@ -139,13 +268,13 @@ func (r Reader) Find(ctx context.Context, prefix string) ([]Session, error) {
 	if len(prefix) < LeastPrefix {
 		return nil, nil
 	}
-	list, _, err := r.List(ctx)
-	return slices.DeleteFunc(list, func(s Session) bool { return !strings.HasPrefix(s.ID, prefix) }), err
+	found, err := r.List(ctx, Filter{Prefix: prefix})
+	return found.Sessions, err
 }
 
-// Named reports whether Find may return a session for prefix, without reading checkpoints,
-// from the states and the messages on the metadata branches. It misses a session that is only
-// on a branch without messages, such as a squashed one.
+// Named reports whether Find may return a session for prefix, without opening the index, from
+// the states and the messages on the metadata branches. It misses a session that is only on a
+// branch without messages, such as a squashed one.
 func (r Reader) Named(ctx context.Context, prefix string) (bool, error) {
 	states, _ := session.Open(r.Repo.CommonDir).All()
 	if slices.ContainsFunc(states, func(s *session.State) bool { return strings.HasPrefix(s.ID, prefix) }) {
@@ -153,27 +282,6 @@ func (r Reader) Named(ctx context.Context, prefix string) (bool, error) {
 	}
 	messages, err := gitlog.Messages(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.BranchesAsRevisions()...)
 	return len(messages) > 0, err
-}
-
-// Complete reads the fields of a Stored session that List leaves out.
-func (r Reader) Complete(ctx context.Context, s *Session) error {
-	if s.Phase != Stored {
-		return nil
-	}
-	stored, err := s.newest.Prompts(ctx, r.Repo)
-	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return fmt.Errorf("session %s: %w", s.ID, err)
-	}
-	s.Turns = len(stored)
-	for _, prompt := range stored {
-		if s.Prompt = prompts.Title(prompt); s.Prompt != "" {
-			return nil
-		}
-	}
-	if len(stored) > 0 {
-		s.Prompt = checkpoint.FirstPrompt(stored[0])
-	}
-	return nil
 }
 
 // PhaseOf returns the phase of a session with a state.
@@ -188,87 +296,6 @@ func PhaseOf(s *session.State, alive func(pid int, start uint64) bool) Phase {
 		return Active
 	default:
 		return Idle
-	}
-}
-
-// addCheckpoints adds the sessions in the checkpoints of all metadata branches.
-func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) error {
-	trees, err := checkpoint.Trees(ctx, r.Repo)
-	if err != nil {
-		return err
-	}
-	parts, read := map[string][]part{}, map[checkpoint.ID]bool{}
-	for _, tree := range trees {
-		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
-		if err != nil {
-			return err
-		}
-		for i, id := range ids {
-			if r.Progress != nil {
-				r.Progress(int64(i), int64(len(ids)))
-			}
-			if read[id] {
-				continue
-			}
-			c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				continue // skip it, but not the others
-			}
-			read[id] = true
-			for _, stored := range c.Sessions {
-				if name := transcript.SessionID(stored.Meta.SessionID); session.CheckID(name) == nil {
-					parts[name] = append(parts[name], part{id, stored})
-				}
-			}
-		}
-	}
-	for name, of := range parts {
-		s := byID[name]
-		if s == nil {
-			s = &Session{ID: name, Phase: Stored}
-			byID[name] = s
-		}
-		s.add(of)
-	}
-	return nil
-}
-
-// part is a session's part of a checkpoint.
-type part struct {
-	id     checkpoint.ID
-	stored checkpoint.Stored
-}
-
-// add adds the session's parts of checkpoints.
-func (s *Session) add(parts []part) {
-	slices.SortFunc(parts, func(a, b part) int {
-		return cmp.Or(b.stored.Meta.CreatedAt.Compare(a.stored.Meta.CreatedAt), strings.Compare(string(a.id), string(b.id)))
-	})
-	var sum session.Tokens
-	for _, p := range parts {
-		s.Files = append(s.Files, p.stored.Meta.FilesTouched...)
-		if !slices.Contains(s.Checkpoints, p.id) {
-			s.Checkpoints = append(s.Checkpoints, p.id)
-		}
-		if t := p.stored.Meta.TokenUsage; t != nil {
-			sum = sum.Plus(*t)
-		}
-	}
-	s.newest = parts[0].stored
-	newest, oldest := &s.newest.Meta, &parts[len(parts)-1].stored.Meta
-	s.Agent = cmp.Or(s.Agent, newest.Agent)
-	if s.Phase == Stored || s.Phase == Ended {
-		s.Branch = newest.Branch
-	}
-	if s.Phase != Stored {
-		return
-	}
-	s.Started, s.LastActive, s.Tokens = oldest.CreatedAt, newest.CreatedAt, sum
-	if total := newest.SessionTokenUsage; total != nil { // of the whole session
-		s.Tokens = *total
 	}
 }
 

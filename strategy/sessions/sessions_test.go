@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
@@ -42,10 +44,12 @@ func TestPhases(t *testing.T) {
 		want[id] = c.want
 	}
 	reader := sessions.Reader{Repo: repo, Alive: func(pid int, _ uint64) bool { return pid == 1 }, Locate: git.Locate{}}
-	list, unread, err := reader.List(t.Context())
-	if err != nil || len(unread) > 0 {
-		t.Fatal(err, unread)
+	reader.Index = func(context.Context) (*index.Reader, error) { return nil, index.ErrLost }
+	all, err := reader.List(t.Context(), sessions.Filter{})
+	if err != nil || len(all.Unread) > 0 {
+		t.Fatal(err, all.Unread)
 	}
+	list := all.Sessions
 	got := map[string]sessions.Phase{}
 	for _, s := range list {
 		got[s.ID] = s.Phase

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -51,7 +52,24 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 
 // Sessions lists the sessions of a repository.
 func (a *App) Sessions(repo *git.Repo) sessions.Reader {
-	return sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
+	return sessions.Reader{
+		Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ},
+		Index: func(ctx context.Context) (*index.Reader, error) { return a.OpenIndex(ctx, repo) },
+	}
+}
+
+// OpenIndex opens the index of a repository for a query, brought up to date with the record. It
+// shows the progress.
+func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
+	filler := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	err = a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
+		r, err = filler.Open(ctx, reach)
+		return err
+	})
+	if errors.Is(err, index.ErrBusy) {
+		return nil, WithHint(errors.New("another process is filling the index"), "try again in a moment")
+	}
+	return r, err
 }
 
 // BandOptions returns the settings of snapshots as options of the recorder.

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -103,15 +102,7 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 			q.filter.File = paths[0]
 		}
 	}
-	filler := q.app.Recorder(repo, q.app.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
-	var r *index.Reader
-	err = q.app.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
-		r, err = filler.Open(ctx, reach)
-		return err
-	})
-	if errors.Is(err, index.ErrBusy) {
-		return app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
-	}
+	r, err := q.app.OpenIndex(ctx, repo)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // most is the maximum number of values of a kind.
@@ -103,17 +106,20 @@ func value(text, about string) cobra.Completion {
 	return cobra.CompletionWithDesc(text, ui.Line(about, format.ListedWidth))
 }
 
-// Sessions lists the most recently active sessions.
+// Sessions lists the most recently active sessions. It doesn't update the index, and without one it
+// lists those with a state.
 func Sessions(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
 	reader := a.Sessions(repo)
-	all, _, err := reader.List(ctx)
+	reader.Index = func(ctx context.Context) (*index.Reader, error) {
+		return index.Open(ctx, index.At(workspace.RecordsDir(repo)))
+	}
+	all, err := reader.List(ctx, sessions.Filter{Limit: most})
 	if err != nil {
 		return nil, err
 	}
 	var found []cobra.Completion
-	for i := range all[:min(len(all), most)] {
-		s := &all[i]
-		if reader.Complete(ctx, s) == nil && ui.Line(s.ID, format.MaxNameWidth) == s.ID {
+	for _, s := range all.Sessions {
+		if ui.Line(s.ID, format.MaxNameWidth) == s.ID {
 			found = append(found, value(s.ID, ui.Ago(a.Now(), s.LastActive)+" "+s.Prompt))
 		}
 	}

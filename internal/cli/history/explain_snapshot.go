@@ -63,14 +63,7 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 // indexedTurn returns the turn of a session that has the snapshot at its end, else the one that has
 // it at its beginning; the zero value if the index has neither.
 func (e *explaining) indexedTurn(ctx context.Context, rec *strategy.Recorder, p points.Point) (turn index.Row, err error) {
-	var r *index.Reader
-	err = e.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
-		r, err = rec.Indexing().Filler.Open(ctx, reach)
-		return err
-	})
-	if errors.Is(err, index.ErrBusy) {
-		return turn, app.WithHint(errors.New("another process is filling the index"), "try again in a moment")
-	}
+	r, err := e.OpenIndex(ctx, rec.Repo)
 	if err != nil {
 		return turn, err
 	}

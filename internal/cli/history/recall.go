@@ -63,7 +63,7 @@ type recalling struct {
 	briefer briefer
 	// sessions lists the sessions of the repository.
 	sessions interface {
-		List(ctx context.Context) (list []sessions.Session, unread []error, err error)
+		List(ctx context.Context, f sessions.Filter) (sessions.Found, error)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 // listedBranch is the maximum width of a branch's name in a list.
@@ -91,16 +92,16 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 		return recallError(err, "")
 	}
 	if opts.agent != "" {
-		known, unread, err := r.sessions.List(ctx)
+		known, err := r.sessions.List(ctx, sessions.Filter{Agent: func(name string) bool { return app.MatchesAgent(opts.agent, name) }})
 		if err != nil {
 			return err
 		}
-		for _, err := range unread {
+		for _, err := range known.Unread {
 			r.Streams.Notef("Not searched in full: %v", err)
 		}
 		wanted := map[string]bool{}
-		for _, s := range known {
-			wanted[s.ID] = app.MatchesAgent(opts.agent, s.Agent)
+		for _, s := range known.Sessions {
+			wanted[s.ID] = true
 		}
 		list = slices.DeleteFunc(list, func(e contextstore.Entry) bool { return !wanted[e.Session] })
 		if opts.limit > 0 {

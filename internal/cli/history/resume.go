@@ -170,7 +170,7 @@ func (r *resuming) carrier(ctx context.Context, what string) error {
 	_, unknown := errors.AsType[*points.PointError](err)
 	var named []sessions.Session
 	if mayBeSession(what) && (unknown || isID(what)) { // not a name such as HEAD
-		// Read all checkpoints only if the text is nothing else, or a record names such a session.
+		// Open the index only if the text is nothing else, or a record names such a session.
 		reader := r.Sessions(r.repo)
 		known := unknown
 		var unread error

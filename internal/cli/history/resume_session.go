@@ -23,17 +23,11 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if !r.Prompter.Interactive() {
 		return "", app.WithHint(app.Usagef("an argument is missing"), "type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions")
 	}
-	reader := r.Sessions(r.repo)
-	list, _, err := reader.List(ctx)
+	found, err := r.Sessions(r.repo).List(ctx, sessions.Filter{Limit: mostSessions})
 	if err != nil {
 		return "", err
 	}
-	list = list[:min(len(list), mostSessions)]
-	for i := range list {
-		if err := reader.Complete(ctx, &list[i]); err != nil {
-			return "", err
-		}
-	}
+	list := found.Sessions
 	if len(list) == 0 {
 		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records those of your agent")
 	}

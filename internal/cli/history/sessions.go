@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,50 +108,37 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	if err := repo.ReadLazily(); err != nil {
 		return err
 	}
-	reader := a.Sessions(repo)
-	var list []sessions.Session
-	var unread []error
-	err = a.Streams.Count("Reading checkpoints", func(tick func(done, total int64)) (err error) {
-		reader.Progress = tick
-		list, unread, err = reader.List(ctx)
-		return err
-	})
+	filter := sessions.Filter{Limit: opts.limit}
+	if opts.all {
+		filter.Limit = 0
+	}
+	if opts.agent != "" {
+		filter.Agent = func(name string) bool { return app.MatchesAgent(opts.agent, name) }
+	}
+	found, err := a.Sessions(repo).List(ctx, filter)
 	if err != nil {
 		return err
 	}
-	if opts.agent != "" {
-		list = slices.DeleteFunc(list, func(s sessions.Session) bool { return !app.MatchesAgent(opts.agent, s.Agent) })
-	}
-	for _, err := range unread {
+	for _, err := range found.Unread {
 		a.Streams.Notef("Not listed in full: %v", err)
 	}
-	more := 0
-	if !opts.all && len(list) > opts.limit {
-		more = len(list) - opts.limit
-		list = list[:opts.limit]
-	}
+	list, more := found.Sessions, found.More
 	if opts.json {
 		return a.Streams.JSONList(ui.JSONList{
 			Key: "sessions",
 			Entries: func(yield func(any, error) bool) {
-				for _, s := range list { // each is completed before it is printed
-					err := reader.Complete(ctx, &s)
+				for _, s := range list {
 					if !yield(sessionJSON{
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
 						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
 						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
-					}, err) {
+					}, nil) {
 						return
 					}
 				}
 			},
 			After: func() any { return moreJSON{more} },
 		})
-	}
-	for i := range list {
-		if err := reader.Complete(ctx, &list[i]); err != nil {
-			return err
-		}
 	}
 	if len(list) == 0 {
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")

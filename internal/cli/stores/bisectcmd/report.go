@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
-	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -180,12 +178,7 @@ func (c *command) fromIndex(ctx context.Context, at *culprit, t *turnJSON) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	filler := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
-	var r *index.Reader
-	err = c.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
-		r, err = filler.Open(ctx, reach)
-		return err
-	})
+	r, err := c.OpenIndex(ctx, repo)
 	if err != nil {
 		return err
 	}
