@@ -109,6 +109,17 @@ func (r *CheckpointRows) Linked(ctx context.Context, session int64, name string)
 	return turns, explain(rows.Err())
 }
 
+// OnlyTurn returns the turn of a session in a checkpoint, 0 if there is none or more than one.
+func (r *CheckpointRows) OnlyTurn(ctx context.Context, session int64, name string) (turn int64, err error) {
+	n := 0
+	_, err = r.row(ctx, "SELECT count(*), max(t.id) FROM checkpoints c JOIN parts p ON p.checkpoint = c.id JOIN turns t ON t.id = p.turn WHERE c.name = ? AND t.session = ? HAVING count(*) > 0",
+		[]any{name, session}, &n, &turn)
+	if n != 1 {
+		turn = 0
+	}
+	return turn, err
+}
+
 // SeenBlobs reports whether a set of blobs is recorded as read, and records it.
 func (r *CheckpointRows) SeenBlobs(ctx context.Context, hash int64) (seen bool, err error) {
 	result, err := r.exec(ctx, "INSERT OR IGNORE INTO blobs VALUES (?)", hash)

@@ -68,7 +68,7 @@ func (r *Reader) Details(ctx context.Context, rows []Row) (details []Detail, err
 		if err := rows.Scan(&turn, &f.Path, &f.Added, &f.Removed, &source, &f.Reverted); err != nil {
 			return err
 		}
-		f.Edited, f.Observed = source&sourceEdit != 0, source&sourceSnapshot != 0
+		f.Edited, f.Observed, f.Recorded = source&sourceEdit != 0, source&sourceSnapshot != 0, source&sourceRecord != 0
 		of[turn].Files = append(of[turn].Files, f)
 		return nil
 	})

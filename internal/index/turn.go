@@ -51,8 +51,9 @@ type Call struct {
 type FileChange struct {
 	Path           string
 	Added, Removed int
-	// Edited is set if an edit tool changed it, Observed if it differs between snapshots.
-	Edited, Observed bool
+	// Edited is set if an edit tool changed it, Observed if it differs between snapshots,
+	// Recorded if a checkpoint has it as a change of the turn.
+	Edited, Observed, Recorded bool
 	// Before and After are prefixes of hashes of its contents, empty if unknown, a zero
 	// byte if the file does not exist.
 	Before, After []byte
@@ -61,6 +62,7 @@ type FileChange struct {
 const (
 	sourceEdit = 1 << iota
 	sourceSnapshot
+	sourceRecord
 )
 
 // Message is a message of a model.

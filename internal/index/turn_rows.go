@@ -42,10 +42,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 		return 0, err
 	}
 	if found {
-		// Keep the data of subagents and the changes found by snapshots.
+		// Keep the data of subagents and the changes found by snapshots and in checkpoints.
 		err := r.execAll(ctx, []string{
 			"DELETE FROM calls WHERE turn = ? AND agent = ''", "DELETE FROM files WHERE turn = ? AND source = 1",
-			"UPDATE files SET source = 2 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
+			"UPDATE files SET source = source & 6 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
 		}, id)
 		if err != nil {
 			return 0, err
@@ -91,7 +91,7 @@ func (r *TurnRows) addCalls(ctx context.Context, turn int64, calls []Call, agent
 }
 
 // putFiles adds files to a turn. The line counts of snapshots take precedence over those of
-// edits.
+// edits, and these over those of checkpoints, which have only the lines that were committed.
 func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange) error {
 	for i := range files {
 		f := &files[i]
@@ -106,10 +106,13 @@ func (r *TurnRows) putFiles(ctx context.Context, turn int64, files []FileChange)
 		if f.Observed {
 			source |= sourceSnapshot
 		}
+		if f.Recorded {
+			source |= sourceRecord
+		}
 		_, err = r.exec(ctx, `INSERT INTO files(turn, path, added, removed, source, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (turn, path) DO UPDATE SET source = source | excluded.source,
-    added = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.added ELSE added END,
-    removed = CASE WHEN excluded.source & 2 OR NOT source & 2 THEN excluded.removed ELSE removed END,
+    added = CASE WHEN excluded.source & 2 OR source & 3 = 0 OR excluded.source & 1 AND NOT source & 2 THEN excluded.added ELSE added END,
+    removed = CASE WHEN excluded.source & 2 OR source & 3 = 0 OR excluded.source & 1 AND NOT source & 2 THEN excluded.removed ELSE removed END,
     before = CASE WHEN excluded.source & 2 THEN excluded.before ELSE before END, after = CASE WHEN excluded.source & 2 THEN excluded.after ELSE after END`,
 			turn, path, f.Added, f.Removed, source, notNil(f.Before), notNil(f.After))
 		if err != nil {
@@ -126,7 +129,7 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// AddFiles adds files that differ between snapshots to a turn.
+// AddFiles adds files that differ between snapshots, or that a checkpoint has, to a turn.
 func (r *TurnRows) AddFiles(ctx context.Context, turn int64, files []FileChange) error {
 	if len(files) == 0 {
 		return nil
@@ -320,6 +323,13 @@ func (r *TurnRows) textOf(ctx context.Context, turn int64, kind Kind) (string, e
 // none.
 func (r *TurnRows) At(ctx context.Context, session int64, end int) (id int64, err error) {
 	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND line < ? ORDER BY line DESC LIMIT 1", []any{session, end}, &id)
+	return id, err
+}
+
+// From returns the first turn of a session that begins at a line or after it, 0 if there is none.
+// The record of a turn may name a line before that of its prompt.
+func (r *TurnRows) From(ctx context.Context, session int64, line int) (id int64, err error) {
+	_, err = r.row(ctx, "SELECT id FROM turns WHERE session = ? AND line >= ? ORDER BY line LIMIT 1", []any{session, line}, &id)
 	return id, err
 }
 

@@ -58,7 +58,7 @@ func (r *Reader) ChangedFiles(ctx context.Context, turn int64) (list []ChangedFi
 	return collect(ctx, r.conn, query, []any{turn}, func(rows scanner, f *ChangedFile) error {
 		source := 0
 		err := rows.Scan(&f.Path, &f.Added, &f.Removed, &source, &f.Before, &f.After, &f.Reverted)
-		f.Edited, f.Observed = source&sourceEdit != 0, source&sourceSnapshot != 0
+		f.Edited, f.Observed, f.Recorded = source&sourceEdit != 0, source&sourceSnapshot != 0, source&sourceRecord != 0
 		return err
 	})
 }

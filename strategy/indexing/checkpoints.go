@@ -216,11 +216,11 @@ func (r *run) slot(ctx context.Context, s slot) error {
 		covered = covered && seen
 	}
 	if covered && s.Meta.TranscriptLines > 0 {
-		return r.w.Checkpoints.Put(ctx, part)
+		return r.putPart(ctx, s, row, part)
 	}
 	// Read from the last turn that the index has of the session, if that is at the same line
 	// of this transcript, else all.
-	reader := storedReader{r.Repo, stored, s.Meta.Model}
+	reader := storedReader{r.Repo, stored, &s.Meta}
 	var drafts []*turnDraft
 	lines, from := 0, 0
 	if total := s.Meta.TranscriptLines; at.Line > 0 && total > at.Line {
@@ -244,7 +244,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 			return err
 		}
 	}
-	if err := r.w.Checkpoints.Put(ctx, part); err != nil {
+	if err := r.putPart(ctx, s, row, part); err != nil {
 		return err
 	}
 	if agent == "" && len(drafts) > 0 {
@@ -274,6 +274,56 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live})
 }
 
+// putPart writes a slot's part of a checkpoint, and adds the files of the slot to the turns that
+// changed them: those that the record of the lines names, else the only turn of the part.
+func (r *run) putPart(ctx context.Context, s slot, row int64, part index.Part) error {
+	if err := r.w.Checkpoints.Put(ctx, part); err != nil {
+		return err
+	}
+	a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
+	lines := map[string]checkpoint.FileAttribution{}
+	for _, f := range a.Files {
+		lines[string(f.Path)] = f
+	}
+	only, err := r.w.Checkpoints.OnlyTurn(ctx, row, string(s.id))
+	if err != nil {
+		return err
+	}
+	files := map[int64][]index.FileChange{}
+	for _, path := range s.Meta.FilesTouched {
+		f := lines[path]
+		added := map[int64]int{} // by turn
+		for n, written := range checkpoint.ParseWritten(f.Written) {
+			if n >= len(a.Writers) || a.Writers[n].Turn < 0 || a.Writers[n].Turn >= len(a.Turns) {
+				continue
+			}
+			turn, err := r.w.Turns.From(ctx, row, a.Turns[a.Writers[n].Turn].Line)
+			if err != nil {
+				return err
+			}
+			if turn != 0 {
+				added[turn] += written.Len()
+			}
+		}
+		if len(added) == 0 && only != 0 {
+			added[only] = checkpoint.ParseRanges(f.AgentRanges).Len()
+		}
+		for turn, n := range added {
+			change := index.FileChange{Path: path, Added: n, Recorded: true}
+			if turn == only {
+				change.Removed = checkpoint.ParseRanges(f.RemovedRanges).Len()
+			}
+			files[turn] = append(files[turn], change)
+		}
+	}
+	for turn, changes := range files {
+		if err := r.w.Turns.AddFiles(ctx, turn, changes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // skipped logs why a slot isn't indexed, unless the error ends the run.
 func (r *run) skipped(ctx context.Context, s slot, err error) error {
 	if ctx.Err() == nil && !errors.Is(err, index.ErrLost) && !errors.Is(err, index.ErrBusy) {
@@ -290,12 +340,12 @@ func (r *run) skipped(ctx context.Context, s slot, err error) error {
 type storedReader struct {
 	repo   *git.Repo
 	stored segments.Transcript
-	model  string // that the session used last
+	meta   *checkpoint.SessionMeta
 }
 
 // span reads part of a transcript, and returns the number of the transcript's lines.
 func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
-	t := turnReader{model: sr.model}
+	t := turnReader{model: sr.meta.Model, known: sr.meta.FilesTouched}
 	err = sr.stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		t.line(line, n, 0)
 		lines = n + 1

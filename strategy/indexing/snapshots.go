@@ -153,7 +153,7 @@ func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapsh
 	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
-	if to.Root == sr.Repo.Root {
+	if sr.Repo.Root != "" { // also if the snapshots are of another worktree, or of a copied repository
 		ignored, err := gitwork.Ignored(ctx, sr.Repo, paths)
 		if err != nil {
 			return nil, err

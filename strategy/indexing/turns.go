@@ -33,6 +33,8 @@ const (
 // turnReader assembles turns from the redacted lines of a transcript.
 type turnReader struct {
 	root string // of the worktree, empty if it isn't known
+	// known are files of the session, relative to the root.
+	known []string
 	// subagent reports whether the transcript is a subagent's, all of which is one turn.
 	subagent bool
 	turns    []*turnDraft
@@ -351,8 +353,19 @@ func (d *turnDraft) patched(change *index.FileChange, patch transcript.Value) {
 	}
 }
 
-// relative returns a path relative to the root of the worktree, or to the working directory.
+// relative returns a path relative to the root of the worktree, or to the working directory. If the
+// root isn't known, it is the directory of a known file that has the working directory in it.
 func (t *turnReader) relative(name string) string {
+	longest := ""
+	for _, file := range t.known {
+		root, found := strings.CutSuffix(name, "/"+file)
+		if found && t.root == "" && len(file) > len(longest) && (t.cwd == root || strings.HasPrefix(t.cwd, root+"/")) {
+			longest = file
+		}
+	}
+	if longest != "" {
+		return longest
+	}
 	for _, dir := range []string{t.root, t.cwd} {
 		if rest, below := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); below && dir != "" && rest != "" {
 			return path.Clean(rest)

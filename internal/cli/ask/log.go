@@ -241,6 +241,7 @@ type fileJSON struct {
 	Observed  bool   `json:"observed"`
 	Reverted  bool   `json:"reverted"`
 	Committed bool   `json:"committed"`
+	Recorded  bool   `json:"recorded"`
 }
 
 type commandJSON struct {
@@ -261,7 +262,7 @@ func newLogJSON(e *entry) logJSON {
 	j := logJSON{Turn: newTurnJSON(&e.Row), Changed: []fileJSON{}}
 	for _, f := range e.files {
 		j.Changed = append(j.Changed, fileJSON{
-			Path: f.Path, Added: f.Added, Removed: f.Removed, Edited: f.Edited, Observed: f.Observed, Reverted: f.Reverted, Committed: len(e.Checkpoints) > 0,
+			Path: f.Path, Added: f.Added, Removed: f.Removed, Edited: f.Edited, Observed: f.Observed, Reverted: f.Reverted, Committed: len(e.Checkpoints) > 0, Recorded: f.Recorded,
 		})
 	}
 	for _, c := range e.commands {
