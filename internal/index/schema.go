@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // tables creates the tables in an empty database.
 const tables = `
