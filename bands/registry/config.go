@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,9 +40,9 @@ type Config struct {
 // keepCount is the number of snapshots to keep if the file has auto_prune alone.
 const keepCount = 100
 
-// ConfigError names a key of config.toml with a bad value; the key is empty if
-// the whole file can't be read.
-type ConfigError struct{ File, Key, Problem string }
+// ConfigError names a key of config.toml with a bad value, Got, or one that means nothing; the key is
+// empty if the whole file can't be read.
+type ConfigError struct{ File, Key, Got, Problem string }
 
 func (e *ConfigError) Error() string {
 	if e.Key == "" {
@@ -234,7 +235,16 @@ func expandHome(path, home string) string {
 }
 
 func (c *configReader) wrong(key, want string) {
-	c.bad = append(c.bad, &ConfigError{File: c.file, Key: key, Problem: "must be " + want})
+	table, name, _ := strings.Cut(key, ".")
+	got := c.tables[table]
+	if values, ok := got.(map[string]any); ok && name != "" {
+		got = values[name]
+	}
+	text := fmt.Sprint(got)
+	if s, ok := got.(string); ok {
+		text = strconv.Quote(s)
+	}
+	c.bad = append(c.bad, &ConfigError{File: c.file, Key: key, Got: text, Problem: "must be " + want})
 }
 
 // value reads the value of key, which is "table.name". It returns false if the file has none or one

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -45,7 +46,7 @@ EXIT STATUS
 		},
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			w, s := a.Streams, a.Settings(here(a))
+			w, s := a.Streams, WithStores(a, a.Settings(here(a)))
 			if asJSON {
 				return w.JSON(JSON(&s))
 			}
@@ -66,6 +67,20 @@ EXIT STATUS
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))
 	return cmd
+}
+
+// WithStores returns settings with the problems and unknown keys of config.toml, the settings of
+// stores, added to theirs.
+func WithStores(a *app.App, s settings.Settings) settings.Settings {
+	_, err := a.Registry().Config()
+	for _, bad := range registry.ConfigErrors(err) {
+		if bad.Key != "" && bad.Got == "" {
+			s.Unknown = append(s.Unknown, settings.UnknownKey{Key: bad.Key, File: bad.File})
+			continue
+		}
+		s.Problems = append(s.Problems, settings.Problem{Where: bad.File, Key: bad.Key, Got: bad.Got, Allowed: strings.TrimPrefix(bad.Problem, "must be ")})
+	}
+	return s
 }
 
 // Shown returns a value for a table, with - for an empty string.

@@ -70,7 +70,8 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 		},
 		// Problems of the settings.
 		func(context.Context) ([]doctor.Finding, error) {
-			notes := config.SettingsNotes(&is)
+			all := config.WithStores(a, is)
+			notes := config.SettingsNotes(&all)
 			list := make([]doctor.Finding, 0, len(notes))
 			for _, n := range notes {
 				f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}

@@ -166,9 +166,10 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	if copies.Count > 0 {
 		r.Copies = &copies
 	}
-	files := config.NewSettingsJSON(&s)
+	all := config.WithStores(a, s)
+	files := config.NewSettingsJSON(&all)
 	r.Settings = &files
-	r.Notes = append(r.Notes, config.SettingsNotes(&s)...)
+	r.Notes = append(r.Notes, config.SettingsNotes(&all)...)
 	if s.Configured {
 		addHooks(ctx, a, r, repo, s.Enabled)
 	}

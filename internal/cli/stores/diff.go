@@ -37,7 +37,9 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			versions := versionsOf(cmd, args)
-			return f.Explain(runFSDiff(cmd.Context(), f, eachVersion(versions), args[len(versions):]))
+			return f.Run(func(ctx context.Context, args []string) error {
+				return runFSDiff(ctx, f, eachVersion(versions), args[len(versions):])
+			})(cmd, args)
 		},
 	}
 	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")

@@ -71,7 +71,7 @@ It asks first, unless --force is given. --dry-run shows what would change.` + ac
 			if cmd.Flags().Changed("keep-git") {
 				opts.keepGit = &keepGit
 			}
-			return f.Explain(runFSRestore(cmd.Context(), f, opts, args[0]))
+			return f.Run(func(ctx context.Context, args []string) error { return runFSRestore(ctx, f, opts, args[0]) })(cmd, args)
 		},
 	}
 	cmd.ValidArgsFunction = completeVersions(f, 1, "")
