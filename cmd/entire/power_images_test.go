@@ -156,7 +156,7 @@ func powerStages() []powerStage {
 				p.Sh("sync --file-system .") // otherwise the tree itself is undefined
 			},
 		},
-		{name: "a rewind", do: func(p *play) { p.runs("rewind", "--to", "v3") }, holds: tree("early")},
+		{name: "a rewind", do: func(p *play) { p.runs("rewind", "--to", "v3", "--force") }, holds: tree("early")},
 		{name: "its undo", do: func(p *play) { p.runs("rewind", "--undo") }, holds: tree("late")},
 		{
 			name: "a commit of the rest", do: func(p *play) { safely(p, "add", "b.txt"); safely(p, "commit", "-q", "-m", "b") },
