@@ -25,16 +25,24 @@ const noLink = "none"
 // scissors is the end of the line below which git shows the diff in a message file.
 const scissors = " ------------------------ >8 ------------------------"
 
-// IDs returns the checkpoint ids in a commit message in order, without duplicates. A line counts
-// anywhere, indented or not, if it consists of the key and 12 hex digits, optionally followed by
-// white space and more text. Commented lines and the text after git's scissors line don't count.
+// IDs returns the checkpoint ids in the trailers of a commit message in order, without duplicates
+// (docs/formats/checkpoint.md). An id that the text quotes is not one of them.
 func IDs(message string) []ID {
 	var ids []ID
-	for line := range strings.Lines(message) {
-		if isScissors(line) {
-			break
+	lines := slices.Collect(strings.Lines(message))
+	for _, i := range keyTrailers(lines) {
+		if id, ok := lineID(strings.TrimLeft(lines[i], " \t")); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
-		if id, ok := lineID(strings.TrimLeft(line, " \t")); ok && !slices.Contains(ids, id) {
+	}
+	return ids
+}
+
+// NoteIDs returns the checkpoint ids in a git note in order, without duplicates.
+func NoteIDs(note string) []ID {
+	var ids []ID
+	for line := range strings.Lines(note) {
+		if id, ok := lineID(line); ok && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -43,20 +51,21 @@ func IDs(message string) []ID {
 
 // IDsOf returns the checkpoint ids of a commit: those in its message, and those in the note that is
 // kept beside it if no hook could edit the message.
-func IDsOf(c git.Commit) []ID { return IDs(c.Message + "\n" + c.Note) }
+func IDsOf(c git.Commit) []ID {
+	ids := IDs(c.Message)
+	for _, id := range NoteIDs(c.Note) {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 
 // Declines reports whether the author of a commit message declines a link: the message has the
 // trailer with the value none.
 func Declines(message string) bool {
-	for line := range strings.Lines(message) {
-		if isScissors(line) {
-			break
-		}
-		if declines(line) {
-			return true
-		}
-	}
-	return false
+	lines := slices.Collect(strings.Lines(message))
+	return slices.ContainsFunc(keyTrailers(lines), func(i int) bool { return declines(lines[i]) })
 }
 
 func declines(line string) bool {
@@ -66,28 +75,44 @@ func declines(line string) bool {
 
 // StripDeclined returns the message without the lines for which [Declines] is true, like
 // [StripIDs].
-func StripDeclined(message string) string { return stripLines(message, declines) }
+func StripDeclined(message string) string {
+	return stripLines(message, func(line string, isTrailer bool) bool { return isTrailer && declines(line) })
+}
 
-// StripIDs returns the message without the lines that begin with the trailer. A blank line is
-// dropped if a removal leaves two together or one at the end of the message. Indented lines,
-// comments and the text after the scissors line stay, and a message without the trailer is returned
-// unchanged.
-func StripIDs(message string) string {
-	return stripLines(message, func(line string) bool {
-		_, ok := lineID(line)
-		return ok
+// StripIDs returns the message without the lines from which [IDs] reads ids, and without other
+// lines that begin with the trailer and have one of the given ids: git joins messages without
+// regard to their trailers. A blank line is dropped if a removal leaves two together or one at the
+// end of the message. All other lines stay, and a message without ids is returned unchanged.
+func StripIDs(message string, ids ...ID) string {
+	return stripLines(message, func(line string, isTrailer bool) bool {
+		id, ok := lineID(strings.TrimLeft(line, " \t"))
+		return ok && (isTrailer || slices.Contains(ids, id) && line[0] == TrailerKey[0])
 	})
 }
 
-func stripLines(message string, strip func(line string) bool) string {
+// QuoteIDs returns the message with a mark of quotation before each line from which [IDs] reads
+// another id than those to keep, so that the line remains in the text and is no trailer.
+func QuoteIDs(message string, keep ...ID) string {
+	lines := slices.Collect(strings.Lines(message))
+	for _, i := range keyTrailers(lines) {
+		if id, ok := lineID(strings.TrimLeft(lines[i], " \t")); ok && !slices.Contains(keep, id) {
+			lines[i] = "> " + lines[i]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func stripLines(message string, strip func(line string, isTrailer bool) bool) string {
+	lines := slices.Collect(strings.Lines(message))
+	trailers := keyTrailers(lines)
 	var kept []string
 	rest, stripped, gap := message, false, false
-	for line := range strings.Lines(message) {
+	for i, line := range lines {
 		if isScissors(line) {
 			break
 		}
 		rest = rest[len(line):]
-		if strip(line) {
+		if _, isTrailer := slices.BinarySearch(trailers, i); strip(line, isTrailer) {
 			stripped, gap = true, true
 			continue
 		}
