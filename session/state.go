@@ -95,6 +95,10 @@ type Recorder struct {
 	// Shared holds the pending files that another session may have changed: both sessions were
 	// active, and no edit tool named the files.
 	Shared Paths `json:"shared,omitempty"`
+	// Withheld holds files that were committed without some lines of the session, which the worktree
+	// didn't have any more; a later commit may have them. WithheldFor counts the commits since.
+	Withheld    Paths `json:"withheld,omitempty"`
+	WithheldFor int   `json:"withheld_for,omitempty"`
 	// Tasks are the subagents that are running, or whose checkpoints no commit has taken up yet.
 	Tasks []Task `json:"tasks,omitempty"`
 	// Agents records how far the transcripts of subagents have been read.
@@ -172,7 +176,7 @@ func (s Segments) Anew() Segments { return Segments{Second: !s.Second} }
 
 // Pending reports whether a commit hook may have something to do for the session.
 func (s *State) Pending() bool {
-	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
+	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete)+len(s.Recorder.Withheld) > 0
 }
 
 // Total returns the session's token count so far.
@@ -192,6 +196,20 @@ func (s *State) Touched(paths []string) {
 		s.Recorder.Since[p] = s.Recorder.Turn.Line
 	}
 	s.FilesTouched = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.FilesTouched, paths))))
+	s.Recorder.Withheld = slices.DeleteFunc(s.Recorder.Withheld, func(p string) bool { return slices.Contains(paths, p) })
+}
+
+// Withhold replaces the withheld files after a commit. Above a maximum all are dropped, as they are
+// after some commits.
+func (s *State) Withhold(paths []string) {
+	const most, longest = 20, 10
+	if s.Recorder.WithheldFor++; slices.ContainsFunc(paths, func(p string) bool { return !slices.Contains(s.Recorder.Withheld, p) }) {
+		s.Recorder.WithheldFor = 0
+	}
+	s.Recorder.Withheld = slices.Compact(slices.Sorted(slices.Values(paths)))
+	if len(s.Recorder.Withheld) == 0 || len(s.Recorder.Withheld) > most || s.Recorder.WithheldFor > longest {
+		s.Recorder.Withheld, s.Recorder.WithheldFor = nil, 0
+	}
 }
 
 // Rename changes the name of a pending file.

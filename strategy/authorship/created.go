@@ -69,6 +69,21 @@ func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (b
 	return last.By == s.ID, nil
 }
 
+// HasLines reports whether the commit adds lines to a file that the session wrote there.
+func (c *Created) HasLines(ctx context.Context, s *session.State, path string) (bool, error) {
+	committed := c.Changes[path]
+	steps := c.History(ctx, s, path, "")
+	if len(steps) == 0 || !workspace.IsBlob(committed.NewMode) {
+		return false, nil
+	}
+	base := committed.Old
+	if committed.OldMode == 0 {
+		base = provenance.GoneBlob
+	}
+	share, ok, err := c.Compare(ctx, s, Comparison{committed.New, base, steps})
+	return ok && share.Kept > 0, err
+}
+
 // left returns the blob of a path on the session's shadow branch.
 func (c *Created) left(ctx context.Context, s *session.State, path string) (git.OID, bool, error) {
 	tree, ok := c.shadows[s.ID]

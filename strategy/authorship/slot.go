@@ -39,8 +39,10 @@ type Committed struct {
 
 // Remaining holds the pending files of a session that a commit left pending.
 type Remaining struct {
-	Paths   []string                // still pending
-	Entries map[string]gittree.Edit // their entries in the tree
+	Paths []string // still pending
+	// Withheld are the files that the session's state withholds after the commit.
+	Withheld []string
+	Entries  map[string]gittree.Edit // their entries in the tree
 	// Renamed maps paths whose steps have another name to the content that the session wrote.
 	Renamed map[string]git.OID
 }

@@ -21,7 +21,7 @@ import (
 func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[string]bool) error {
 	var waiting []*session.State
 	for _, s := range c.PendingSessions(ctx) {
-		if len(s.FilesTouched) > 0 && !linked[s.ID] {
+		if len(s.FilesTouched)+len(s.Recorder.Withheld) > 0 && !linked[s.ID] {
 			waiting = append(waiting, s)
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[stri
 		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
 	}
 	for _, s := range waiting {
-		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
+		if len(s.Recorder.Withheld) == 0 && !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
 		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
@@ -95,8 +95,9 @@ func (c *Committed) settleSession(ctx context.Context, id string, m authorship.C
 			return err
 		}
 		s.Keep(rest.Paths)
+		s.Withhold(rest.Withheld)
 		n := new(tracking.Pending)
-		if err := c.steps.SettleSteps(ctx, s, n, rest.Paths); err != nil {
+		if err := c.steps.SettleSteps(ctx, s, n, slices.Concat(rest.Paths, s.Recorder.Withheld)); err != nil {
 			return err
 		}
 		err = c.states.SaveUnchanged(ctx, s, n, stamp, nil)

@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -11,8 +12,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -79,12 +82,48 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 		rest.Entries[p] = gittree.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
 	}
 	slices.Sort(rest.Paths)
+	for _, p := range s.Recorder.Withheld {
+		if c, committed := m.Changes[p]; !committed || c.NewMode != 0 && !slices.Contains(share.Files, p) {
+			rest.Withheld = append(rest.Withheld, p)
+		}
+	}
+	for _, p := range clean {
+		lacks, err := co.lacksLines(ctx, m.Changes[p].New, wrote[p].OID)
+		if err != nil {
+			return authorship.Remaining{}, err
+		}
+		if lacks && !slices.Contains(rest.Paths, p) {
+			rest.Withheld = append(rest.Withheld, p)
+		}
+	}
 	for _, p := range rest.Paths {
 		if _, ok := share.RenamedFrom(p); ok {
 			rest.Renamed[p] = wrote[p].OID
 		}
 	}
 	return rest, nil
+}
+
+// lacksLines reports whether a committed blob lacks lines of another one.
+func (co *Condenser) lacksLines(ctx context.Context, committed, wrote git.OID) (bool, error) {
+	if committed == "" {
+		return false, nil
+	}
+	lines := map[string]int{}
+	for _, oid := range []git.OID{committed, wrote} {
+		object, err := co.Repo.ReadWithin(ctx, string(oid), largestCompared)
+		if err != nil || workspace.IsOpaque(object.Data) {
+			return false, provenance.IgnoreUncomparable(err)
+		}
+		for line := range bytes.Lines(object.Data) {
+			if text := bytes.TrimSpace(line); oid == committed {
+				lines[string(text)]++
+			} else if lines[string(text)]--; lines[string(text)] < 0 && attribution.Significant(text) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // carry writes the remaining files to a new shadow branch based on the commit, and removes the old

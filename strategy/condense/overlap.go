@@ -102,7 +102,8 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 // hook has just formatted it.
 func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
-	pending := s.FilesTouched
+	pending := slices.Concat(s.FilesTouched, s.Recorder.Withheld)
+	slices.Sort(pending)
 	var named map[string]bool
 	if s.Phase == session.Active {
 		edits, err := sh.editsSoFar(ctx, s)
@@ -118,6 +119,16 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 			continue
 		}
 		counts := c.OldMode != 0 || named[p]
+		if !workspace.ContainsPath(s.FilesTouched, p) && !named[p] { // it is withheld
+			has, err := files.HasLines(ctx, s, p)
+			if err != nil {
+				return share, err
+			}
+			if has {
+				share.Files = append(share.Files, p)
+			}
+			continue
+		}
 		if !counts {
 			var err error
 			if counts, err = files.IsShare(ctx, s, p); err != nil {

@@ -25,7 +25,8 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 			rec.Incomplete = addID(rec.Incomplete, d.ID)
 		}
 		s.Keep(c.Rest.Paths)
-		if err := errors.Join(f.steps.SettleSteps(ctx, s, c.Notes, c.Rest.Paths), f.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
+		s.Withhold(c.Rest.Withheld)
+		if err := errors.Join(f.steps.SettleSteps(ctx, s, c.Notes, slices.Concat(c.Rest.Paths, s.Recorder.Withheld)), f.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
 			return err
 		}
 		counted := counts(s, d)
