@@ -49,9 +49,9 @@ func (g *GitHooks) PostCommit(ctx context.Context) error {
 	return nil
 }
 
-// PostRewrite follows the commits that git has rewritten, old id to new.
-func (g *GitHooks) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
-	return g.rec.Commits().Committed.PostRewrite(ctx, moved)
+// PostRewrite follows the commits that git has rewritten, old id to new, by a rebase or an amend.
+func (g *GitHooks) PostRewrite(ctx context.Context, byRebase bool, moved map[git.OID]git.OID) error {
+	return g.rec.Commits().Committed.PostRewrite(ctx, byRebase, moved)
 }
 
 // PrePush pushes the checkpoints beside the user's push.

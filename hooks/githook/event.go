@@ -50,7 +50,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 		if err != nil {
 			return err
 		}
-		return r.GitHooks().PostRewrite(ctx, moved)
+		return r.GitHooks().PostRewrite(ctx, arg(0) == "rebase", moved)
 	case "pre-push":
 		return r.GitHooks().PrePush(ctx)
 	default:

@@ -14,6 +14,9 @@ type Share struct {
 	// Wrote is the number of the author's lines in the last state that the author made. Kept is the
 	// number of those that the commit adds.
 	Wrote, Kept int
+	// Removed is the number of lines that the author removed, without a replacement, and the commit
+	// removes.
+	Removed int
 }
 
 // Counts reports whether the file is the author's share of the commit: at least
@@ -35,13 +38,17 @@ func (s Share) IsCopy() bool {
 // Attribute does. Without Hunks it compares Base and Final itself.
 func (f File) Shares() map[Author]Share {
 	h := newHistory(f)
-	added := make([]bool, len(h.final))
+	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
 	if f.Hunks == nil {
 		for _, g := range align(h.base, h.final) {
 			mark(added, span{g.b, g.bEnd})
+			mark(removed, span{g.a, g.aEnd})
 		}
 	} else {
 		added = addedBy(f.Hunks, len(h.final))
+		for _, k := range f.Hunks {
+			mark(removed, oldSpan(k))
+		}
 	}
 	h.continueFrom(added)
 	significant, all := 0, 0 // among the lines that the commit adds
@@ -66,10 +73,16 @@ func (f File) Shares() map[Author]Share {
 		wrote[s.By] = now[s.By]
 	})
 	kept := h.written(func(i int) bool { return added[i] && counts(h.final[i]) })
+	gone := map[Author]int{}
+	for i, fate := range h.fates {
+		if removed[i] && fate.gone && !fate.replaced && h.texts.isSignificant(h.base[i]) {
+			gone[fate.by]++
+		}
+	}
 	shares := map[Author]Share{}
 	for by, n := range wrote {
 		if by != Person {
-			shares[by] = Share{Added: total, Wrote: n, Kept: kept[by]}
+			shares[by] = Share{Added: total, Wrote: n, Kept: kept[by], Removed: gone[by]}
 		}
 	}
 	return shares

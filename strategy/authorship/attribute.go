@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -40,6 +41,9 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	a := newAttributing(at)
 	a.replaced, a.others, a.head = at.replacedCommits(ctx, d, head), m.Lines.others, head.OID
 	a.sessions, a.decided, a.changes = todo, d.Shares, m.Changes
+	if len(d.Copies) > 1 {
+		a.copied = map[string]map[string]bool{}
+	}
 	if len(head.Parents) > 0 {
 		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
@@ -103,11 +107,14 @@ type attributing struct {
 	r        *Attribution
 	steps    provenance.PathSteps
 	replaced []replacedCommit
-	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
-	base     git.Commit
-	past     []git.Commit // ancestors of base, newest first, as far as they were read
-	lookups  int          // number of lookups in past
-	head     git.OID      // the commit
+	// copied holds, if git copied or folded commits, the lines of each file that their sessions
+	// wrote: states of several commits don't follow one another.
+	copied  map[string]map[string]bool
+	others  [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
+	base    git.Commit
+	past    []git.Commit // ancestors of base, newest first, as far as they were read
+	lookups int          // number of lookups in past
+	head    git.OID      // the commit
 	contents
 	tallies
 	writers writerIndex
@@ -296,11 +303,27 @@ func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []
 		}
 		s := attribution.State{By: attribution.Person, Turn: old.turn(), Content: content}
 		a.addKnown(&s, *old, name, before.OID == f.Old)
+		if a.copied != nil {
+			a.addCopied(f.Path, s)
+		}
 		file.States = append(file.States, s)
 	}
 	file.States = append(file.States, a.states(ctx, steps, f.New, file.Final)...)
 	file.Earlier = a.earlier(ctx, cmp.Or(f.OldPath, f.Path), f.Old, steps, file)
 	return file, true
+}
+
+// addCopied adds the lines of a copied commit's file that sessions wrote.
+func (a *attributing) addCopied(path string, s attribution.State) {
+	if a.copied[path] == nil {
+		a.copied[path] = map[string]bool{}
+	}
+	texts := splitLines(s.Content)
+	for line := range s.Known.Written {
+		if line < len(texts) {
+			a.copied[path][string(bytes.TrimSpace(texts[line]))] = true
+		}
+	}
 }
 
 // result returns the attribution in the form stored in a session's slot.

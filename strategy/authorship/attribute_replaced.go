@@ -90,6 +90,15 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		slices.Reverse(list)
 		return list
 	}
+	if len(d.Copies) > 0 {
+		var list []replacedCommit
+		for _, oid := range d.Copies {
+			if old, err := at.replacedCommit(ctx, oid); err == nil {
+				list = append(list, old)
+			}
+		}
+		return list
+	}
 	if d.Parent != "" && !slices.Contains(head.Parents, d.Parent) {
 		if old, err := at.replacedCommit(ctx, d.Parent); err == nil && slices.Equal(old.commit.Parents, head.Parents) {
 			return []replacedCommit{old}

@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"strings"
@@ -38,6 +39,15 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 	}
 	for _, line := range l.lines.Removed {
 		a.total.removeLine(line.By, line.Modified)
+	}
+	// The writers of lines of a session without a slot, and of lines that a conflict brought back,
+	// are in the record of a commit that this one copies or folds.
+	copied := a.copied[l.diff.Path]
+	for i, line := range l.lines.Added {
+		isBack := line.By == attribution.Person && line.Number < len(l.texts) && copied[string(bytes.TrimSpace(l.texts[line.Number]))]
+		if isBack || line.By != attribution.Person && !a.isSlot(string(line.By)) {
+			l.lines.Added[i] = attribution.Line{Number: line.Number, Origin: attribution.Origin{Unsure: true}}
+		}
 	}
 	for i, c := range a.sessions {
 		f := a.writers.record(ctx, c, l, i == 0)

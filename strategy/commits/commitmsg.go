@@ -14,23 +14,38 @@ import (
 // together with the whole text instead of being removed, it is added again, and the user is shown
 // how to remove it.
 func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
+	if pr.Env.Getenv(linkEnv) != "" {
+		return nil
+	}
 	mine := pr.journal.OfWorktree(ctx)
 	at := len(mine) - 1
 	for at >= 0 && !pr.isCaller(mine[at]) {
 		at--
 	}
-	if at < 0 {
-		if _, known := pr.Env.Caller(); known || len(mine) == 0 {
-			return nil
-		}
+	_, known := pr.Env.Caller()
+	if at < 0 && !known {
 		at = len(mine) - 1
 	}
-	d := mine[at] // the decision about the current commit
 	msg, err := pr.readMessage(ctx, Message{File: file})
 	if err != nil {
 		return err
 	}
 	have := checkpoint.IDs(msg.prose)
+	if at < 0 { // the commit keeps no id
+		if !known || len(have) == 0 {
+			return nil
+		}
+		op := pr.operations.operation(ctx, Message{File: file}, msg.prose)
+		head, _, err := pr.Head(ctx)
+		if err != nil {
+			return fmt.Errorf("read HEAD: %w", err)
+		}
+		if prior := pr.operations.prior(ctx, op, head, msg.prose); slices.ContainsFunc(have, func(id checkpoint.ID) bool { return slices.Contains(prior, id) }) {
+			return nil
+		}
+		return pr.disown(ctx, op, &msg)
+	}
+	d := mine[at] // the decision about the current commit
 	if checkpoint.Declines(msg.prose) {
 		if len(have) == 0 {
 			return nil
@@ -46,6 +61,19 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 		return pr.rewrite(&msg)
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.Keep), func(id checkpoint.ID) bool { return slices.Contains(have, id) })
+	own := slices.DeleteFunc(slices.Clone(have), func(id checkpoint.ID) bool { return !slices.Contains(d.Keep, id) })
+	if len(own) < len(have) { // the editor brought in ids of other commits
+		msg.prose = checkpoint.StripIDs(msg.prose)
+		if len(own) > 0 {
+			if err := pr.add(ctx, &msg, own, ""); err != nil {
+				return err
+			}
+		}
+		msg.prose = checkpoint.QuoteIDs(msg.prose, own...)
+		if err := pr.rewrite(&msg); err != nil {
+			return err
+		}
+	}
 	if len(missing) == 0 {
 		return nil
 	}
@@ -54,7 +82,7 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	if d.Hint && strings.Contains(msg.rest+msg.prose, hintMark) || !d.Hint && msg.digest() == d.Prose {
 		return nil
 	}
-	if err := pr.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
+	if err := pr.add(ctx, &msg, unique(append(own, missing...)), ""); err != nil {
 		return err
 	}
 	if err := pr.rewrite(&msg); err != nil {

@@ -388,7 +388,7 @@ func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
 			text = now.Note
 		}
 		for line := range strings.Lines(old.Note) {
-			if !slices.ContainsFunc(checkpoint.IDs(line), func(id checkpoint.ID) bool { return slices.Contains(checkpoint.IDsOf(now), id) }) &&
+			if !slices.ContainsFunc(checkpoint.NoteIDs(line), func(id checkpoint.ID) bool { return slices.Contains(checkpoint.IDsOf(now), id) }) &&
 				!strings.Contains(text, line) {
 				text += line
 			}

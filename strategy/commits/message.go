@@ -107,7 +107,7 @@ func splitMessage(path, text, mark string) message {
 // add adds the trailers to the message, without duplicates, by git's own rules.
 func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
 	trailers := trailersOf(ids)
-	body := checkpoint.StripIDs(m.prose)
+	body := checkpoint.StripIDs(m.prose, ids...)
 	switch {
 	case strings.TrimSpace(body) == "":
 		// The message is empty: the first line is for the subject.
@@ -117,7 +117,7 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}
-		m.prose = string(out)
+		m.prose = checkpoint.QuoteIDs(string(out), ids...)
 	}
 	if m.rest == "" {
 		return nil

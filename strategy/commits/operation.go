@@ -23,7 +23,8 @@ const (
 	commitClean // by git merge itself, which doesn't run post-commit
 	commitSquash
 	commitRebase
-	commitAside // by git commit while a rebase has stopped
+	commitEdit  // an amend while a rebase has stopped
+	commitAside // a new commit while a rebase has stopped
 	commitPick
 	commitRevert
 )
@@ -45,9 +46,11 @@ func (o *Operations) operation(ctx context.Context, m Message, text string) oper
 	}
 	verb, args := o.Command(ctx)
 	switch {
-	case doing.Rebase && verb == "commit" && !amends(m, verb, args) && o.gitFile("rebase-merge", "current-fixups") == "":
+	case doing.Rebase && o.gitFile("rebase-merge", "current-fixups") == "" && amends(m, verb, args):
+		return commitEdit
+	case doing.Rebase && o.gitFile("rebase-merge", "current-fixups") == "" && verb == "commit" && !doing.CherryPick && !continues(args):
 		return commitAside
-	case doing.Rebase:
+	case doing.Rebase: // picks, folds, or the result of a conflict
 		return commitRebase
 	case doing.CherryPick, verb == "cherry-pick", o.reflogAction("cherry-pick"):
 		return commitPick
@@ -74,6 +77,11 @@ func (o *Operations) reflogAction(name string) bool {
 func isRevert(text string) bool {
 	return (strings.HasPrefix(text, "Revert \"") || strings.HasPrefix(text, "Reapply \"")) &&
 		regexp.MustCompile(`(?m)^This reverts commit [0-9a-f]{7,64}`).MatchString(text)
+}
+
+// continues reports whether the arguments of git commit are those that git rebase --continue passes.
+func continues(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.HasSuffix(a, "rebase-merge/message") })
 }
 
 func amends(m Message, verb string, args []string) bool {
@@ -132,36 +140,40 @@ func skipGlobalOptions(args []string) []string {
 	return args
 }
 
-// prior returns the ids that a commit of this kind must keep: those of the commits that it
-// replaces, copies or squashes, in order, without duplicates.
+// prior returns the ids of the commits that a commit of this kind replaces, copies or folds, in
+// order, without duplicates. Git may copy their messages, but so may a person into the text of a new
+// commit: the ids in a text count only where git composed it and the commits aren't known.
 func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
-	ids := checkpoint.IDs(text)
 	switch op {
-	case commitAmend:
-		ids = append(checkpoint.IDsOf(head), ids...)
+	case commitAmend, commitEdit:
+		return checkpoint.IDsOf(head)
 	case commitSquash:
 		// Git lists the squashed commits from the newest on.
 		folded := checkpoint.IDs(o.gitFile("SQUASH_MSG"))
 		slices.Reverse(folded)
-		ids = append(folded, ids...)
-	case commitPick:
-		if c, err := o.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
-			ids = checkpoint.IDsOf(c)
+		return folded
+	case commitPick, commitRebase:
+		commits := o.copied(ctx, op)
+		if len(commits) == 0 {
+			return checkpoint.IDs(text)
 		}
-	case commitRebase:
-		ids = append(ids, o.rebased(ctx)...)
-	case commitAside:
-		// While a rebase has stopped, the user commits other changes or a part of the picked
-		// commit.
-		for _, id := range o.rebased(ctx) {
-			if !slices.Contains(checkpoint.IDsOf(head), id) {
-				ids = append(ids, id)
-			}
+		var ids []checkpoint.ID
+		for _, c := range commits {
+			ids = append(ids, checkpoint.IDsOf(c)...)
 		}
-	case commitRevert, commitMerge, commitClean, commitNew:
+		return unique(ids)
+	case commitNew:
+		if verb, _ := o.Command(ctx); verb == "" && head.OID != "" { // it may be an amend
+			own := checkpoint.IDsOf(head)
+			return slices.DeleteFunc(checkpoint.IDs(text), func(id checkpoint.ID) bool { return !slices.Contains(own, id) })
+		}
+	case commitAside, commitRevert, commitMerge, commitClean:
 	}
-	return unique(ids)
+	return nil
 }
+
+// copies reports whether git makes such a commit of others, with their messages.
+func (op operation) copies() bool { return op == commitRebase || op == commitPick }
 
 // gitFile returns the content of a file in the git directory, or "" if it can't be read.
 func (o *Operations) gitFile(name ...string) string {
@@ -172,45 +184,66 @@ func (o *Operations) gitFile(name ...string) string {
 	return string(data)
 }
 
-// rebased returns the ids of the commits that the rebase is currently folding together or picking:
-// git omits the messages of fixups, and an edited message may have lost its ids.
-func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
-	commits := make([]string, 0, 4)
+// copied returns the commits that git copies or folds into the new one.
+func (o *Operations) copied(ctx context.Context, op operation) []git.Commit {
+	if op == commitRebase {
+		return o.rebased(ctx)
+	}
+	c, err := o.Repo.Commit(ctx, "CHERRY_PICK_HEAD")
+	if err != nil {
+		return nil
+	}
+	return []git.Commit{c}
+}
+
+// rebased returns the commits that the rebase is currently folding together or picking: git omits
+// the messages of fixups, and an edited message may have lost its ids.
+func (o *Operations) rebased(ctx context.Context) []git.Commit {
+	revs := make([]string, 0, 4)
 	fixups := strings.TrimSpace(o.gitFile("rebase-merge", "current-fixups"))
 	if fixups != "" {
 		// HEAD is the commit into which the fixups are folded.
-		commits = append(commits, "HEAD")
+		revs = append(revs, "HEAD")
 	}
 	for line := range strings.Lines(fixups) {
 		if f := strings.Fields(line); len(f) > 1 { // the command, perhaps an option, the commit
-			commits = append(commits, f[len(f)-1])
+			revs = append(revs, f[len(f)-1])
 		}
 	}
-	if len(commits) == 0 {
-		if stopped := strings.TrimSpace(o.gitFile("rebase-merge", "stopped-sha")); stopped != "" {
-			commits = append(commits, stopped)
-		} else if verb, rev := lastDone(o.gitFile("rebase-merge", "done")); verb != "" {
-			commits = append(commits, rev)
+	if len(revs) == 0 {
+		for _, rev := range []string{
+			strings.TrimSpace(o.gitFile("rebase-merge", "stopped-sha")),
+			strings.TrimSpace(o.gitFile("rebase-apply", "original-commit")),
+			lastDone(o.gitFile("rebase-merge", "done")),
+		} {
+			if rev != "" {
+				revs = append(revs, rev)
+				break
+			}
 		}
 	}
-	var ids []checkpoint.ID
-	for _, rev := range commits {
+	var commits []git.Commit
+	for _, rev := range revs {
 		if c, err := o.Repo.Commit(ctx, rev); err == nil {
-			ids = append(ids, checkpoint.IDsOf(c)...)
+			commits = append(commits, c)
 		}
 	}
-	return ids
+	return commits
 }
 
-// lastDone returns the command and the commit of the last line in a rebase's list of done commands,
-// if the command picks a commit.
-func lastDone(list string) (verb, rev string) {
+// lastDone returns the commit of the last line in a rebase's list of done commands, if the command
+// picks a commit or copies a merge.
+func lastDone(list string) string {
 	lines := strings.Split(strings.TrimSpace(list), "\n")
 	f := strings.Fields(lines[len(lines)-1])
-	if len(f) < 2 || !slices.Contains([]string{"pick", "p", "reword", "r", "edit", "e"}, f[0]) {
-		return "", ""
+	switch {
+	case len(f) > 1 && slices.Contains([]string{"pick", "p", "reword", "r", "edit", "e"}, f[0]):
+		return f[1]
+	case len(f) > 2 && slices.Contains([]string{"merge", "m"}, f[0]) && (f[1] == "-C" || f[1] == "-c"):
+		return f[2]
+	default:
+		return ""
 	}
-	return f[0], f[1]
 }
 
 func unique(ids []checkpoint.ID) []checkpoint.ID {

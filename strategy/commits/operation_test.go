@@ -67,14 +67,14 @@ func TestIsRevert(t *testing.T) {
 
 func TestLastDone(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string][2]string{
-		"pick abc one\nreword def two\n": {"reword", "def"},
-		"pick abc one\nsquash def two\n": {},
-		"edit abc one\nexec make\n":      {},
-		"":                               {},
+	for text, want := range map[string]string{
+		"pick abc one\nreword def two\n":     "def",
+		"pick abc one\nmerge -C def topic\n": "def",
+		"pick abc one\nsquash def two\n":     "",
+		"edit abc one\nexec make\n":          "",
+		"":                                   "",
 	} {
-		verb, rev := lastDone(text)
-		if got := [2]string{verb, rev}; got != want {
+		if got := lastDone(text); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

@@ -52,7 +52,9 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 		}
 		return Made{}, false, nil
 	}
-	hasFiles := func(s *session.State) bool { return len(s.FilesTouched)+len(s.TurnCheckpointIDs) > 0 }
+	hasFiles := func(s *session.State) bool {
+		return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Withheld) > 0
+	}
 	if len(mine) == 0 && !slices.ContainsFunc(c.PendingSessions(ctx), hasFiles) {
 		return Made{}, false, c.finder.PassedHead(ctx)
 	}
@@ -128,8 +130,13 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 }
 
 // PostRewrite updates links and notes after git has rewritten commits, given as a map of old ids to
-// new ids.
-func (c *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
+// new ids. After a rebase it carries out the decisions that had to wait for its end.
+func (c *Committed) PostRewrite(ctx context.Context, byRebase bool, moved map[git.OID]git.OID) error {
+	if byRebase { // before the links follow: they lead to the commits that were replaced
+		if err := c.repairer.FinishRebased(ctx); err != nil {
+			return err
+		}
+	}
 	if len(moved) == 0 {
 		return nil
 	}

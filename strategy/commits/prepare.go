@@ -36,7 +36,7 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if d.ID != "" && !d.Amend && pr.Options.Ask && m.Source == "message" && msg.rest == "" && pr.Env.Terminal() {
+	if d.ID != "" && !d.Amend && !op.copies() && pr.Options.Ask && m.Source == "message" && msg.rest == "" && pr.Env.Terminal() {
 		if !pr.Env.Confirm(ctx, "Link this commit to "+pr.agents(d)+" session context?") {
 			d = d.Declined()
 		}
@@ -56,10 +56,9 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	// In a copy of a commit the last line already contains the only id to keep.
 	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
-	case len(d.Keep) == 0 && len(d.Abandoned) > 0:
-		msg.prose = checkpoint.StripIDs(msg.prose)
-		return msg.write()
-	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && isLast:
+	case len(d.Keep) == 0:
+		return pr.disown(ctx, op, &msg)
+	case d.ID == "" && op.copies() && m.Source == "message" && isLast && !pr.showsEditor():
 		return nil
 	}
 	hint := pr.hint(d, op)
@@ -88,6 +87,18 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	return nil
 }
 
+// disown removes ids from the message of a commit that keeps none: they are those of other commits,
+// whose text was used again.
+func (pr *Preparer) disown(ctx context.Context, op operation, msg *message) error {
+	ids := checkpoint.IDs(msg.prose)
+	if len(ids) == 0 || op.copies() || pr.Env.Getenv(linkEnv) == linkNone || checkpoint.Declines(msg.prose) {
+		return nil
+	}
+	pr.Log.InfoContext(ctx, "ids of other commits removed from the message", "ids", len(ids))
+	msg.prose = checkpoint.QuoteIDs(checkpoint.StripIDs(msg.prose))
+	return msg.write()
+}
+
 // isCaller reports whether the git process that runs this hook is the process of the decision.
 func (pr *Preparer) isCaller(d journal.Decision) bool {
 	caller, ok := pr.Env.Caller()
@@ -99,14 +110,14 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	switch {
 	case op == commitRevert, op == commitClean,
 		op == commitAmend && pr.Env.Getenv(linkEnv) == linkNone,
-		(op == commitNew || op == commitAmend) && checkpoint.Declines(msg.prose):
+		!op.copies() && checkpoint.Declines(msg.prose):
 		return journal.Decision{}, nil
 	}
 	here := pr.PendingSessions(ctx)
 	if op == commitNew && len(here) == 0 &&
-		!agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0 {
-		// No session has a share, no link in this repository could be taken over by the commit, and
-		// the message has no ids: no git process is needed.
+		!agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 {
+		// No session has a share, and no link in this repository could be taken over by the commit:
+		// no git process is needed.
 		return journal.Decision{}, nil
 	}
 	head, born, err := pr.Head(ctx)
@@ -126,19 +137,25 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	if d.Nonce, err = pr.NewNonce(); err != nil {
 		return journal.Decision{}, err
 	}
-	if op == commitRebase || op == commitAside || op == commitPick {
-		return d, nil
-	}
-	d.Abandoned = pr.abandoned(ctx, d.Keep)
-	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool {
-		return slices.ContainsFunc(d.Abandoned, func(old journal.Decision) bool { return old.ID == id })
-	})
+	q := question{op: op, head: head, here: here}
 	base := head.OID // the parent of the new commit
-	if op == commitAmend && born {
-		base = ""
-		if len(head.Parents) > 0 {
-			base = head.Parents[0]
+	switch op {
+	case commitRebase, commitPick, commitEdit:
+		if len(here) == 0 && !agent.IsCalling(pr.Env.Getenv) {
+			return d, nil
 		}
+		if q.resolved, err = pr.resolved(ctx, op, head); err != nil || len(q.resolved) == 0 {
+			return d, err
+		}
+		if isFold := op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") != ""; (isFold || op == commitEdit) && born {
+			base = firstParent(head)
+		}
+	case commitAmend:
+		base = firstParent(head)
+	default:
+	}
+	if !op.copies() {
+		d.Abandoned = pr.abandoned(ctx, checkpoint.IDs(msg.prose))
 	}
 	list, err := gitdiff.Staged(ctx, pr.Repo, base)
 	if err != nil {
@@ -155,7 +172,36 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 			maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
 		}
 	}
-	return pr.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
+	q.changes = changes
+	return pr.link(ctx, d, q)
+}
+
+// resolved returns the paths that were changed since git stopped an operation that copies commits:
+// those that differ from git's own attempt to resolve a conflict, or from the commit that is
+// amended. It returns none if git didn't stop.
+func (pr *Preparer) resolved(ctx context.Context, op operation, head git.Commit) (journal.Changes, error) {
+	from := head.OID
+	if op != commitEdit {
+		verb, _ := pr.operations.Command(ctx)
+		tree := git.OID(strings.TrimSpace(pr.operations.gitFile("AUTO_MERGE")))
+		if verb != "commit" || !pr.Repo.Format.Valid(tree) {
+			return nil, nil
+		}
+		from = tree
+	}
+	list, err := gitdiff.Staged(ctx, pr.Repo, from)
+	if err != nil {
+		return nil, fmt.Errorf("read staged changes: %w", err)
+	}
+	return journal.ByPath(list), nil
+}
+
+// firstParent returns the first parent of a commit, "" if it has none.
+func firstParent(c git.Commit) git.OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
 }
 
 // abandoned returns the decisions of this worktree about commits that were never made but whose ids
@@ -185,6 +231,8 @@ type question struct {
 	head    git.Commit
 	here    []*session.State
 	changes journal.Changes
+	// resolved are the changes since git stopped; nil unless the commit is a copy.
+	resolved journal.Changes
 }
 
 // link adds the sessions with a share to the decision, and the id of their checkpoint.
@@ -197,9 +245,15 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes); err != nil {
 		return d, err
 	}
+	if q.resolved != nil {
+		shares = within(shares, func(p string) bool { _, ok := q.resolved[p]; return ok })
+		if len(shares) == 0 {
+			return d, nil
+		}
+	}
 	d.Shares = shares
 	switch q.op {
-	case commitAmend:
+	case commitAmend, commitEdit:
 		own := checkpoint.IDsOf(q.head)
 		d.Replaced = own
 		isMadeFor := func(l journal.Link) bool { return l.ID == own[len(own)-1] && l.Commit == q.head.OID }
@@ -207,18 +261,33 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}
 			return d, nil
 		}
-	case commitNew:
-		if back := pr.sharer.IsTakenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
-			for _, l := range back {
-				d.Replaced, d.Former = append(d.Replaced, l.ID), append(d.Former, l.Commit)
+	case commitNew, commitAside:
+		var covered []string
+		for _, c := range pr.sharer.Continued(ctx, q.head.OID, q.changes, pr.picked(ctx, q.op)) {
+			covered = append(covered, c.Covered...)
+			if c.ID == "" {
+				continue
 			}
-			d.Keep = unique(append(d.Keep, d.Replaced...))
-			d.ID, d.Amend = back[len(back)-1].ID, true
+			d.Keep = append(d.Keep, c.ID)
+			if c.Whole && q.op == commitNew {
+				d.Replaced, d.Former = append(d.Replaced, c.ID), append(d.Former, c.Commit)
+				d.ID, d.Amend = c.ID, true
+			}
+		}
+		d.Keep = unique(d.Keep)
+		if d.Amend {
 			return d, nil
+		}
+		if len(covered) > 0 {
+			d.Shares = within(shares, func(p string) bool { return !slices.Contains(covered, p) })
+		}
+	case commitRebase, commitPick:
+		for _, c := range pr.operations.copied(ctx, q.op) {
+			d.Copies = append(d.Copies, c.OID)
 		}
 	default: // it takes over only the ids that it keeps
 	}
-	if len(shares) == 0 {
+	if len(d.Shares) == 0 {
 		return d, nil
 	}
 	if len(d.Abandoned) > 0 {
@@ -228,6 +297,37 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	}
 	d.Keep = append(d.Keep, d.ID)
 	return d, nil
+}
+
+// within returns the shares with those of their files for which has is true, without the shares
+// that have no such file.
+func within(shares []journal.Share, has func(path string) bool) []journal.Share {
+	var list []journal.Share
+	for _, s := range shares {
+		if s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(p string) bool { return !has(p) }); len(s.Files) > 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// picked returns the links of the commits that a stopped rebase has picked, which may be taken apart
+// now. A commit without an id has a link without one.
+func (pr *Preparer) picked(ctx context.Context, op operation) []journal.Link {
+	if op != commitAside {
+		return nil
+	}
+	var links []journal.Link
+	for _, c := range pr.operations.rebased(ctx) {
+		ids := checkpoint.IDsOf(c)
+		if len(ids) == 0 {
+			ids = append(ids, "")
+		}
+		for _, id := range ids {
+			links = append(links, journal.Link{ID: id, Commit: c.OID, Worktree: pr.Repo.WorktreeID})
+		}
+	}
+	return links
 }
 
 // agents returns the names of the agents whose sessions a decision links.
@@ -250,7 +350,7 @@ func (pr *Preparer) agents(d journal.Decision) string {
 
 // hint returns the comment that the editor shows below the message.
 func (pr *Preparer) hint(d journal.Decision, op operation) string {
-	isReworded := op == commitAmend || op == commitPick || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
+	isReworded := op == commitAmend || op == commitEdit || op == commitPick || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
 	switch {
 	case isReworded && (d.ID == "" || d.Amend):
 		return hintMark + " above to unlink this commit from its conversation."

@@ -64,7 +64,7 @@ func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinke
 	// Links that are stored only in the commit's note are removed from the note, and the commit is
 	// not amended. If it can't be read, the amend reports the error.
 	c, err := rl.Repo.Commit(ctx, rev)
-	if err == nil && len(checkpoint.IDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
+	if err == nil && len(checkpoint.NoteIDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
 		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
 		err = gitnote.Write(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
 		now := c

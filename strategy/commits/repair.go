@@ -76,7 +76,21 @@ func (r *Repairer) AwaitGit(ctx context.Context) error {
 // or be waiting for this hook. A worktree with a rebase in progress is skipped: its files are not
 // as the session left them.
 func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
-	list = slices.DeleteFunc(slices.Clone(list), func(d journal.Decision) bool { return r.commits.Rebasing(d.Worktree) })
+	return r.finish(ctx, slices.DeleteFunc(slices.Clone(list), func(d journal.Decision) bool { return r.commits.Rebasing(d.Worktree) }), scope)
+}
+
+// FinishRebased carries out the decisions about commits that were made in this worktree while a
+// rebase had stopped. It is called at the end of the rebase, whose files still exist.
+func (r *Repairer) FinishRebased(ctx context.Context) error {
+	waiting := slices.DeleteFunc(r.Waiting(ctx), func(d journal.Decision) bool { return d.Worktree != r.Repo.WorktreeID })
+	unresolved, err := r.finish(ctx, waiting, journal.RecentCommits)
+	if unresolved {
+		r.children.RequestCompletion(ctx, "")
+	}
+	return err
+}
+
+func (r *Repairer) finish(ctx context.Context, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
 	if len(list) == 0 {
 		return false, nil
 	}

@@ -193,9 +193,7 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	blobs := map[string]git.OID{} // the committed contents of the sessions' files
 	for _, share := range p.shares {
 		for _, path := range share.Files {
-			if oid := p.changes[path].New; oid != "" {
-				blobs[path] = oid
-			}
+			blobs[path] = p.changes[path].New
 		}
 	}
 	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs}); err != nil {

@@ -2,77 +2,208 @@ package condense
 
 import (
 	"context"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// IsTakenBack returns the links of commits that are no longer in HEAD's history and whose content
-// is being committed again: an unchanged file, or a file that they created with enough of its lines
-// for a share.
-func (sh *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]gitdiff.Change) []journal.Link {
-	same := slices.DeleteFunc(sh.links.All(), func(l journal.Link) bool {
-		return l.Worktree != sh.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
-	})
-	if len(same) == 0 {
+const (
+	// mostFormer is the maximum number of undone commits that are compared with a commit, the newest
+	// first, and mostCompared that of their files.
+	mostFormer, mostCompared = 20, 100
+	// largestCompared is the maximum size of a file whose lines are compared.
+	largestCompared = 4 << 20
+)
+
+// Continuation is a commit outside HEAD's history some of whose work is committed again.
+type Continuation struct {
+	journal.Link
+
+	// Whole reports that no work of the commit is left to be committed.
+	Whole bool
+	// Covered are the files in which the new commit has nothing but the work of the old one, sorted.
+	Covered []string
+}
+
+// Continued returns the commits outside HEAD's history whose work is being committed again, oldest
+// first, of those with links in this worktree and of picked, the commits that a stopped rebase has
+// picked. A file continues one if it is unchanged, if both create it and the new one has enough of
+// its lines for a share, or, if a reset or a rebase has undone the commit, with any of its lines.
+func (sh *Sharer) Continued(ctx context.Context, head git.OID, staged journal.Changes, picked []journal.Link) []Continuation {
+	var list []journal.Link
+	for _, l := range sh.links.All() {
+		isStaged := func(path string) bool { _, ok := staged[path]; return ok }
+		if l.Worktree == sh.Repo.WorktreeID && l.Commit != head && slices.ContainsFunc(slices.Collect(maps.Keys(l.Blobs)), isStaged) {
+			list = append(list, l)
+		}
+	}
+	for _, l := range picked {
+		isKnown := func(o journal.Link) bool { return o.ID == l.ID && o.Commit == l.Commit }
+		if l.Commit != head && !slices.ContainsFunc(list, isKnown) {
+			list = append(list, l)
+		}
+	}
+	list = list[max(0, len(list)-mostFormer):]
+	if len(list) == 0 {
 		return nil
 	}
 	if head != "" {
-		commits := make([]git.OID, len(same))
-		for i, l := range same {
+		commits := make([]git.OID, len(list))
+		for i, l := range list {
 			commits[i] = l.Commit
 		}
 		outside, err := gitlog.Unreachable(ctx, sh.Repo, head, commits)
 		if err != nil {
 			sh.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
 		}
-		same = slices.DeleteFunc(same, func(l journal.Link) bool { return !slices.Contains(outside, l.Commit) })
+		list = slices.DeleteFunc(list, func(l journal.Link) bool { return !slices.Contains(outside, l.Commit) })
 	}
-	return slices.DeleteFunc(same, func(l journal.Link) bool { return !sharesBlob(l, staged) && !sh.sharesLines(ctx, l, staged) })
+	var found []Continuation
+	u := &undone{sh: sh, picked: picked}
+	for _, l := range list {
+		f, err := sh.attribution.Former(ctx, l)
+		if err != nil {
+			sh.Log.WarnContext(ctx, "an older commit not compared", "commit", l.Commit.Short(), "error", err.Error())
+			continue
+		}
+		if c, ok := u.compare(ctx, f, staged); ok {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
-// createdAgain returns the files of a link that are created with other content.
-func createdAgain(l journal.Link, staged map[string]gitdiff.Change) []string {
-	var paths []string
-	for path, oid := range l.Blobs {
-		if c, ok := staged[path]; ok && c.OldMode == 0 && c.New != oid && workspace.IsBlob(c.NewMode) {
-			paths = append(paths, path)
-		}
+// undone compares commits with a commit that continues them.
+type undone struct {
+	sh       *Sharer
+	picked   []journal.Link
+	compared int
+	resets   map[git.OID]bool // commits that resets have undone, nil until needed
+}
+
+// compare reports whether a commit is continued.
+func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journal.Changes) (c Continuation, ok bool) {
+	c = Continuation{Link: f.Link, Whole: f.Link.Blobs != nil}
+	paths := make([]string, 0, len(staged))
+	for path := range staged {
+		paths = append(paths, path)
 	}
 	slices.Sort(paths)
-	return paths
-}
-
-// sharesLines reports whether a created file has enough of the lines that the linked commit had in
-// it.
-func (sh *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]gitdiff.Change) bool {
-	files := sh.authors.Created(staged, nil)
-	s := &session.State{ID: string(l.ID)} // represents the author of the commit
-	for _, path := range createdAgain(l, staged) {
-		before := []provenance.AuthoredStep{{By: s.ID, Blob: l.Blobs[path]}}
-		share, ok, err := files.Compare(ctx, s, authorship.Comparison{Final: staged[path].New, Base: provenance.GoneBlob, Steps: before})
+	for _, path := range paths {
+		blob, changed := f.Blob(ctx, path)
+		if !changed {
+			continue
+		}
+		change := staged[path]
+		if change.New == blob || blob == provenance.GoneBlob {
+			if blob == provenance.GoneBlob && change.NewMode != 0 {
+				continue
+			}
+			ok, c.Covered = true, append(c.Covered, path)
+			continue
+		}
+		base := change.Old
+		if change.OldMode == 0 {
+			base = provenance.GoneBlob
+		}
+		if u.compared++; u.compared > mostCompared || !workspace.IsBlob(change.NewMode) || change.OldMode != 0 && !u.isUndone(ctx, f.Link) {
+			c.Whole = false
+			continue
+		}
+		object, err := u.sh.Repo.ReadWithin(ctx, string(change.New), largestCompared)
 		if err != nil {
-			sh.Log.WarnContext(ctx, "file not compared with an older commit's", "error", err.Error())
+			c.Whole = false
+			continue
 		}
-		if ok && share.Counts() {
-			return true
+		share, known := f.Share(ctx, path, base, object.Data)
+		if !known || !share.Counts() && (change.OldMode == 0 || share.Kept == 0 && (share.Added > 0 || share.Removed == 0)) {
+			continue
+		}
+		ok = true
+		if share.Kept == share.Added {
+			c.Covered = append(c.Covered, path)
+		}
+		// Lines that only the worktree has may be committed next.
+		left, err := disk.ReadFile(filepath.Join(u.sh.Repo.Root, filepath.FromSlash(path)))
+		if rest, known := f.Share(ctx, path, base, left); err == nil && known && rest.Kept > share.Kept {
+			c.Whole = false
 		}
 	}
-	return false
+	if !ok {
+		return c, false
+	}
+	for _, path := range f.Paths() {
+		if _, isStaged := staged[path]; !isStaged && u.sh.files.HasFile(path) {
+			c.Whole = false // it is committed already, or left for another commit
+		}
+	}
+	return c, true
 }
 
-func sharesBlob(l journal.Link, staged map[string]gitdiff.Change) bool {
-	for path, oid := range l.Blobs {
-		if c, ok := staged[path]; ok && c.New == oid && oid != "" {
-			return true
+// isUndone reports whether a reset or the rebase in progress has taken a commit out of HEAD's
+// history. A commit that is only on another branch has not been undone.
+func (u *undone) isUndone(ctx context.Context, l journal.Link) bool {
+	if slices.ContainsFunc(u.picked, func(p journal.Link) bool { return p.Commit == l.Commit }) {
+		return true
+	}
+	if u.resets == nil {
+		u.resets = map[git.OID]bool{}
+		for _, tip := range u.sh.formerTips() {
+			const most = 50
+			for n, next := 0, tip; n < most && next != "" && !u.resets[next]; n++ {
+				u.resets[next] = true
+				commit, err := u.sh.Repo.Commit(ctx, string(next))
+				if err != nil || len(commit.Parents) == 0 {
+					break
+				}
+				next = commit.Parents[0]
+			}
 		}
 	}
-	return false
+	return u.resets[l.Commit]
+}
+
+// formerTips returns the commits that HEAD left by the last resets, according to its reflog, and by
+// the rebase in progress.
+func (sh *Sharer) formerTips() []git.OID {
+	const end = 64 << 10 // number of bytes at the end of the reflog
+	const most = 20
+	var tips []git.OID
+	for _, name := range []string{"rebase-merge/orig-head", "rebase-apply/orig-head", "ORIG_HEAD"} {
+		data, err := disk.ReadFile(filepath.Join(sh.Repo.GitDir, filepath.FromSlash(name)))
+		if oid := git.OID(strings.TrimSpace(string(data))); err == nil && sh.Repo.Format.Valid(oid) {
+			tips = append(tips, oid)
+		}
+	}
+	log, err := os.Open(filepath.Join(sh.Repo.GitDir, "logs", "HEAD"))
+	if err != nil {
+		return tips // refs may not be in files
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	size, err := log.Seek(0, io.SeekEnd)
+	data := make([]byte, min(size, end))
+	if _, readErr := log.ReadAt(data, size-int64(len(data))); err != nil || readErr != nil {
+		return tips
+	}
+	lines := strings.Split(string(data), "\n")
+	for _, line := range slices.Backward(lines) {
+		entry, action, _ := strings.Cut(line, "\t")
+		if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "reset:") && sh.Repo.Format.Valid(git.OID(words[0])) {
+			if tips = append(tips, git.OID(words[0])); len(tips) == most {
+				break
+			}
+		}
+	}
+	return tips
 }

@@ -32,6 +32,9 @@ type Decision struct {
 	// Former are the commits that carried ID before, to distinguish them from the one being
 	// made.
 	Former []git.OID `json:"former,omitempty"`
+	// Copies are the commits that git copied or folded into the commit, if sessions have changed
+	// more in it.
+	Copies []git.OID `json:"copies,omitempty"`
 	// Shares are the sessions' shares of the commit.
 	Shares []Share `json:"shares,omitempty"`
 	// Hint reports whether the message shows how to decline.
