@@ -28,12 +28,13 @@ type matrix struct {
 	sessions []*testkit.Session
 	commits  [][]string // ids of the topic's commits, oldest first
 	before   int        // checkpoints before the operation
+	others   int        // commits of other work
 }
 
 // rewrites returns the rows of the table. This project decided on the outcomes and documents
 // them.
 func rewrites() []rewrite {
-	return []rewrite{
+	return append([]rewrite{
 		{"commit --amend --no-edit", "keeps its id", (*matrix).amendNoEdit},
 		{"commit --amend -m", "keeps its id", (*matrix).amendMessage},
 		{"rebase -i, reword", "each commit keeps its id", (*matrix).reword},
@@ -48,7 +49,7 @@ func rewrites() []rewrite {
 		{"merge --squash, commit -m", "every id folded in, each once", func(m *matrix) { m.mergeSquash("commit", "-q", "-m", "feat: all") }},
 		{"stash, stash pop, commit", "linked", (*matrix).stash},
 		{"reset --soft, commit", "linked", (*matrix).resetSoft},
-	}
+	}, partRewrites()...)
 }
 
 // TestRewriting runs every operation several times, each time with different numbers of
@@ -113,7 +114,8 @@ func (t *table) markdown(runs int) string {
 	for _, operation := range rewrites() {
 		fmt.Fprintf(&out, "| `%s` | %s | %d of %d |\n", operation.name, operation.outcome, t.rows[operation.name], runs)
 	}
-	out.WriteString("\nNo operation makes a checkpoint of its own, but a commit after `reset` or `stash pop` may. No hook condenses during a rebase.\n" +
+	out.WriteString("\nNo operation makes a checkpoint of its own, but a commit after `reset` or `stash pop` may, and one with an agent's work\n" +
+		"while git has stopped. No hook condenses during a rebase: what is due is written when it ends.\n" +
 		"No trailer is ever left without its checkpoint.\n")
 	return out.String()
 }
