@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -183,8 +184,8 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 }
 
 // author returns the author of a path's content in the commit if no step records it: the agent
-// whose running turn changed it, else a person. A turn changed it if a tool named it, it changed
-// while a tool ran, or the agent's own commit took it up.
+// whose running turn changed it, else a person. A turn changed it if a tool named it or it changed
+// while a tool ran; if no call of a later time is known, if the agent's own commit took it up.
 func (a *attributing) author(path string) attribution.Author {
 	for _, c := range a.sessions {
 		if !workspace.IsBusy(c.State) {
@@ -195,19 +196,26 @@ func (a *attributing) author(path string) attribution.Author {
 		if t.Named[path] {
 			return by
 		}
-		for _, share := range a.decided {
-			if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
-				return by
-			}
-		}
 		var at time.Time
-		if info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path))); err == nil {
+		info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path)))
+		if err == nil {
 			at = disk.Changed(info)
 		} else {
 			at = workspace.RemovalTime(t.Repo.Root, path)
 		}
 		if t.During(at) {
 			return by
+		}
+		// A change before the last call, and in none, isn't the turn's, though the agent's own commit
+		// took it up.
+		isBefore := func(c transcript.Call) bool { return c.Start.After(at.Add(workspace.ClockSlack)) }
+		if err == nil && t.Turn.Timed && slices.ContainsFunc(t.Turn.Calls, isBefore) {
+			continue
+		}
+		for _, share := range a.decided {
+			if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
+				return by
+			}
 		}
 	}
 	return attribution.Person
