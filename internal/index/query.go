@@ -14,10 +14,11 @@ const (
 )
 
 // term is a word or phrase of a query: consecutive words. If prefix is set, the last one is
-// a prefix of a word.
+// a prefix of a word. joined are the words with identifiers of several parts as one word each, if
+// there are any.
 type term struct {
-	words  []string
-	prefix bool
+	words, joined []string
+	prefix        bool
 }
 
 // parse parses a query. Any text is valid.
@@ -25,10 +26,24 @@ func parse(text string) []term {
 	var terms []term
 	add := func(piece string, prefix bool) {
 		t := term{prefix: prefix}
-		for s := range wordsOf(piece) {
-			if len(t.words) < mostParts {
-				t.words = append(t.words, s.word)
+		spans := slices.Collect(wordsOf(piece))
+		spans = spans[:min(len(spans), mostParts)]
+		for _, s := range spans {
+			t.words = append(t.words, s.word)
+		}
+		for rest := spans; len(rest) > 0; {
+			parts, whole := joinedFrom(rest)
+			if whole != "" {
+				t.joined = append(t.joined, whole)
+			} else {
+				for _, s := range rest[:parts] {
+					t.joined = append(t.joined, s.word)
+				}
 			}
+			rest = rest[parts:]
+		}
+		if len(t.joined) == len(t.words) {
+			t.joined = nil
 		}
 		known := func(o term) bool { return t.prefix == o.prefix && slices.Equal(t.words, o.words) }
 		if len(t.words) > 0 && len(terms) < mostTerms && !slices.ContainsFunc(terms, known) {
@@ -73,9 +88,15 @@ func expression(terms []term, wanted []Kind) string {
 		if i > 0 {
 			b.WriteString(" AND ")
 		}
-		b.WriteString(`"` + strings.Join(t.words, " ") + `"`) // words have no quotes
+		star := ""
 		if t.prefix {
-			b.WriteByte('*')
+			star = "*"
+		}
+		phrase := func(words []string) string { return `"` + strings.Join(words, " ") + `"` + star } // words have no quotes
+		if len(t.joined) > 0 {
+			b.WriteString("(" + phrase(t.words) + " OR " + phrase(t.joined) + ")")
+		} else {
+			b.WriteString(phrase(t.words))
 		}
 	}
 	b.WriteByte(')')
@@ -88,19 +109,17 @@ type match struct{ start, end int }
 // find returns the positions of the terms in a text, at most limit, and the number of terms
 // found.
 func find(text string, terms []term, limit int) (places []match, found int) {
-	var words []span
-	for s := range wordsOf(text) {
-		words = append(words, s)
-	}
+	words := slices.Collect(wordsOf(text))
 	for _, t := range terms {
 		n := 0
-		for i := 0; i+len(t.words) <= len(words); i++ {
-			if !t.at(words[i:]) {
+		for i := range words {
+			parts := t.at(words[i:])
+			if parts == 0 {
 				continue
 			}
 			n++
 			if len(places) < limit {
-				places = append(places, match{words[i].start, words[i+len(t.words)-1].end})
+				places = append(places, match{words[i].start, words[i+parts-1].end})
 			}
 		}
 		if n > 0 {
@@ -111,13 +130,34 @@ func find(text string, terms []term, limit int) (places []match, found int) {
 	return places, found
 }
 
-// at reports whether words begins with the term.
-func (t term) at(words []span) bool {
-	for i, w := range t.words {
-		last := t.prefix && i == len(t.words)-1
-		if words[i].word != w && (!last || !strings.HasPrefix(words[i].word, w)) {
-			return false
-		}
+// at returns the number of words at the beginning of words that match the term, 0 if they don't.
+func (t term) at(words []span) int {
+	if n := t.matching(t.words, words); n > 0 || len(t.joined) == 0 {
+		return n
 	}
-	return true
+	return t.matching(t.joined, words)
+}
+
+// matching returns the number of words at the beginning of words that match the wanted ones, 0 if
+// they don't.
+func (t term) matching(wanted []string, words []span) int {
+	n := 0
+	for i, w := range wanted {
+		if n == len(words) {
+			return 0
+		}
+		isWord := func(word string) bool {
+			return word == w || t.prefix && i == len(wanted)-1 && strings.HasPrefix(word, w)
+		}
+		if isWord(words[n].word) {
+			n++
+			continue
+		}
+		parts, whole := joinedFrom(words[n:])
+		if words[n].joined || whole == "" || !isWord(whole) {
+			return 0
+		}
+		n += parts
+	}
+	return n
 }

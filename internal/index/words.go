@@ -2,6 +2,7 @@ package index
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,15 +72,48 @@ func wordEnd(text string, start int, r rune, size int) int {
 	return i
 }
 
-// normal returns a text in the form passed to FTS5: its words separated by spaces.
+// mostJoined is the number of parts of an identifier that is also indexed as one word. Random
+// characters, such as base64, have more.
+const mostJoined = 6
+
+// joinedFrom returns the number of words at the beginning of words that are the parts of one
+// identifier, at least 1, and the identifier as one word; "" if it is not indexed so: it has only
+// one part, many parts, or is long.
+func joinedFrom(words []span) (parts int, whole string) {
+	for parts = 1; parts < len(words) && words[parts].joined; parts++ {
+	}
+	if r, _ := utf8.DecodeRuneInString(words[0].word); parts == 1 || parts > mostJoined || isAlone(r) || words[parts-1].end-words[0].start > longestWord {
+		return parts, ""
+	}
+	for _, w := range words[:parts] {
+		whole += w.word
+	}
+	return parts, whole
+}
+
+// normal returns a text in the form passed to FTS5: its words separated by spaces, and after them
+// each identifier that has several parts as one word, so that "github" finds GitHub. They are at the
+// end, as between the words they would break phrases.
 func normal(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	for s := range wordsOf(text) {
+	write := func(word string) {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s.word)
+		b.WriteString(word)
+	}
+	words := slices.Collect(wordsOf(text))
+	for _, s := range words {
+		write(s.word)
+	}
+	known := map[string]bool{}
+	for len(words) > 0 {
+		parts, whole := joinedFrom(words)
+		if words = words[parts:]; whole != "" && !known[whole] {
+			known[whole] = true
+			write(whole)
+		}
 	}
 	return b.String()
 }

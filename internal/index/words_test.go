@@ -11,10 +11,10 @@ import (
 func TestTextsAreSplitIntoWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"rateLimit":                        "rate limit",
+		"rateLimit":                        "rate limit ratelimit",
 		"rate_limit, rate-limit":           "rate limit rate limit",
-		"HTTPServer":                       "http server",
-		"parseURL2":                        "parse url2",
+		"HTTPServer":                       "http server httpserver",
+		"parseURL2":                        "parse url2 parseurl2",
 		"strategy/turn/save.go":            "strategy turn save go",
 		"ENTIRE_NO_DETACH=1":               "entire no detach 1",
 		"Größe ändern":                     "größe ändern",
@@ -24,7 +24,9 @@ func TestTextsAreSplitIntoWords(t *testing.T) {
 		strings.Repeat("x", 100) + " y":    strings.Repeat("x", longestWord) + " y",
 		"v1.2.3 sha256:abc":                "v1 2 3 sha256 abc",
 		"don't":                            "don t",
-		"iPhone XMLHttpRequest A AB ABc a": "i phone xml http request a ab a bc a",
+		"iPhone XMLHttpRequest A AB ABc a": "i phone xml http request a ab a bc a iphone xmlhttprequest abc",
+		"GitHub Actions of GitHub":         "git hub actions of git hub github",
+		"aBcDeFgHiJkLmN":                   "a bc de fg hi jk lm n", // no identifier
 	} {
 		if got := normal(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -36,7 +38,8 @@ func TestQueriesAreParsed(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"rate limit":         `("rate" AND "limit")`,
-		"rateLimit":          `("rate limit")`,
+		"rateLimit":          `(("rate limit" OR "ratelimit"))`,
+		`api.GitHub*`:        `(("api git hub"* OR "api github"*))`,
 		`"rate limiting" x*`: `("rate limiting" AND "x"*)`,
 		`"un closed`:         `("un closed")`,
 		`a"b c"d`:            `("a" AND "b c" AND "d")`,
@@ -60,6 +63,13 @@ func TestTermsAreFoundInTexts(t *testing.T) {
 	places, found := find(text, parse("rateLimit* missing"), 10)
 	if diff := cmp.Diff([]match{{4, 14}, {18, 29}}, places, cmp.AllowUnexported(match{})); diff != "" || found != 1 {
 		t.Errorf("%d found, %s", found, diff)
+	}
+	text = "GitHub, github and gitHubber"
+	for query, want := range map[string][]match{"github": {{0, 6}, {8, 14}}, "GitHub": {{0, 6}, {8, 14}}, "hub": {{3, 6}}} {
+		places, _ := find(text, parse(query), 10)
+		if diff := cmp.Diff(want, places, cmp.AllowUnexported(match{})); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
 	}
 }
 

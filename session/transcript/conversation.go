@@ -163,7 +163,9 @@ func (c *Conversation) use(b *block, item Item) {
 	if len(b.id) > 0 {
 		c.uses[string(b.id)] = len(c.Items)
 	}
-	item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id)
+	if item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id); item.Tool == "" {
+		item.Tool = "(unnamed)" // a malformed call of the model
+	}
 	item.Text, item.Command = c.detail(b.input)
 	if c.Full && c.kept < manyOutputs {
 		used := ToolUse{Tool: item.Tool, Input: b.input}

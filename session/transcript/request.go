@@ -8,7 +8,8 @@ import (
 )
 
 // request returns a person's request in a message, "" if there is none: prompts, as in [Prompt], a
-// plan that was accepted for a new session, and commands that are prompts, with their arguments.
+// plan that was accepted for a new session, commands that are prompts, with their arguments, and, after
+// [prompts.ShellPrefix], commands that the person ran in the client's shell.
 func request(m *message, from source) string {
 	var parts []string
 	for i := range m.blocks {
@@ -23,6 +24,8 @@ func request(m *message, from source) string {
 		case said != "":
 		case strings.HasPrefix(s, prompts.PlanPrefix):
 			said = s
+		case strings.HasPrefix(s, "<bash-input>"): // run by the person in the client's shell
+			said = prompts.ShellPrefix + strings.TrimSpace(elementText(s, "bash-input"))
 		default:
 			said = commandRequest(s)
 		}

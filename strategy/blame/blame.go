@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 )
 
@@ -80,6 +81,13 @@ type File struct {
 
 // maxFile is the maximum size of a file whose lines are shown.
 const maxFile = 64 << 20
+
+// IsCut reports whether a shallow clone lacks the parents of a commit, so that lines that git assigns
+// to it may be older.
+func (r Reader) IsCut(commit git.OID) bool {
+	boundary, err := gitlog.Boundary(r.Repo)
+	return err == nil && boundary[commit]
+}
 
 // ErrBinary means that a file has no lines.
 var ErrBinary = errors.New("binary file")
@@ -202,6 +210,9 @@ type attributing struct {
 	Reader
 
 	commits map[git.OID]git.Commit
+	// boundary are the commits whose parents a shallow clone lacks.
+	boundary map[git.OID]bool
+
 	authors map[Author]*Author
 	records map[checkpoint.ID]*record
 	trees   []git.OID
@@ -229,6 +240,10 @@ func (at *attributing) author(a Author) *Author {
 // attribute finds the authors of committed lines.
 func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g.commit == "" })
+	var err error
+	if at.boundary, err = gitlog.Boundary(at.Repo); err != nil {
+		return err
+	}
 	var oids []git.OID
 	for _, g := range groups {
 		if _, known := at.commits[g.commit]; !known {
@@ -236,7 +251,7 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 			oids = append(oids, g.commit)
 		}
 	}
-	err := at.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+	err = at.Repo.ReadMany(ctx, oids, func(o git.Object) error {
 		c, err := git.ParseCommit(o)
 		if err == nil {
 			at.commits[o.OID] = c
@@ -298,7 +313,11 @@ func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 	return at.readContents(ctx, wanted)
 }
 
-// person returns the author of a commit as a person.
+// person returns the author of a commit as a person. Lines of a commit whose parents a shallow clone
+// lacks may be older: their author is unknown.
 func (at *attributing) person(commit git.OID) Author {
+	if at.boundary[commit] {
+		return Author{Kind: Unknown, Commit: commit}
+	}
 	return Author{Kind: Person, Commit: commit, Name: at.commits[commit].Author.Name}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -61,15 +62,60 @@ func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	return book.missing(ctx, ids, true)
 }
 
-// Incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
-// partial clone, which has a pack with a .promisor file.
-func (r Reader) Incomplete(ctx context.Context) (bool, error) {
-	packs, err := os.ReadDir(filepath.Join(r.Repo.CommonDir, "objects", "pack"))
+// Gap is a part of the record or of the history that this clone lacks.
+type Gap int
+
+// The gaps.
+const (
+	NoGap Gap = iota
+	// NoRecord means that commits name checkpoints, but no branch with checkpoints was fetched, as
+	// in a clone of a single branch.
+	NoRecord
+	// NoContents means that a partial clone lacks contents of checkpoints.
+	NoContents
+	// NoHistory means that a shallow clone lacks commits.
+	NoHistory
+)
+
+// Gap determines what this clone lacks, of several parts the first in the order of the constants.
+func (r Reader) Gap(ctx context.Context) (Gap, error) {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil {
+		return NoGap, err
+	}
+	if len(trees) == 0 {
+		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
+		if err == nil && len(named) > 0 {
+			return NoRecord, nil
+		}
+	}
+	incomplete, err := r.incomplete(ctx)
+	switch {
+	case err != nil:
+		return NoGap, err
+	case incomplete:
+		return NoContents, nil
+	case gitlog.IsShallow(r.Repo):
+		return NoHistory, nil
+	}
+	return NoGap, nil
+}
+
+// IsPartial reports whether a repository is a partial clone, which has a pack with a .promisor file.
+func IsPartial(repo *git.Repo) (bool, error) {
+	packs, err := os.ReadDir(filepath.Join(repo.CommonDir, "objects", "pack"))
 	isMark := func(file os.DirEntry) bool { return strings.HasSuffix(file.Name(), ".promisor") }
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(packs, isMark) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
+	return slices.ContainsFunc(packs, isMark), err
+}
+
+// incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
+// partial clone.
+func (r Reader) incomplete(ctx context.Context) (bool, error) {
+	partial, err := IsPartial(r.Repo)
+	if err != nil || !partial {
 		return false, err
 	}
 	book, err := openRecord(ctx, r.Repo)

@@ -1,24 +1,29 @@
 package explain
 
 import (
+	"cmp"
 	"context"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
-// titleOf returns the title of a part of a conversation: the first request in it, else the text to
-// which the first short reply in it replies, "" if it has neither.
+// titleOf returns the title of a part of a conversation: the first request in it in a person's words,
+// else the first slash command, else the text to which the first short reply in it replies, "" if it
+// has none of them.
 func titleOf(items []transcript.Item) string {
 	said := "" // the agent's last text
-	replied := ""
+	command, replied := "", ""
 	for _, item := range items {
 		switch item.By {
 		case transcript.User:
-			if title := prompts.Title(item.Text); title != "" {
+			switch title := prompts.Title(item.Text); {
+			case title == "":
+			case !prompts.IsCommand(title):
 				return title
+			case command == "":
+				command = title
 			}
 			if replied == "" {
 				replied = prompts.RepliedTo(item.Text, said)
@@ -28,32 +33,18 @@ func titleOf(items []transcript.Item) string {
 		case transcript.Tool:
 		}
 	}
-	return replied
+	return cmp.Or(command, replied)
 }
 
 // promptsTitle returns the title of a part from its stored prompts, "" if they can't be read. If
 // the part is known to begin later than the session, the prompts may include those of earlier
-// parts, and the last request is the nearest. Prompts of other programs include instructions that a
-// command expanded to, after the typed text: they are the title only if there is no other.
+// parts, and the last request is the nearest.
 func (sr sessionReader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
 	stored, err := s.Prompts(ctx, sr.repo)
 	if err != nil {
 		return ""
 	}
-	var titles, typed []string
-	for _, prompt := range stored {
-		title := prompts.Title(prompt)
-		if title == "" {
-			continue
-		}
-		titles = append(titles, title)
-		if !strings.Contains(title, "\n") || !strings.HasPrefix(title, "**") && !strings.HasPrefix(title, "# ") {
-			typed = append(typed, title)
-		}
-	}
-	if len(typed) > 0 {
-		titles = typed
-	}
+	titles := prompts.Titles(stored)
 	switch {
 	case len(titles) == 0:
 		return ""

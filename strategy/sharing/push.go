@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -89,6 +90,9 @@ func (p *push) run(ctx context.Context) error {
 	record := sentRefs + hex.EncodeToString(sum[:8])
 	p.refs = []sharedRef{{checkpoint.MetadataBranch, record}, {git.NotesRef, record + "-notes"}}
 	current := true
+	if err := p.checkRemote(ctx, place); err != nil {
+		return err
+	}
 	for _, ref := range p.refs {
 		tip, err := p.missing(ctx, ref)
 		if err != nil {
@@ -116,6 +120,31 @@ func (p *push) run(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// checkRemote compares what the remote is known to have with what the last fetch of it showed. If its
+// checkpoints were set back, the record is dropped, so that they are sent again; if they were
+// replaced, only the user can decide which to keep.
+func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) error {
+	record := p.refs[0].record
+	sent, err := p.r.tipOf(ctx, record)
+	if err != nil || sent == "" || !place.Configured {
+		return err
+	}
+	shown, err := p.r.tipOf(ctx, "refs/remotes/"+p.remote+"/"+strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"))
+	if err != nil || shown == "" || shown == sent {
+		return err
+	}
+	base, err := gitlog.MergeBase(ctx, p.r.Repo, sent, shown)
+	switch {
+	case err != nil || base == sent:
+		return err
+	case base != shown:
+		p.say("entire: the checkpoints of " + p.shown + " were replaced since the last push: those here are merged with them when the next one is sent")
+		return nil
+	}
+	p.say("entire: the checkpoints of " + p.shown + " were set back since the last push: sending them again")
+	return gitref.Update(ctx, p.r.Repo, "entire: remote set back", []gitref.Change{{Name: record, Old: sent}})
 }
 
 // missing returns the commit of a ref that the remote should have, empty if it has it

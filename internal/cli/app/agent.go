@@ -1,6 +1,7 @@
 package app
 
 import (
+	"os"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -30,4 +31,16 @@ func ResumeCommand(repo *git.Repo, id string) string {
 		return agent.Default().Resume(id)
 	}
 	return agent.Of(s.AgentType).Resume(id)
+}
+
+// ResumeRecorded returns the command that continues a recorded session: the agent's own if the
+// session's transcript is on this machine, else the one that restores the transcript first.
+func ResumeRecorded(repo *git.Repo, id string) string {
+	s, err := session.Open(repo.CommonDir).Load(id)
+	if err == nil {
+		if _, err := os.Stat(s.TranscriptPath); err == nil {
+			return agent.Of(s.AgentType).Resume(id)
+		}
+	}
+	return "entire resume " + id
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
@@ -48,4 +49,19 @@ func promisor(ctx context.Context, repo *git.Repo) (string, error) {
 		return names[0], nil
 	}
 	return "", WithHint(errors.New("no remote to fetch from"), "add the remote that has entire/checkpoints/v1 as origin")
+}
+
+// FetchRecord fetches the branch with checkpoints, which a clone of a single branch lacks.
+func (a *App) FetchRecord(ctx context.Context, repo *git.Repo) error {
+	remote, err := promisor(ctx, repo)
+	if err != nil {
+		return err
+	}
+	tracking := "refs/remotes/" + remote + "/" + strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
+	return a.Transferring(repo, "Fetching from "+remote, func() error {
+		if err := gitremote.Fetch(ctx, repo, remote, "+"+checkpoint.MetadataBranch+":"+tracking); err != nil {
+			return fmt.Errorf("fetch the checkpoints of %s: %w", remote, err)
+		}
+		return nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -110,21 +111,20 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 	return do(repo, r)
 }
 
-// nothing prints text. If contents of checkpoints are missing in this clone, it prints that
-// instead: they may contain matches.
+// nothing prints text. If parts of the record or of the history are missing in this clone, it prints
+// that instead: they may contain matches.
 func (q *question) nothing(ctx context.Context, text string) error {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	lacks, err := explain.Reader{Repo: repo}.Incomplete(ctx)
-	switch {
-	case err != nil || !lacks: // `entire doctor` reports the error
+	if gap, err := (explain.Reader{Repo: repo}).Gap(ctx); err == nil && gap != explain.NoGap { // `entire doctor` reports the error
+		what, hint := format.Gap(gap)
+		q.app.Streams.Notef("Nothing was found here: %s.", what)
+		q.app.Streams.Hint(hint)
+	} else {
 		q.app.Streams.Notef("%s", text)
-	default:
-		q.app.Streams.Notef("Nothing was found here, but contents of checkpoints are missing from this clone.")
-		q.app.Streams.Hint("`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
 	}
 	return ctx.Err()
 }

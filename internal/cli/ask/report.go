@@ -125,6 +125,11 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	if err != nil {
 		return err
 	}
+	if len(made.Turns) == 0 {
+		if err := c.nothing(ctx, "No turns are in the report."); err != nil {
+			return err
+		}
+	}
 	made.Made, made.Version = c.app.Now(), c.app.Version
 	made.Prices = report.Prices{Date: table.Date, Currency: table.Currency}
 	made.Selection = "All sessions"

@@ -125,8 +125,12 @@ func (s *search) run(ctx context.Context, text string) error {
 		return s.nothing(ctx, "Nothing was found.")
 	}
 	var b strings.Builder
+	ids := make([]string, len(found.Hits))
 	for i := range found.Hits {
-		s.hit(&b, &found.Hits[i])
+		ids[i] = found.Hits[i].Session
+	}
+	for i, session := range format.UniqueSessions(ids) {
+		s.hit(&b, &found.Hits[i], session)
 	}
 	if found.More > 0 {
 		fmt.Fprintf(&b, "%d more: --limit shows more of them.\n", found.More)
@@ -135,8 +139,9 @@ func (s *search) run(ctx context.Context, text string) error {
 	return nil
 }
 
-// hit prints a hit in three lines: the time and the prompt; the excerpt; the session and commit.
-func (s *search) hit(b *strings.Builder, h *index.Hit) {
+// hit prints a hit in three lines: the time and the prompt; the excerpt; the session, by its short id,
+// and the commit.
+func (s *search) hit(b *strings.Builder, h *index.Hit, session string) {
 	streams := s.app.Streams
 	when := "-"
 	if !h.At.IsZero() {
@@ -161,7 +166,7 @@ func (s *search) hit(b *strings.Builder, h *index.Hit) {
 		}
 		b.WriteString("\n")
 	}
-	about := []string{"session " + format.Session(h.Session)}
+	about := []string{"session " + session}
 	if h.Agent != "" {
 		about = append(about, ui.Line(h.Agent, format.NameWidth))
 	}

@@ -161,8 +161,13 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		t.Row(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
 			format.Count(m.sub.Total()), cost, name)
 	}
+	keys := make([]string, len(members))
+	for i, m := range members {
+		keys[i] = m.key
+	}
+	short := format.SessionNames(keys)
 	for _, m := range members {
-		row(m, u.name(m))
+		row(m, u.name(m, short))
 	}
 	if more > 0 {
 		t.Row("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
@@ -181,12 +186,12 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	u.shown(text)
 }
 
-// name returns the name of a member for the table.
-func (u *usage) name(m *member) string {
+// name returns the name of a member for the table; short returns the short id of a session.
+func (u *usage) name(m *member, short func(id string) string) string {
 	const digits = 7
 	switch index.Group(u.by) {
 	case index.BySession:
-		return strings.TrimSpace(format.Session(m.key) + "  " + ui.Line(m.label, format.NameWidth))
+		return strings.TrimSpace(short(m.key) + "  " + ui.Line(m.label, format.NameWidth))
 	case index.ByCommit:
 		if m.key != "" {
 			return m.key[:min(digits, len(m.key))] + "  " + ui.Line(m.label, format.SubjectWidth)

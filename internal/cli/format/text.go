@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // MessageWidth is the width to which a message in a table is cut.
@@ -62,20 +63,36 @@ func ID(id string) string {
 	return id
 }
 
-// Sessions lists sessions by the prefixes of their ids.
-func Sessions(ids []string) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = Session(id)
+// Sessions lists sessions by unique prefixes of their ids.
+func Sessions(ids []string) string { return strings.Join(UniqueSessions(ids), ", ") }
+
+// SessionNames returns a function that returns the unique prefixes of the ids.
+func SessionNames(ids []string) func(id string) string {
+	names := map[string]string{}
+	for i, name := range UniqueSessions(ids) {
+		names[ids[i]] = name
 	}
-	return strings.Join(names, ", ")
+	return func(id string) string { return names[id] }
 }
 
-// sessionDigits is the number of characters of a session's id that are shown.
-const sessionDigits = 7
+const (
+	// sessionDigits is the number of characters of a session's id that are shown, timeDigits that of
+	// an id that begins with a time, after which most ids differ.
+	sessionDigits = 7
+	timeDigits    = 16
+)
 
-// Session returns a prefix of a session's id, which is unique in most cases.
-func Session(id string) string { return sessionPrefix(id, sessionDigits) }
+// Session returns a prefix of the id of a session that is shown without others. It is unique in most
+// cases: it is longer if ids of this form begin alike, as those of OpenCode and UUIDs of version 7.
+func Session(id string) string {
+	id = transcript.SessionID(id)
+	const version = 14 // the place of the version in a UUID
+	isRandom := len(id) > version && id[version] != '7' && strings.Trim(id[:version], "0123456789abcdef-") == ""
+	if isRandom || strings.Trim(id, "0123456789abcdef-") == "" && len(id) <= version {
+		return sessionPrefix(id, sessionDigits)
+	}
+	return strings.TrimRight(sessionPrefix(id, timeDigits), "-")
+}
 
 // sessionPrefix returns the beginning of a session's id, without the date with which the ids of
 // some versions begin.
@@ -141,6 +158,23 @@ func AbsentHint(checkpoint string) string {
 		checkpoint = " -c " + checkpoint
 	}
 	return "`entire explain" + checkpoint + " --fetch` fetches the missing contents from the remote; `entire doctor` reports the missing objects"
+}
+
+// DeepenHint is the hint if a shallow clone lacks commits.
+const DeepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
+
+// Gap describes what a clone lacks, with the command that fetches it.
+func Gap(gap explain.Gap) (what, hint string) {
+	switch gap {
+	case explain.NoRecord:
+		return "commits name checkpoints, but this clone has no branch with checkpoints", "`entire explain --fetch` fetches it"
+	case explain.NoContents:
+		return "contents of checkpoints are missing from this clone", "`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all"
+	case explain.NoHistory:
+		return "this clone is shallow", DeepenHint
+	case explain.NoGap:
+	}
+	return "", ""
 }
 
 // LineWidth is the maximum width of a text of unknown origin.

@@ -141,6 +141,13 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
+	if opts.fetch {
+		if gap, err := e.reader.Gap(ctx); err == nil && gap == explain.NoRecord {
+			if err := e.FetchRecord(ctx, repo); err != nil {
+				return err
+			}
+		}
+	}
 	if opts.what != "" {
 		if err := e.resolve(ctx); err != nil {
 			return err
@@ -243,7 +250,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		return e.json(of)
 	}
 	if of.Cut {
-		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), deepenHint)
+		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), format.DeepenHint)
 		return nil
 	}
 	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
@@ -309,7 +316,7 @@ func (e *explaining) countEdited(ctx context.Context, details []explain.Detail) 
 }
 
 // fetchHint is the hint if a commit's checkpoint is not stored here.
-const fetchHint = "it is not stored here: `git fetch` gets it if the remote has it on entire/checkpoints/v1"
+const fetchHint = "it is not stored here: `entire explain --fetch`, or `git fetch`, gets it if the remote has it on entire/checkpoints/v1"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d explain.Detail) error {

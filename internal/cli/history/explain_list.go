@@ -63,7 +63,7 @@ func (e *explaining) list(ctx context.Context) error {
 		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)
 	}
 	if l.Shallow && !l.More {
-		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + deepenHint + "\n")
+		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + format.DeepenHint + "\n")
 	}
 	if n := len(l.Missing); n > 0 {
 		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` gets them if the remote has them\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
@@ -148,9 +148,6 @@ func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool,
 	e.opts.session, e.found = named[0].ID, &l
 	return true, err
 }
-
-// deepenHint is the hint if a shallow clone lacks commits.
-const deepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
 
 // namesOf lists the first ids.
 func namesOf(ids []checkpoint.ID) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
@@ -57,7 +58,7 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		}
 	}
 	return app.WithHint(fmt.Errorf("no checkpoint has the turn of snapshot %s%s", p.Snapshot, format.Quoted(p.Prompt)),
-		fmt.Sprintf("`entire log --session %s` lists the turns, `entire fs checkpoint info %s` describes the snapshot", format.Session(p.Session), p.Snapshot))
+		fmt.Sprintf("`entire log --session %s` lists the turns, `entire fs checkpoint info %s` describes the snapshot", ui.Line(p.Session, format.NameWidth), p.Snapshot))
 }
 
 // indexedTurn returns the turn of a session that has the snapshot at its end, else the one that has

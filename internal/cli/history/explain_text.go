@@ -63,7 +63,7 @@ func (x explainText) checkpoint(d explain.Detail) string {
 	if x.short {
 		for _, t := range d.Sessions {
 			if t.Problem != nil {
-				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", sessionName(t), ui.Line(problemText(t), format.LineWidth), problemHint(d, t))
+				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", sessionName(d, t), ui.Line(problemText(t), format.LineWidth), problemHint(d, t))
 			}
 		}
 		return b.String()
@@ -82,8 +82,14 @@ func (x explainText) checkpoint(d explain.Detail) string {
 	return b.String()
 }
 
-// sessionName returns the short id of a session.
-func sessionName(t explain.Session) string { return cmp.Or(format.Session(t.Session), "unknown") }
+// sessionName returns the short id of a session of a checkpoint.
+func sessionName(d explain.Detail, t explain.Session) string {
+	ids := make([]string, len(d.Sessions))
+	for i := range d.Sessions {
+		ids[i] = d.Sessions[i].Session
+	}
+	return cmp.Or(format.SessionNames(ids)(t.Session), "unknown")
+}
 
 // writeFacts writes the ids, the author, the time, tokens, attribution and commits.
 func (x explainText) writeFacts(b *strings.Builder, d explain.Detail) {
@@ -194,7 +200,7 @@ func attributionText(d explain.Detail) string {
 	parts := []string{text}
 	for _, t := range d.Sessions {
 		if t.Attribution != nil && t.Attribution.SessionLines > 0 {
-			parts = append(parts, format.Session(t.Session)+" wrote "+ui.Plural(t.Attribution.SessionLines, "line"))
+			parts = append(parts, sessionName(d, t)+" wrote "+ui.Plural(t.Attribution.SessionLines, "line"))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -204,7 +210,7 @@ func attributionText(d explain.Detail) string {
 func (x explainText) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
-		b.WriteString("Session " + sessionName(t) + "\n")
+		b.WriteString("Session " + sessionName(d, t) + "\n")
 	}
 	gist := func(name, text string) {
 		if text = ui.Line(text, gistWidth); text != "" {
@@ -248,7 +254,7 @@ func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t e
 	}
 	b.WriteString("\n" + x.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
 	if len(d.Sessions) > 1 {
-		b.WriteString(" session " + sessionName(t))
+		b.WriteString(" session " + sessionName(d, t))
 	}
 	b.WriteByte('\n')
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -146,7 +147,7 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 		}
 		r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
 		if gitlog.IsShallow(r.repo) {
-			r.Streams.Hint("this clone is shallow: " + deepenHint)
+			r.Streams.Hint("this clone is shallow: " + format.DeepenHint)
 		}
 		if r.opts.json {
 			return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
@@ -141,6 +142,12 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		})
 	}
 	if len(list) == 0 {
+		if gap, err := (explain.Reader{Repo: repo}).Gap(ctx); err == nil && gap != explain.NoGap {
+			what, hint := format.Gap(gap)
+			a.Streams.Notef("No sessions are known here: %s.", what)
+			a.Streams.Hint(hint)
+			return nil
+		}
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
 		return nil
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -109,7 +108,7 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 		out.After = append(out.After, mcpAct(a))
 	}
 	if s.Author.Session != "" {
-		out.Resume = agent.Of(s.Author.Agent).Resume(s.Author.Session)
+		out.Resume = app.ResumeRecorded(m.reader.Repo, s.Author.Session)
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -64,7 +65,7 @@ EXIT STATUS
 				f, err := r.reader.File(cmd.Context(), gitblame.Request{Rev: rev, Path: path, Ranges: opts.ranges})
 				switch {
 				case err != nil:
-					return explained(err, rev, path)
+					return r.explained(err, rev, path)
 				case opts.json:
 					return r.Streams.JSON(newBlameJSON(&f))
 				case opts.porcelain:
@@ -105,6 +106,7 @@ func (r *reading) table(f *blame.File) string {
 		width, _ := r.Streams.Size()
 		why = max(leastAbout, min(why, width/halfScreen-who-len("a1b2c3d    1234 ")))
 	}
+	cut := false // whether lines may be older than their commits
 	number := 1
 	if n := len(f.Lines); n > 0 {
 		number = len(strconv.Itoa(f.Lines[n-1].Number))
@@ -119,6 +121,7 @@ func (r *reading) table(f *blame.File) string {
 		if i > 0 && last+1 != l.Number {
 			b.WriteString("...\n")
 		}
+		cut = cut || l.Author.Kind == blame.Unknown && r.reader.IsCut(l.Commit)
 		group := [...]string{commitName(l.Commit), whose(l.Author), ui.Line(about(f, l.Author), why)}
 		oid, name, text := group[0], group[1], group[2]
 		if group == before && l.Number == last+1 {
@@ -139,6 +142,9 @@ func (r *reading) table(f *blame.File) string {
 	}
 	if len(f.Lines) == 0 {
 		return "The file is empty.\n"
+	}
+	if cut {
+		b.WriteString("\nUnknown lines may be older than their commit: this clone is shallow.\n  hint: " + format.DeepenHint + "\n")
 	}
 	return b.String()
 }

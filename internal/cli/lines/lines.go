@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/blame"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // reading is one run of a command.
@@ -60,8 +61,18 @@ func (r *reading) rev(given string) string {
 }
 
 // explained adds hints to the errors of blame.
-func explained(err error, rev, path string) error {
+func (r *reading) explained(err error, rev, path string) error {
 	hint, said := format.LinesError(err, rev, path)
+	_, isExit := errors.AsType[*git.ExitError](err)
+	partial, failed := explain.IsPartial(r.reader.Repo)
+	if failed == nil && partial && (isExit && hint == "" || errors.Is(err, git.ErrMissing)) {
+		shown := format.Path(path)
+		if rev != "" {
+			shown = rev + " -- " + shown
+		}
+		return app.WithHint(errors.New("contents of the file's history are not in this partial clone"),
+			"`git blame -M -C -w "+ui.Line(shown, format.LineWidth)+"` fetches them, `git fetch --refetch --no-filter` all")
+	}
 	if hint == "" {
 		return said
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -55,7 +55,7 @@ EXIT STATUS
 					return err
 				}
 				if opts.json {
-					return r.Streams.JSON(newWhyJSON(found, opts.full))
+					return r.Streams.JSON(newWhyJSON(r.reader.Repo, found, opts.full))
 				}
 				r.show(r.whyText(found, opts.full), opts.noPager)
 				return nil
@@ -80,7 +80,7 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 		case err == nil && r.isFile(rel):
 			rev := r.rev("")
 			found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: rel, Ranges: []string{fmt.Sprintf("%d,%d", p.from, p.to)}})
-			return found, explained(err, rev, rel)
+			return found, r.explained(err, rev, rel)
 		case p.from > 0 && !strings.ContainsAny(p.path, " \t") && (strings.Contains(p.path, "/") || filepath.Ext(p.path) != ""):
 			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "a text in quotes is searched for: entire why \"retry\"")
 		}
@@ -174,6 +174,10 @@ func (r *reading) whyText(w blame.Reason, full bool) string {
 	}
 	switch s.Author.Kind {
 	case blame.Unknown:
+		if r.reader.IsCut(w.Commit.OID) {
+			b.WriteString("\nIt may be older: this clone is shallow, and lacks the commits before this one.\n  hint: " + format.DeepenHint + "\n")
+			return b.String()
+		}
 		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
 		return b.String()
 	case blame.Person:
@@ -186,7 +190,7 @@ func (r *reading) whyText(w blame.Reason, full bool) string {
 	} else {
 		r.scene(&b, s)
 	}
-	fmt.Fprintf(&b, "\nTake it up: %s\n", agent.Of(s.Author.Agent).Resume(s.Author.Session))
+	fmt.Fprintf(&b, "\nTake it up: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
 	return b.String()
 }
 
@@ -266,7 +270,7 @@ type itemJSON struct {
 	Line   int    `json:"line"`
 }
 
-func newWhyJSON(w blame.Reason, full bool) whyJSON {
+func newWhyJSON(repo *git.Repo, w blame.Reason, full bool) whyJSON {
 	s := &w.Story
 	out := whyJSON{What: "commit", Prompt: s.Prompt, Said: s.Said, After: []actJSON{}, Others: w.Others}
 	if s.Author.Kind != blame.Person || w.File != nil {
@@ -289,7 +293,7 @@ func newWhyJSON(w blame.Reason, full bool) whyJSON {
 		out.After = append(out.After, actJSON(a))
 	}
 	if s.Author.Session != "" {
-		out.Resume = agent.Of(s.Author.Agent).Resume(s.Author.Session)
+		out.Resume = app.ResumeRecorded(repo, s.Author.Session)
 	}
 	if full {
 		for _, i := range slices.Clone(s.Turn) {

@@ -1,6 +1,7 @@
 package rewindcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -69,11 +70,13 @@ func (pi *picker) list(ctx context.Context) error {
 		}
 		table := ui.Table{Spare: []string{"SESSION"}}
 		table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
+		ids := make([]string, len(list))
+		for i, p := range list {
+			ids[i] = p.Session
+		}
+		short := format.SessionNames(ids)
 		for _, p := range list {
-			session := "-"
-			if p.Session != "" {
-				session = format.Session(p.Session)
-			}
+			session := cmp.Or(short(p.Session), "-")
 			table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
 		}
 		text := pi.Streams.Table(&table)

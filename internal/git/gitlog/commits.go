@@ -2,7 +2,9 @@ package gitlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -78,6 +80,19 @@ func Difference(ctx context.Context, r *git.Repo, text string, with, without []g
 func IsShallow(r *git.Repo) bool {
 	_, err := os.Lstat(filepath.Join(r.CommonDir, "shallow"))
 	return err == nil
+}
+
+// Boundary returns the commits whose parents a shallow clone lacks, none for another repository.
+func Boundary(r *git.Repo) (map[git.OID]bool, error) {
+	data, err := os.ReadFile(filepath.Join(r.CommonDir, "shallow"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // an empty set
+	}
+	commits := map[git.OID]bool{}
+	for line := range strings.Lines(string(data)) {
+		commits[git.OID(strings.TrimSpace(line))] = true
+	}
+	return commits, err
 }
 
 // parseLog parses git log's output in the format of logArgs with -z.

@@ -27,15 +27,18 @@ func Line(s string, limit int, redact Redactor) string {
 }
 
 // Clean removes invisible characters: control characters except newline and tab, and
-// format characters such as those that change the direction of a text.
+// format characters such as those that change the direction of a text. Other characters that end
+// a line become a newline.
 func Clean(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
 		case c == '\n', c == '\t':
 			return c
+		case c == '\u0085', c == '\u2028', c == '\u2029': // ends of lines and paragraphs
+			return '\n'
 		case c == '\u200d', c == '\u200c': // they join letters and signs
 			return c
-		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), c == '\u2028', c == '\u2029':
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c):
 			return -1
 		}
 		return c

@@ -280,13 +280,30 @@ func (c *codexEnvelope) running() *entry {
 func (c *codexEnvelope) call() *entry {
 	var p struct {
 		Type   string          `json:"type"`
+		ID     string          `json:"id"`
 		Name   string          `json:"name"`
 		Call   string          `json:"call_id"`
 		Args   string          `json:"arguments"`
 		Output json.RawMessage `json:"output"`
+		Action struct {
+			Query   string `json:"query"`
+			URL     string `json:"url"`
+			Pattern string `json:"pattern"`
+		} `json:"action"`
 	}
 	c.decode(&p)
 	switch p.Type {
+	case "web_search_call":
+		input := map[string]string{}
+		for key, value := range map[string]string{"query": p.Action.Query, "url": p.Action.URL, "pattern": p.Action.Pattern} {
+			if value != "" {
+				input[key] = value
+			}
+		}
+		if len(input) == 0 {
+			return nil // the same call once more, with its action, follows
+		}
+		return done(useBlock(p.ID, "WebSearch", input))
 	case "function_call":
 		// The arguments are in JSON.
 		switch p.Name {

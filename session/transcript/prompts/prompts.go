@@ -24,6 +24,38 @@ func Title(prompt string) string {
 	return prompt
 }
 
+// Titles returns the titles of stored prompts, in their order, without those that there are better
+// ones than: the texts that a command expanded to, which other programs store as prompts and whose
+// parts look like prompts of their own, and then slash commands.
+func Titles(stored []string) []string {
+	var titles []string
+	for _, prompt := range stored {
+		if title := Title(prompt); title != "" {
+			titles = append(titles, title)
+		}
+	}
+	isExpanded := func(title string) bool {
+		return strings.Contains(title, "\n") && (strings.HasPrefix(title, "**") || strings.HasPrefix(title, "#") || strings.HasPrefix(title, "<") || strings.HasPrefix(title, "name: "))
+	}
+	for _, isWorse := range []func(string) bool{isExpanded, IsCommand} {
+		if better := slices.DeleteFunc(slices.Clone(titles), isWorse); len(better) > 0 {
+			titles = better
+		}
+	}
+	return titles
+}
+
+// IsCommand reports whether a prompt is a slash command: "/review 12".
+func IsCommand(prompt string) bool {
+	name, _, _ := strings.Cut(prompt, " ")
+	return len(name) > 1 && name[0] == '/' && strings.IndexFunc(name[1:], func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
+	}) < 0
+}
+
+// ShellPrefix begins the text of a command that a person ran in the client's shell.
+const ShellPrefix = "! "
+
 // PlanTitle returns the heading of a plan.
 func PlanTitle(plan string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(plan), "\n")
@@ -37,7 +69,7 @@ func IsWrapper(prompt string) bool {
 	wrappers := []string{
 		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
 		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<agent-notification>", "<system-reminder>", "<bash-",
-		"Operation stopped by hook:",
+		"Operation stopped by hook:", "User has answered your questions:", ShellPrefix,
 	}
 	return slices.ContainsFunc(wrappers, func(begin string) bool { return strings.HasPrefix(prompt, begin) })
 }
