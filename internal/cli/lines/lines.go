@@ -66,12 +66,7 @@ func (r *reading) explained(err error, rev, path string) error {
 	_, isExit := errors.AsType[*git.ExitError](err)
 	partial, failed := explain.IsPartial(r.reader.Repo)
 	if failed == nil && partial && (isExit && hint == "" || errors.Is(err, git.ErrMissing)) {
-		shown := format.Path(path)
-		if rev != "" {
-			shown = rev + " -- " + shown
-		}
-		return app.WithHint(errors.New("contents of the file's history are not in this partial clone"),
-			"`git blame -M -C -w "+ui.Line(shown, format.LineWidth)+"` fetches them, `git fetch --refetch --no-filter` all")
+		return app.WithHint(errors.New("contents of the file's history are not in this partial clone"), "`git fetch --refetch --no-filter` fetches them")
 	}
 	if hint == "" {
 		return said

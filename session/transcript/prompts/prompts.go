@@ -45,10 +45,10 @@ func Titles(stored []string) []string {
 	return titles
 }
 
-// IsCommand reports whether a prompt is a slash command: "/review 12".
+// IsCommand reports whether a prompt is a slash command without a request in words: "/review 12".
 func IsCommand(prompt string) bool {
-	name, _, _ := strings.Cut(prompt, " ")
-	return len(name) > 1 && name[0] == '/' && strings.IndexFunc(name[1:], func(r rune) bool {
+	name, args, _ := strings.Cut(prompt, " ")
+	return IsReply(args) && len(name) > 1 && name[0] == '/' && strings.IndexFunc(name[1:], func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
 	}) < 0
 }
