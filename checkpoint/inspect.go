@@ -42,11 +42,24 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
+	const together = 16 // shards: metadata of all checkpoints would not fit into memory
+	var list []Inspected
+	for part := range slices.Chunk(shards, together) {
+		found, err := inspectShards(ctx, repo, part, missing)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// inspectShards examines the checkpoints of some shards.
+func inspectShards(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (list []Inspected, err error) {
 	from, err := prefetch(ctx, repo, shards, missing)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
-	var list []Inspected
 	for _, shard := range shards {
 		if shard.Mode != git.ModeTree {
 			continue

@@ -160,11 +160,7 @@ const (
 // full.
 func (r *Repo) WriteTogether(b Batch, do func() error) error {
 	r.Loose.pending.setBatch(b)
-	r.trees.setBulk(b == LargeBatch)
-	defer func() {
-		r.Loose.pending.setBatch(0)
-		r.trees.setBulk(false)
-	}()
+	defer r.Loose.pending.setBatch(0)
 	return do()
 }
 

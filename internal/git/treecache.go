@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// maxTreeEntries bounds the entries of all trees in memory within a LargeBatch.
+// maxTreeEntries bounds the entries of all trees in memory.
 const maxTreeEntries = 200_000
 
 // treeCache keeps the entries of trees. Its methods are safe for concurrent use.
 type treeCache struct {
 	mu      sync.Mutex // guards the fields below
 	trees   map[OID][]TreeEntry
-	entries int  // of all trees
-	bulk    bool // within a LargeBatch
+	entries int // of all trees
 }
 
 // get returns the entries of a tree, which must not be changed.
@@ -28,7 +27,7 @@ func (c *treeCache) get(oid OID) ([]TreeEntry, bool) {
 func (c *treeCache) put(oid OID, entries []TreeEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries += len(entries); c.bulk && c.entries > maxTreeEntries {
+	if c.entries += len(entries); c.entries > maxTreeEntries {
 		clear(c.trees)
 		c.entries = len(entries)
 	}
@@ -43,10 +42,4 @@ func (c *treeCache) remove(oid OID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.trees, oid)
-}
-
-func (c *treeCache) setBulk(on bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.bulk = on
 }

@@ -14,6 +14,13 @@ func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, mo
 	return list, more, err
 }
 
+// Count returns the number of turns that a filter selects.
+func (r *Reader) Count(ctx context.Context, f Filter) (n int, err error) {
+	where, args := f.condition()
+	err = r.conn.QueryRowContext(ctx, "SELECT count(*) FROM turns t JOIN sessions s ON s.id = t.session WHERE "+where, args...).Scan(&n)
+	return n, explain(err)
+}
+
 // TurnOf returns the turn at whose end a snapshot was taken; found is false if the index
 // has none.
 func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {

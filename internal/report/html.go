@@ -26,17 +26,23 @@ type limits struct {
 	calls, files           int
 	turnDiff, commitDiff   int
 	rows                   int // per table
+	moments                int // of the time line, the newest; 0 for all
 }
 
 // HTML writes the report as one self-contained page. It cuts long texts and diffs so that
-// the page fits into MaxPage, and adds the command that shows the rest to each.
+// the page fits into MaxPage, and adds the command that shows the rest to each. If that is not
+// enough, it leaves out the oldest entries of the time line.
 func HTML(w io.Writer, r *Report) error {
-	const attempts = 12
+	const (
+		attempts = 12
+		// cuts is the number of attempts in which only texts are cut.
+		cuts = 6
+	)
 	l := limits{
 		prompt: 8 << 10, answer: 16 << 10, output: 4 << 10, calls: 150, files: 60,
 		turnDiff: 48 << 10, commitDiff: 64 << 10, rows: 1000,
 	}
-	for range attempts {
+	for n := range attempts {
 		d := &document{r: r, limits: l, totals: r.totals()}
 		d.write()
 		if d.b.Len() <= MaxPage {
@@ -44,9 +50,12 @@ func HTML(w io.Writer, r *Report) error {
 			return err
 		}
 		const two = 2 // halve the limits
+		if n >= cuts {
+			l.moments = (len(r.Turns) + len(r.Commits)) >> (n - cuts + 1)
+		}
 		l = limits{
 			prompt: max(l.prompt/two, 300), answer: max(l.answer/two, 200), output: l.output / two, calls: max(l.calls*3/4, 8), files: max(l.files*3/4, 8), //nolint:mnd // a little less
-			turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), //nolint:mnd // a table that is worth reading
+			turnDiff: l.turnDiff / two, commitDiff: l.commitDiff / two, rows: max(l.rows/two, 50), moments: l.moments, //nolint:mnd // a table that is worth reading
 		}
 	}
 	return fmt.Errorf("the page of %s would have more than %d bytes", plural(len(r.Turns), "turn"), MaxPage)
@@ -59,6 +68,7 @@ type document struct {
 	r       *Report
 	limits  limits
 	totals  totals
+	moments []moment // of the time line
 	agents  []string // in the order of the filter's list
 	persons []string
 }
@@ -69,7 +79,27 @@ func hashOf(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
+// choose sets the entries of the time line, and those that are left out.
+func (d *document) choose() {
+	d.moments = d.r.moments()
+	if d.limits.moments == 0 || len(d.moments) <= d.limits.moments {
+		return
+	}
+	d.omitted = map[string]bool{}
+	older := len(d.moments) - d.limits.moments
+	for _, m := range d.moments[:older] {
+		switch {
+		case m.turn >= 0:
+			d.omitted[d.r.Turns[m.turn].ID] = true
+		case m.commit >= 0:
+			d.omitted[commitID(&d.r.Commits[m.commit])] = true
+		}
+	}
+	d.moments = d.moments[older:]
+}
+
 func (d *document) write() {
+	d.choose()
 	agents, persons := map[string]bool{}, map[string]bool{}
 	for i := range d.r.Turns {
 		agents[d.r.Turns[i].Agent] = true

@@ -13,7 +13,11 @@ import (
 // values of attributes are always quoted. Nothing is written into scripts, styles or
 // addresses except the fragments of turns and commits, which are letters, digits and
 // hyphens.
-type page struct{ b strings.Builder }
+type page struct {
+	b strings.Builder
+	// omitted are the ids of elements that the page leaves out.
+	omitted map[string]bool
+}
 
 // markup is a piece of HTML.
 type markup string
@@ -43,8 +47,12 @@ func (p *page) element(open markup, text string, end markup) {
 	p.raw(end)
 }
 
-// href writes a link to the element with an id in the page.
-func (p *page) href(id string) { p.attr("href", "#"+id) }
+// href writes a link to the element with an id in the page, unless that is left out.
+func (p *page) href(id string) {
+	if !p.omitted[id] {
+		p.attr("href", "#"+id)
+	}
+}
 
 // time writes a time in a layout of package time.
 func (p *page) time(t time.Time, form string) {

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -136,5 +137,38 @@ func TestPageIsBounded(t *testing.T) {
 	}
 	if text := markdown(t, r); len(text) > report.MaxMarkdown {
 		t.Errorf("Markdown of %d bytes", len(text))
+	}
+}
+
+// A page of more turns than fit leaves out the oldest entries of the time line, and no link leads to
+// them. The figures count all turns.
+func TestPageLeavesOutOldTurns(t *testing.T) {
+	t.Parallel()
+	const turns = 6000 // more than fit without any text
+	r := &report.Report{Name: "many", Made: time.Unix(1e9, 0)}
+	for i := range turns {
+		at := time.Unix(int64(1e9+i*60), 0)
+		r.Commits = append(r.Commits, report.Commit{OID: fmt.Sprintf("%040x", i), Subject: "change", At: at, Turns: []int{i}})
+		r.Turns = append(r.Turns, report.Turn{ID: fmt.Sprintf("turn-%d", i), Session: "s", At: at, Title: "title", Prompt: strings.Repeat("ask ", 100), Commits: []int{i}})
+	}
+	page := html(t, r)
+	if len(page) > report.MaxPage || len(page) < report.MaxPage/10 {
+		t.Errorf("%d bytes", len(page))
+	}
+	for _, want := range []string{fmt.Sprintf(`id="turn-%d"`, turns-1), "Older turns and commits are left out here"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if !regexp.MustCompile(`Turns</dt><dd>6\D*000`).MatchString(page) {
+		t.Error("the figures don't count all turns")
+	}
+	if strings.Contains(page, `id="turn-0"`) {
+		t.Error("the oldest turn is shown")
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(page, `id="`+link[1]+`"`) {
+			t.Fatalf("a link leads to %s, which isn't there", link[1])
+		}
 	}
 }

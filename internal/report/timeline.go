@@ -36,8 +36,11 @@ func (d *document) timeline() {
 </form>
 `)
 	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">unknown</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
+	if n := len(d.omitted); n > 0 {
+		d.element("<p class=\"note\">", "Older turns and commits are left out here, as the page would have more than 5 MB: "+count(int64(n))+". A range, or --since and --until, shows them.", "</p>\n")
+	}
 	day := ""
-	for _, m := range d.r.moments() {
+	for _, m := range d.moments {
 		if on := m.at.Format("2006-01-02"); on != day {
 			if day != "" {
 				d.raw("</ol></section>\n")

@@ -170,6 +170,11 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			if known, found := first[name]; !found || at < known {
 				first[name] = at
 			}
+			meta := &s.Meta // without large fields: there may be many slots
+			s.Meta = checkpoint.SessionMeta{
+				CreatedAt: meta.CreatedAt, FilesTouched: meta.FilesTouched, Agent: meta.Agent, Model: meta.Model, TokenUsage: meta.TokenUsage,
+				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
+			}
 			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks})
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,14 +144,18 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 			return err
 		}
 	default:
-		rows, _, err := f.index.Turns(ctx, s.Filter, math.MaxInt32-1)
+		rows, more, err := f.index.Turns(ctx, s.Filter, s.Limit)
 		if err != nil {
 			return err
 		}
-		slices.Reverse(rows)
-		if over := len(rows) - s.Limit; over > 0 {
-			rows, f.report.Omitted = rows[over:], over
+		if more {
+			all, err := f.index.Count(ctx, s.Filter)
+			if err != nil {
+				return err
+			}
+			f.report.Omitted = all - len(rows)
 		}
+		slices.Reverse(rows)
 		if err := f.addTurns(ctx, rows); err != nil {
 			return err
 		}
