@@ -67,6 +67,9 @@ type Recorder struct {
 	Said   string `json:"said,omitempty"`
 	// Turn is the running turn, or one that no stop has saved yet.
 	Turn Turn `json:"turn,omitzero"`
+	// Unclosed are earlier turns that had no stop before the next prompt, oldest first, until a
+	// later hook or a child closes them.
+	Unclosed []Turn `json:"unclosed,omitempty"`
 	// Since maps each pending file to the transcript line at which the last turn that touched it
 	// began.
 	Since map[string]int `json:"since,omitempty"`
@@ -133,6 +136,11 @@ type Process struct {
 
 // Turn holds the data of a turn before its stop.
 type Turn struct {
+	// ID is the id of an unclosed turn.
+	ID string `json:"id,omitempty"`
+	// Offset is the length of the transcript at the prompt if the turn before is unclosed and the
+	// prompt's line hasn't been read yet. Line isn't exact until then.
+	Offset int64 `json:"offset,omitempty"`
 	// Start is the file system's time at the prompt.
 	Start time.Time `json:"start,omitzero"`
 	// Line is the transcript line at which the turn begins.
@@ -146,9 +154,37 @@ type Turn struct {
 	// Mixed reports that pending files had already changed at the prompt while another session was
 	// active, so that the author of the changes is unknown.
 	Mixed bool `json:"mixed,omitempty"`
+	// Unsure are files whose contents at the prompt aren't known, though an unclosed turn before had
+	// changed them.
+	Unsure Paths `json:"unsure,omitempty"`
 	// Prompts are the redacted prompts of the turn, Summary its last message.
 	Prompts []string `json:"prompts,omitempty"`
 	Summary string   `json:"summary,omitempty"`
+}
+
+// Turns returns the unclosed turns and the running one, in their order.
+func (r *Recorder) Turns() []*Turn {
+	turns := make([]*Turn, 0, len(r.Unclosed)+1)
+	for i := range r.Unclosed {
+		turns = append(turns, &r.Unclosed[i])
+	}
+	return append(turns, &r.Turn)
+}
+
+// TurnAt returns the running or unclosed turn to which a line of the transcript belongs, by its
+// place, or by its time after a prompt whose line isn't known.
+func (r *Recorder) TurnAt(line int, at time.Time) *Turn {
+	turns := r.Turns()
+	for _, t := range slices.Backward(turns) {
+		isAfter := line >= t.Line
+		if t.Offset > 0 && !at.IsZero() {
+			isAfter = isAfter && !at.Before(t.Start)
+		}
+		if isAfter {
+			return t
+		}
+	}
+	return turns[0]
 }
 
 // Segments records how far a session's transcript is stored: closed segments, whose object ids are

@@ -32,7 +32,9 @@ func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Gre
 	commits.Repairer.Repair(ctx)
 	machine.SweepTempFiles(ctx)
 	machine.ForgetIdle(ctx, in.SessionID)
+	machine.CloseTurns(ctx)
 	machine.EndDeadTurns(ctx)
+	machine.EndInterruptedTurns(ctx)
 	machine.EndLeftTurns(ctx)
 	a.findCommits(ctx, "")
 	err := machine.StartSession(ctx, in)
@@ -87,6 +89,7 @@ func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
 	commits.Repairer.Repair(ctx)
 	a.findCommits(ctx, in.SessionID)
 	machine.EndDeadTurns(ctx)
+	machine.EndInterruptedTurns(ctx)
 	err := machine.StopTurn(ctx, in)
 	commits.Committed.StartCompletions(ctx, in.SessionID)
 	return err

@@ -27,7 +27,9 @@ func (b *Background) Complete(ctx context.Context, id string) error {
 		if err := b.rec.findCommits(ctx, ""); err != nil {
 			return err
 		}
+		machine.CloseTurns(ctx)
 		machine.EndDeadTurns(ctx)
+		machine.EndInterruptedTurns(ctx)
 		machine.EndLeftTurns(ctx)
 		if id == "" {
 			return nil

@@ -19,7 +19,9 @@ func (r *Recorder) GitHooks() *GitHooks { return &GitHooks{r} }
 func (g *GitHooks) PrepareCommitMsg(ctx context.Context, m commits.Message) error {
 	services, machine := g.rec.Commits(), g.rec.Lifecycle().Machine
 	services.Repairer.RepairHere(ctx)
+	machine.CloseTurns(ctx)
 	machine.EndDeadTurns(ctx)
+	machine.EndInterruptedTurns(ctx)
 	machine.EndLeftTurns(ctx)
 	return services.Preparer.PrepareCommitMsg(ctx, m)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Lines yields the raw lines in the bytes [from, to) of a transcript in order, each without its
@@ -132,6 +134,33 @@ func LastTimeIn(path string) (last time.Time, err error) {
 	}
 }
 
+// InterruptedAt returns when a person stopped the agent, if the conversation ends with that, as far
+// as the end of the transcript shows it; else zero.
+func InterruptedAt(path string) (at time.Time, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return at, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	from := max(info.Size()-chunk, 0)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if err != nil {
+		return at, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	var events Events
+	for line := range bytes.Lines(text) {
+		e, ok := events.Line(bytes.TrimSpace(line))
+		switch {
+		case !ok || e.Kind != UserEvent && e.Kind != AgentEvent:
+		case e.Interrupted:
+			at = lineTime(forms.Line(bytes.TrimSpace(line)))
+		default:
+			at = time.Time{}
+		}
+	}
+	return at, nil
+}
+
 // lineTime returns the time recorded in a line, zero if there is none or the line is not a JSON
 // object.
 func lineTime(line []byte) time.Time {
@@ -153,3 +182,27 @@ func lineTime(line []byte) time.Time {
 	}
 	return e.time()
 }
+
+// CountLines returns the number of lines that end between two offsets of a transcript, at most
+// those in the file.
+func CountLines(path string, from, to int64) (lines int, err error) {
+	f, _, err := open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	src := io.NewSectionReader(f, from, to-from)
+	buf := make([]byte, countBuffer)
+	for {
+		n, err := src.Read(buf)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
+	}
+}
+
+const countBuffer = 64 << 10

@@ -28,6 +28,14 @@ type Write struct {
 
 	at     time.Time // zero if unknown
 	failed bool
+	// done and doneAt are the line and the time of the result, -1 and zero without one.
+	done   int
+	doneAt time.Time
+	// edits are the requested replacements of an edit tool, all whether each replaces every match;
+	// before is the file's content before the call, nil if the result doesn't show it.
+	edits  []TextEdit
+	all    bool
+	before *string
 }
 
 // shellCommand is a call of a tool that can change any file.
@@ -60,6 +68,7 @@ type Writes struct {
 	// isMixed reports that calls of subagents were read and not yet sorted by time, isUntimed that
 	// the time of a call is unknown.
 	isMixed, isUntimed bool
+	hasSubagents       bool // calls of subagents were read
 }
 
 // part is the first or last line of an edit's text, which may begin or end within a line.
@@ -93,10 +102,16 @@ func (w *Writes) Line(raw []byte, n int) {
 	if len(e.Uses) > 0 {
 		at := lineTime(forms.Line(raw))
 		for i := range e.Uses {
-			w.use(e, &e.Uses[i], Write{Line: n, Subagent: by, at: at})
+			w.use(e, &e.Uses[i], Write{Line: n, Subagent: by, at: at, done: noResult})
 		}
 	}
 	for _, r := range e.Results {
+		for i := len(w.shell) - 1; i >= 0; i-- {
+			if c := &w.shell[i]; c.Call == r.Of {
+				c.done, c.doneAt = n, lineTime(forms.Line(raw))
+				break
+			}
+		}
 		at, known := w.byCall[r.Of]
 		if !known {
 			if file := e.Detail().Member("file"); !r.Failed && len(file) > 0 {
@@ -105,11 +120,14 @@ func (w *Writes) Line(raw []byte, n int) {
 			}
 			continue
 		}
-		original := e.Detail().Member("originalFile").Text()
-		w.show(original, w.calls[at])
-		w.calls[at].failed = w.calls[at].failed || r.Failed
-		if w.calls[at].Whole {
-			w.dropRepeated(at, original)
+		call := &w.calls[at]
+		call.failed = call.failed || r.Failed
+		call.done, call.doneAt = n, lineTime(forms.Line(raw))
+		original := e.Detail().Member("originalFile")
+		call.before = contentBefore(original, call)
+		w.show(original.Text(), *call)
+		if call.Whole {
+			w.dropRepeated(at, original.Text())
 		}
 	}
 }
@@ -160,6 +178,18 @@ func (c shellCommand) onlyReads() bool {
 	return slices.Contains([]string{"cat", "head", "tail", "nl", "wc", "grep", "rg", "ls", "pwd", "stat", "file", "diff"}, program)
 }
 
+// contentBefore returns the content that a result records for its file before the call, nil if it
+// records none. A file that a call created had no content.
+func contentBefore(original Value, call *Write) *string {
+	text := original.Text()
+	switch {
+	case len(original) > 0 && original[0] == '"':
+	case !call.Whole || string(original) != "null":
+		return nil
+	}
+	return &text
+}
+
 // dropRepeated removes the lines that the file already had before a call that wrote it whole.
 func (w *Writes) dropRepeated(at int, original string) {
 	places := w.lines[w.calls[at].Path]
@@ -195,6 +225,7 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	given, edits := use.Edits()
 	call.Call = use.ID
 	w.isMixed, w.isUntimed = w.isMixed || call.Subagent != "", w.isUntimed || call.at.IsZero()
+	w.hasSubagents = w.hasSubagents || call.Subagent != ""
 	if effectOf(use.Tool) == effectAny && !IsTask(use.Tool) {
 		w.shell = append(w.shell, shellCommand{call, use.Input.Member("command").Text()})
 	}
@@ -210,6 +241,7 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	at := len(w.calls)
 	call.Path = w.relative(given, e.Cwd)
 	call.Whole = !slices.ContainsFunc(edits, func(edit TextEdit) bool { return edit.Old != "" })
+	call.edits, call.all = edits, use.Input.Member("replace_all").True()
 	w.calls = append(w.calls, call)
 	w.byCall[use.ID] = at
 	file := w.calls[at].Path

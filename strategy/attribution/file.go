@@ -27,6 +27,8 @@ type Origin struct {
 	// Unsure reports that the author is unknown: another session that was at work at the same time
 	// may have written the line, or the line was written in another file.
 	Unsure bool
+	// Unproven reports that the line is By's only if a call wrote it.
+	Unproven bool
 }
 
 // State is the content of a file after a change.
@@ -41,6 +43,8 @@ type State struct {
 	Early bool
 	// Unsure reports that the lines which appear in it may have another author.
 	Unsure bool
+	// Unproven reports that the lines which appear in it are By's only if a call wrote them.
+	Unproven bool
 	// Known holds the known authors of the step's lines, nil if By wrote all of them.
 	Known *Known
 }

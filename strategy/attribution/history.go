@@ -252,7 +252,7 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]sou
 func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]source) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
-		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn}}}
+		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn, Unproven: s.Unproven}}}
 		if s.Known != nil {
 			if by, ok := s.Known.Written[g.b+i]; ok {
 				o.by = by

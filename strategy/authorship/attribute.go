@@ -8,14 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -122,6 +119,8 @@ type attributing struct {
 	pending []*session.State // the sessions whose steps are known
 	resting []*session.State // other sessions that were at work at the same time
 	found   []authoredLines
+	soFar   []string                 // files with steps of running turns
+	running map[string]*turn.Changes // the running turns of sessions
 }
 
 func newAttributing(at *Attribution) *attributing {
@@ -142,6 +141,9 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 				beside: step.Beside, mixed: step.Mixed,
 			})
 		}
+	}
+	for i, t := range s.Recorder.Unclosed {
+		*turns = append(*turns, askedTurn{session: s.ID, id: t.ID, line: t.Line, from: t.Start, to: s.Recorder.Turns()[i+1].Start})
 	}
 	if workspace.IsBusy(s) {
 		t := s.Recorder.Turn
@@ -164,8 +166,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	since := c.State.StartedAt
 	if workspace.IsBusy(c.State) {
 		since = c.State.Recorder.Turn.Start
-		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: c.Files, Base: a.base})
-		a.steps.AddSession(c.State.ID, []provenance.Step{before})
+		a.steps.AddSession(c.State.ID, a.stepsSoFar(ctx, c))
 		since = since.Add(1) // the turn's changes come after that step, also under another name
 	}
 	if len(without) == 0 {
@@ -183,42 +184,72 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	}
 }
 
+// stepsSoFar returns the steps of a session's running turn in files of the commit, as if it ended
+// now.
+func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step {
+	s := c.State
+	so := a.changesSoFar(ctx, s)
+	t := provenance.StepTurn{Base: a.base, Work: so.Work, Unsure: map[string]bool{}, Raw: true}
+	others := t
+	for _, p := range c.Files {
+		is, unsure := so.Judge(p)
+		if !is {
+			others.Touched = append(others.Touched, p)
+			continue
+		}
+		t.Touched, t.Unsure[p] = append(t.Touched, p), unsure
+	}
+	var err error
+	if t.Entries, err = a.r.steps.WorktreeEntries(t.Touched, func(p string) git.OID { return a.changes[p].New }); err != nil {
+		a.r.Log.WarnContext(ctx, "changes of the running turn not read", "session_id", s.ID, "error", err.Error())
+	}
+	t.Touched = slices.DeleteFunc(t.Touched, func(p string) bool {
+		_, known := t.Entries[p]
+		if !known {
+			others.Touched = append(others.Touched, p)
+		}
+		return !known
+	})
+	a.soFar = append(a.soFar, t.Touched...)
+	before := a.r.steps.StepBefore(ctx, s, c.Notes, others)
+	return append([]provenance.Step{before}, a.r.steps.TurnSteps(ctx, s, c.Notes, t)...)
+}
+
 // author returns the author of a path's content in the commit if no step records it: the agent
-// whose running turn changed it, else a person. A turn changed it if a tool named it or it changed
-// while a tool ran; if no call of a later time is known, if the agent's own commit took it up.
-func (a *attributing) author(path string) attribution.Author {
+// whose running turn changed it, else a person. A turn changed it if it would be the turn's at a stop,
+// or if the agent's own commit took it up and the transcript may lack the call that wrote it.
+func (a *attributing) author(ctx context.Context, path string) attribution.Author {
 	for _, c := range a.sessions {
-		if !workspace.IsBusy(c.State) {
+		if !workspace.IsBusy(c.State) || slices.Contains(a.soFar, path) {
 			continue
 		}
 		by := attribution.Author(c.State.ID)
-		t := &turn.Changes{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
-		if t.Named[path] {
+		so := a.changesSoFar(ctx, c.State)
+		if is, _ := so.Judge(path); is {
 			return by
-		}
-		var at time.Time
-		info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path)))
-		if err == nil {
-			at = disk.Changed(info)
-		} else {
-			at = workspace.RemovalTime(t.Repo.Root, path)
-		}
-		if t.During(at) {
-			return by
-		}
-		// A change before the last call, and in none, isn't the turn's, though the agent's own commit
-		// took it up.
-		isBefore := func(c transcript.Call) bool { return c.Start.After(at.Add(workspace.ClockSlack)) }
-		if err == nil && t.Turn.Timed && slices.ContainsFunc(t.Turn.Calls, isBefore) {
-			continue
 		}
 		for _, share := range a.decided {
-			if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
+			isOwn := share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path)
+			if isOwn && !so.IsBeforeLast(path) {
 				return by
 			}
 		}
 	}
 	return attribution.Person
+}
+
+// changesSoFar returns the changes of a session's running turn.
+func (a *attributing) changesSoFar(ctx context.Context, s *session.State) *turn.Changes {
+	if known := a.running[s.ID]; known != nil {
+		return known
+	}
+	if a.running == nil {
+		a.running = map[string]*turn.Changes{}
+	}
+	t := s.Recorder.Turn
+	so := &turn.Changes{Repo: a.r.Repo, Turn: t, Named: a.r.RelativePaths(t.Edits), Work: a.r.steps.WorkOf(ctx, s, s.Recorder.Cursor, t, nil)}
+	a.running[s.ID] = so
+	return so
 }
 
 // file adds the lines of a file.
@@ -246,7 +277,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
 		steps[i].Unsure = steps[i].By != s.By
 	}
-	by := a.sharer(f.Path, a.author(f.Path))
+	by := a.sharer(f.Path, a.author(ctx, f.Path))
 	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
 		by = attribution.Author(steps[n-1].By)
 	}

@@ -19,7 +19,7 @@ type contents struct {
 func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
 	var states []attribution.State
 	for _, s := range steps {
-		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure}
+		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure, Unproven: s.Unproven}
 		ok := s.Blob != provenance.UnknownBlob
 		if ok && s.Blob != known {
 			state.Content, ok = c.read(ctx, s.Blob)

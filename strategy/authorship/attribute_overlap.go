@@ -27,6 +27,7 @@ const (
 func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
 	rivals := map[[2]string][]askedTurn{} // turns of other sessions that ran at the same time
+	former := map[[2]string][]askedTurn{} // other turns of the same session
 	for i := range found.lines.Added {
 		l := &found.lines.Added[i]
 		if l.By == attribution.Person || l.Call != "" || l.Unsure || l.Number >= len(found.texts) {
@@ -47,6 +48,11 @@ func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 					others = append(others, t)
 				}
 			}
+			for _, t := range a.writers.turns { // an unproven line may be an unclosed turn's
+				if t.session == turn.session && t.id != turn.id && !t.from.IsZero() && t.line > 0 {
+					former[key] = append(former[key], t)
+				}
+			}
 			// Sessions whose turn ended without a detected change have a turn without an id.
 			for _, id := range turn.beside {
 				if !slices.ContainsFunc(others, func(t askedTurn) bool { return t.session == id }) {
@@ -55,7 +61,10 @@ func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 			}
 			rivals[key] = others
 		}
-		if len(others) > 0 {
+		if l.Unproven {
+			others = append(slices.Clip(others), former[key]...)
+		}
+		if len(others) > 0 || l.Unproven {
 			a.settle(ctx, found.names, l, turn, others, string(found.texts[l.Number]))
 		}
 	}
@@ -80,8 +89,11 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 			several = true
 		}
 	}
+	unproven := l.Unproven
+	l.Unproven = false
 	hasChange := func(t askedTurn) bool { return t.id != "" }
-	if most == noEvidence && !slices.ContainsFunc(others, hasChange) && !found.mixed && !a.predates(ctx, found, names, text) {
+	mayBeOthers := unproven || found.mixed || slices.ContainsFunc(others, hasChange) || a.predates(ctx, found, names, text)
+	if most == noEvidence && !mayBeOthers {
 		return // the other turns changed nothing, as far as is known
 	}
 	if most == noEvidence || several || !a.isSlot(best.session) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -13,15 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-)
-
-const (
-	// mostOfTranscript is the maximum length of the end of a session's transcript that is searched
-	// for the calls that wrote the lines, mostOfAgents that of all its subagents' transcripts.
-	mostOfTranscript = 1 << 20
-	mostOfAgents     = 4 << 20
 )
 
 // slotWriters holds the turns and writers of a session, and the texts that its edit tools wrote.
@@ -63,25 +53,7 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 		}
 	}
 	slices.Sort(w.starts)
-	w.writes = &transcript.Writes{Root: x.r.Repo.Root}
-	note := func(err error) { // these lines have no call
-		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-			x.r.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
-		}
-	}
-	if s.TranscriptPath != "" {
-		note(w.writes.ReadEnd(ctx, s.TranscriptPath, s.Recorder.Cursor, first, mostOfTranscript))
-		room := int64(mostOfAgents)
-		for _, task := range s.Recorder.Tasks {
-			f, found := subagents.Find(s.TranscriptPath, task.Agent)
-			if !found || f.Size > room {
-				continue
-			}
-			room -= f.Size
-			w.writes.Subagent = task.Agent
-			note(w.writes.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
-		}
-	}
+	w.writes = x.r.steps.ReadWrites(ctx, s, first, s.Recorder.Cursor)
 	if x.slots == nil {
 		x.slots = map[string]*slotWriters{}
 	}

@@ -52,7 +52,11 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 			at.Log.InfoContext(ctx, "session not brought up to date", "session_id", s.ID, "error", err.Error())
 		}
 		steps := at.steps.ReadSteps(ctx, s, notes)
-		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: s.FilesTouched}
+		files := s.FilesTouched
+		if !workspace.ContainsPath(files, f.Path) { // a running turn may have changed it
+			files = slices.Sorted(slices.Values(append(slices.Clone(files), f.Path)))
+		}
+		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: files}
 		a.sessions = append(a.sessions, c)
 		a.addSession(s, steps)
 		prompts[s.ID] = at.transcripts.TurnNumbers(s, notes)
@@ -153,10 +157,10 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 			continue
 		}
 		newest = s.Blob
-		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early})
+		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early, Unproven: s.Unproven})
 	}
 	if newest != a.r.Repo.Format.HashBlob(f.Content) { // changed since the last step
-		file.By = a.author(f.Path)
+		file.By = a.author(ctx, f.Path)
 		file.Turn = a.turnOf(file.By)
 	}
 	file.Earlier = a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, file)

@@ -2,8 +2,6 @@ package condense
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -82,7 +80,7 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 		var share journal.Share
 		var err error
 		if alone && s.Phase == session.Active {
-			share, err = sh.namedFiles(ctx, s, files)
+			share, err = sh.writtenFiles(ctx, s, files)
 		} else {
 			share, err = sh.overlap(ctx, s, files)
 		}
@@ -97,29 +95,28 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 }
 
 // overlap returns the session's pending files that a commit contains, and for a session at work
-// those that its edit tools have named so far. A file counts if the parent has it, or if a tool of
-// the running turn named it. Another file counts if it is the session's share, or if a pre-commit
-// hook has just formatted it.
+// those that its running turn has changed so far. A file counts if the parent has it, or if it is the
+// running turn's. Another file counts if it is the session's share, or if a pre-commit hook has just
+// formatted it.
 func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	pending := slices.Concat(s.FilesTouched, s.Recorder.Withheld)
 	slices.Sort(pending)
-	var named map[string]bool
+	var written map[string]bool
 	if s.Phase == session.Active {
-		edits, err := sh.editsSoFar(ctx, s)
-		if err != nil {
+		var err error
+		if written, err = sh.writtenSoFar(ctx, s, files); err != nil {
 			return share, err
 		}
-		named = sh.RelativePaths(edits)
-		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(named))))))
+		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(written))))))
 	}
 	for _, p := range pending {
 		c, ok := files.Changes[p]
 		if !ok {
 			continue
 		}
-		counts := c.OldMode != 0 || named[p]
-		if !workspace.ContainsPath(s.FilesTouched, p) && !named[p] { // it is withheld
+		counts := c.OldMode != 0 || written[p]
+		if !workspace.ContainsPath(s.FilesTouched, p) && !written[p] { // it is withheld
 			has, err := files.HasLines(ctx, s, p)
 			if err != nil {
 				return share, err
@@ -152,17 +149,16 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// namedFiles returns the files of a commit that an edit tool of the session's running turn named,
-// and files pending from earlier turns that count.
-func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+// writtenFiles returns the files of a commit that the session's running turn has changed, and files
+// pending from earlier turns that count.
+func (sh *Sharer) writtenFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
-	edits, err := sh.editsSoFar(ctx, s)
+	written, err := sh.writtenSoFar(ctx, s, files)
 	if err != nil {
 		return share, err
 	}
-	named := sh.RelativePaths(edits)
 	for p, c := range files.Changes {
-		counts := named[p] || c.OldMode != 0 && workspace.ContainsPath(s.FilesTouched, p)
+		counts := written[p] || c.OldMode != 0 && workspace.ContainsPath(s.FilesTouched, p)
 		if !counts && workspace.ContainsPath(s.FilesTouched, p) {
 			if counts, err = files.IsShare(ctx, s, p); err != nil {
 				return share, err
@@ -176,31 +172,32 @@ func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *autho
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// editsSoFar returns the paths that edit tools named in the running turn, including those in new
-// lines of the transcript. It changes nothing.
-func (sh *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
-	edits := slices.Clone(s.Recorder.Turn.Edits)
-	if s.TranscriptPath == "" {
-		return edits, nil
-	}
-	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
-	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
-		return edits, nil
-	}
+// writtenSoFar returns the files of a commit that the session's running turn has changed, as a stop
+// would find them.
+func (sh *Sharer) writtenSoFar(ctx context.Context, s *session.State, files *authorship.Created) (map[string]bool, error) {
+	so, to, err := sh.transcripts.TurnSoFar(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("read transcript: %w", err)
+		return nil, err
 	}
-	for _, e := range scan.Edits {
-		edits = append(edits, e.Path)
+	ch := &turn.Changes{Repo: sh.Repo, Turn: so, Named: sh.RelativePaths(so.Edits), Work: sh.steps.WorkOf(ctx, s, to, so, nil)}
+	written := map[string]bool{}
+	for p := range files.Changes {
+		is := ch.Named[p]
+		if !is && len(so.Calls) > 0 {
+			is, _ = ch.Judge(p)
+		}
+		if is {
+			written[p] = true
+		}
 	}
-	return append(edits, sh.agents.AgentEdits(ctx, s)...), nil
+	return written, nil
 }
 
 // agentFiles returns the files that an agent has changed in its own commit: those that its edit
 // tools named, pending files that count, and files that changed since the turn began or were
 // removed.
 func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	share, err := sh.namedFiles(ctx, s, files)
+	share, err := sh.writtenFiles(ctx, s, files)
 	if err != nil {
 		return share, err
 	}

@@ -53,12 +53,13 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Sharer: &Sharer{
 			Workspace:   w,
-			agents:      trackingSvc.Agents,
 			attribution: authorshipSvc.Attribution,
 			authors:     authorshipSvc.Authors,
 			files:       workspaceSvc.Files,
 			links:       journalSvc.Links,
 			marks:       trackingSvc.Marks,
+			steps:       provenanceSvc.Steps,
+			transcripts: trackingSvc.Transcripts,
 		},
 	}
 	s.Condenser.finalizer = s.Finalizer
@@ -99,10 +100,11 @@ type Finalizer struct {
 type Sharer struct {
 	*workspace.Workspace
 
-	agents      *tracking.Agents
 	attribution *authorship.Attribution
 	authors     *authorship.Authors
 	files       *workspace.Files
 	links       *journal.Links
 	marks       *tracking.Marks
+	steps       *provenance.Steps
+	transcripts *tracking.Transcripts
 }

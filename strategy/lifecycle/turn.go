@@ -17,7 +17,7 @@ import (
 )
 
 // BeginTurn begins a turn with a prompt. A prompt that wasn't written by a person continues
-// the turn before it, and so does one after a turn that wasn't saved.
+// the turn before it. A turn that had no stop stays unclosed, which a child changes.
 func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 	start := m.marks.MarkPrompt(ctx, in.SessionID)
 	begin := func(s *session.State, n *tracking.Pending) error {
@@ -30,14 +30,22 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 			if err != nil {
 				return err
 			}
+			if s.Phase == session.Active && !rec.Turn.Start.IsZero() {
+				leaveUnclosed(s)
+				n.Unstored = true // the child closes it
+			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
 			if s.FirstPrompt == "" {
 				s.FirstPrompt = m.FirstPrompt(in.Prompt)
 			}
 		}
-		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved
+		if rec.Turn.Start.IsZero() { // else the turn continues
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
-			m.steps.MeasureBefore(ctx, s, n)
+			if len(rec.Unclosed) == 0 {
+				m.steps.MeasureBefore(ctx, s, n)
+			} else if info, err := os.Stat(s.TranscriptPath); err == nil {
+				rec.Turn.Offset = info.Size()
+			}
 		}
 		rec.Background = false
 		endNotifiedTasks(s, in.Prompt)
@@ -47,6 +55,35 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 		return nil
 	}
 	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
+}
+
+// mostUnclosed is the maximum number of turns of a session that are unclosed at the same time.
+const mostUnclosed = 20
+
+// leaveUnclosed puts the turn, which had no stop, among the unclosed ones. The oldest ones are
+// dropped if there are too many.
+func leaveUnclosed(s *session.State) {
+	rec := &s.Recorder
+	rec.Turn.ID = s.TurnID
+	rec.Unclosed = append(rec.Unclosed, rec.Turn)
+	rec.Unclosed = rec.Unclosed[max(0, len(rec.Unclosed)-mostUnclosed):]
+	rec.Turn = session.Turn{}
+}
+
+// CloseTurns closes the unclosed turns of this worktree's sessions.
+func (m *Machine) CloseTurns(ctx context.Context) {
+	for _, s := range m.PendingSessions(ctx) {
+		if len(s.Recorder.Unclosed) == 0 {
+			continue
+		}
+		m.Recovered++
+		err := m.Step(ctx, workspace.Input{SessionID: s.ID}, session.TaskStep, func(s *session.State, n *tracking.Pending) error {
+			return m.turns.SaveUnclosed(ctx, s, n)
+		})
+		if err != nil {
+			m.Log.ErrorContext(ctx, "turn without a stop not saved", "session_id", s.ID, "error", err.Error())
+		}
+	}
 }
 
 // StopTurn ends a turn. If the lock isn't free, the stop leaves a note, and requests a
@@ -96,6 +133,31 @@ func (m *Machine) EndDeadTurns(ctx context.Context) {
 		in := workspace.Input{SessionID: s.ID}
 		if err := m.Step(ctx, in, session.TurnEnd, nil); err != nil {
 			m.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
+		}
+	}
+}
+
+// EndInterruptedTurns ends the turns of this worktree that a person stopped, according to their
+// transcripts: they will have no stop.
+func (m *Machine) EndInterruptedTurns(ctx context.Context) {
+	for _, s := range m.PendingSessions(ctx) {
+		if s.Phase != session.Active || s.TranscriptPath == "" || s.Recorder.Turn.Start.IsZero() {
+			continue
+		}
+		at, err := transcript.InterruptedAt(s.TranscriptPath)
+		if err != nil || at.Before(s.Recorder.Turn.Start) {
+			continue
+		}
+		m.Recovered++
+		turn := s.TurnID
+		err = m.Step(ctx, workspace.Input{SessionID: s.ID}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+			if s.TurnID != turn {
+				return ErrTurnOver
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, ErrTurnOver) {
+			m.Log.ErrorContext(ctx, "interrupted turn not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -106,6 +108,31 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 		return nil, fileSkipped
 	}
 	return data, fileRead
+}
+
+// WorktreeEntries returns the entries of files of the worktree with their present contents, except
+// those that are too large or can't be read, of the first ones if there are many. Contents that
+// known has aren't stored again.
+func (sp *Steps) WorktreeEntries(paths []string, known func(path string) git.OID) (map[string]gittree.Edit, error) {
+	entries := map[string]gittree.Edit{}
+	for _, p := range paths[:min(len(paths), mostBefore)] {
+		data, kind := sp.changedFile(p, time.Time{})
+		e := gittree.Edit{Path: p}
+		switch kind {
+		case fileSkipped:
+			continue
+		case fileGone:
+		case fileRead:
+			if e.Mode, e.OID = git.ModeFile, sp.Repo.Format.HashBlob(data); e.OID == known(p) {
+				break
+			}
+			if _, err := sp.Repo.WriteBlob(data); err != nil {
+				return nil, err
+			}
+		}
+		entries[p] = e
+	}
+	return entries, nil
 }
 
 // StepBefore returns the contents that persons had given a turn's files before it, or the
@@ -200,6 +227,45 @@ func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot
 		snap, err = store.Snapshot(snap.Parent)
 	}
 	return first, first.Version != 0 && !first.Late
+}
+
+// AtPrompt returns the content of a file at the prompt that followed a turn of the session without a
+// stop, from the first call that changed the file since, or from the snapshot of the prompt;
+// [UnknownBlob] if neither shows it.
+func (sp *Steps) AtPrompt(_ context.Context, s *session.State, work *Work, prompt time.Time, path string) git.OID {
+	if work != nil {
+		later := work.read().States([]string{path}, func(c transcript.Write) bool { return work.isAfter(c) })
+		if len(later) > 0 && later[0].Before != nil &&
+			work.reach(work.read().Commands(nil, &later[0], func(c transcript.Write) bool { return work.isAfter(c) }), path) == unreached {
+			if blob, err := sp.Repo.WriteBlob([]byte(*later[0].Before)); err == nil {
+				return blob
+			}
+		}
+	}
+	store, err := sp.snapshots.Store()
+	if err != nil {
+		return UnknownBlob
+	}
+	var found bands.Snapshot
+	snap, ok, err := store.Lineage(sp.snapshots.Lineage()).Latest()
+	for range oldestBefore {
+		if err != nil || !ok || snap.Created.Before(prompt) {
+			break
+		}
+		if snap.Cause == bands.Prompt && snap.Causality.Session == s.ID {
+			found = snap
+		}
+		ok = snap.Parent != 0
+		snap, err = store.Snapshot(snap.Parent)
+	}
+	if found.Version == 0 || found.Late {
+		return UnknownBlob
+	}
+	blob, held, err := sp.blobIn(store, found, path)
+	if err != nil || !held {
+		return UnknownBlob
+	}
+	return blob
 }
 
 // blobIn stores a small file of a snapshot as a blob; false if its content isn't in

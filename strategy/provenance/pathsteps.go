@@ -20,6 +20,8 @@ type AuthoredStep struct {
 	Turn string
 	// Early reports that a later commit did not take up the path as the step left it.
 	Early bool
+	// Unproven reports that lines that appear in it are By's only if a call wrote them.
+	Unproven bool
 	// Unsure reports that it is counted as a person's, though a session made it.
 	Unsure bool
 }
@@ -32,7 +34,7 @@ func (ps PathSteps) AddSession(id string, steps []Step) {
 			by = id
 		}
 		for i, p := range s.Paths {
-			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw, Turn: s.Turn, Early: s.Early})
+			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw, Turn: s.Turn, Early: s.Early, Unproven: s.Unsure})
 		}
 	}
 }
@@ -55,7 +57,7 @@ func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
 		all := steps
 		steps = nil
 		for _, s := range all {
-			if n := len(steps); n > 0 && steps[n-1].By == s.By {
+			if n := len(steps); n > 0 && steps[n-1].By == s.By && steps[n-1].Unproven == s.Unproven {
 				steps[n-1] = s
 			} else {
 				steps = append(steps, s)

@@ -40,6 +40,9 @@ type Step struct {
 	Mixed bool `json:"mixed,omitempty"`
 	// By is the author of that state.
 	By stepAuthor `json:"by"`
+	// Unsure reports that lines that appear in that state may be others'. They are By's if one of
+	// its calls wrote them.
+	Unsure bool `json:"unsure,omitempty"`
 	// Raw reports whether the blobs hold the files of the worktree unfiltered.
 	Raw   bool          `json:"raw,omitempty"`
 	Paths session.Paths `json:"paths"`
@@ -166,36 +169,9 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 	return sp.addSteps(ctx, s, n, wrote)
 }
 
-// AddTurn records the contents of the files that the turn touched, and before them the
-// contents that persons had given these files since their last step.
+// AddTurn records the steps of a turn.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	since := s.Recorder.Turn.Start
-	var beside []string
-	if !since.IsZero() {
-		// Sessions that were active during the turn count even if they have nothing pending.
-		for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
-			worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
-			if o.ID != s.ID && worked && sp.OwnsSession(o) {
-				beside = append(beside, o.ID)
-			}
-		}
-	}
-	made := Step{
-		At: sp.Env.Now().UTC(), Begun: since.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
-		Beside: beside, Mixed: s.Recorder.Turn.Mixed, By: byAgent,
-	}
-	for _, p := range turn.Touched {
-		blob := UnknownBlob
-		if e, ok := turn.Entries[p]; ok {
-			blob = e.OID
-		}
-		if turn.Entries[p].Mode != git.ModeModule {
-			made.add(p, blob)
-		}
-	}
-	before := sp.StepBefore(ctx, s, n, turn)
-	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
-	return sp.addSteps(ctx, s, n, moved, before, made)
+	return sp.addSteps(ctx, s, n, sp.TurnSteps(ctx, s, n, turn)...)
 }
 
 // TitleOf returns a title for the prompts of the session's turn, empty if there is none or
@@ -213,8 +189,18 @@ func TitleOf(s *session.State) string {
 type StepTurn struct {
 	Touched []string
 	Entries map[string]gittree.Edit
+	// Raw reports that the entries hold the files of the worktree unfiltered.
+	Raw bool
 	// Base is the commit that they are based on.
 	Base git.Commit
+	// Work is the work of the turn, nil if it isn't known.
+	Work *Work
+	// Unsure are files that others may have changed after the turn's last call.
+	Unsure map[string]bool
+	// End is the prompt that ended the turn, zero for another end. Late has the contents that files
+	// had then and were changed since.
+	End  time.Time
+	Late map[string]git.OID
 }
 
 // lastStep returns the last known content of a path.

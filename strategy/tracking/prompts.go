@@ -32,8 +32,8 @@ func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pend
 		if s.FirstPrompt == "" {
 			s.FirstPrompt = checkpoint.FirstPrompt(text)
 		}
-		if p.Line >= s.Recorder.Turn.Line {
-			s.Recorder.Turn.Prompts = append(s.Recorder.Turn.Prompts, text)
+		if t := s.Recorder.TurnAt(p.Line, p.Time); p.Line >= t.Line {
+			t.Prompts = append(t.Prompts, text)
 		}
 		if err := enc.Encode(promptRecord{Line: p.Line, Text: text}); err != nil {
 			return fmt.Errorf("store prompts: %w", err)
@@ -86,9 +86,9 @@ func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *P
 	}
 	s.Recorder.Prompts, n.prompts = 0, Tail{}
 	s.Renew(session.PromptsKind)
-	turn := s.Recorder.Turn.Prompts
+	turn, unclosed := s.Recorder.Turn.Prompts, slices.Clone(s.Recorder.Unclosed)
 	err = ts.AddPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
-	s.Recorder.Turn.Prompts = turn
+	s.Recorder.Turn.Prompts, s.Recorder.Unclosed = turn, unclosed
 	if err != nil {
 		return nil, err
 	}

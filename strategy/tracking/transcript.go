@@ -95,13 +95,7 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 			total := s.Total().Plus(session.Tokens{Subagents: &used})
 			s.TokenUsage = &total
 		}
-		began := s.Recorder.Turn.Start
-		if began.IsZero() && s.LastInteraction != nil { // no turn runs: use the end of the last one
-			began = *s.LastInteraction
-		}
-		if scan.LastTime.IsZero() || !scan.LastTime.Before(began.Add(-workspace.ClockSlack)) { // else it is an earlier turn's
-			addTurn(&s.Recorder.Turn, transcript.Scan{Edits: scan.Edits})
-		}
+		addAgent(s, scan)
 		agents := &s.Recorder.Agents
 		if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
 			agents.Read = nil // messages that are read again are not counted again
@@ -136,10 +130,13 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		total := s.Total().Plus(used)
 		s.TokenUsage = &total
 	}
+	if err := ts.placeTurns(s, scan); err != nil {
+		return err
+	}
 	if err := ts.AddPrompts(ctx, s, n, scan.Prompts); err != nil {
 		return err
 	}
-	addTurn(&rec.Turn, scan)
+	addTurns(rec, scan)
 	for _, a := range scan.Subagents { // if no hook reports their ends, they end at the stop
 		if agent.Of(s.AgentType).NotesSubagents && rec.FindTask(ByToolUse(a.ToolUse)) == nil {
 			rec.AddTask(session.Task{
@@ -214,7 +211,100 @@ func forgetTranscript(s *session.State, n *Pending) {
 	clear(s.Recorder.Since)
 }
 
-// addTurn adds a scan to the record of the running turn.
+// TurnSoFar returns the session's running turn with the new lines of the transcripts, and where the
+// session's transcript has been read to. A call that runs in the background is left out: it doesn't
+// show which changes are its own. It changes nothing.
+func (ts *Transcripts) TurnSoFar(ctx context.Context, s *session.State) (session.Turn, transcript.Cursor, error) {
+	t, to := s.Recorder.Turn, s.Recorder.Cursor
+	t.Edits, t.Calls = slices.Clone(t.Edits), slices.Clone(t.Calls)
+	if s.TranscriptPath != "" {
+		scan, err := transcript.Read(ctx, s.TranscriptPath, to)
+		missing := errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular)
+		if err != nil && !missing {
+			return t, to, fmt.Errorf("read transcript: %w", err)
+		}
+		if err == nil {
+			to = scan.Cursor
+			addTurn(&t, scan)
+			t.Edits = append(t.Edits, ts.agents.AgentEdits(ctx, s)...)
+		}
+	}
+	last := 0
+	for _, c := range t.Calls {
+		last = max(last, c.Line)
+	}
+	t.Calls = slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return c.Background || c.Open && c.Line < last })
+	return t, to, nil
+}
+
+// placeTurns finds the transcript's lines at which turns begin whose prompts followed unclosed turns:
+// the first prompt that the transcript didn't have when the hook of the prompt ran.
+func (ts *Transcripts) placeTurns(s *session.State, scan transcript.Scan) error {
+	rec := &s.Recorder
+	if len(rec.Unclosed) == 0 {
+		return nil
+	}
+	from := rec.Cursor
+	if scan.Restarted {
+		from = transcript.Cursor{}
+	}
+	next := 0
+	for _, t := range rec.Turns() {
+		if t.Offset == 0 {
+			continue
+		}
+		if t.Offset > from.Offset {
+			lines, err := transcript.CountLines(s.TranscriptPath, from.Offset, t.Offset)
+			if err != nil {
+				return err
+			}
+			t.Line = from.Lines + lines
+		}
+		t.Line = max(t.Line, next)
+		i := slices.IndexFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= t.Line })
+		if i >= 0 {
+			t.Line, t.Offset = scan.Prompts[i].Line, 0
+			next = t.Line + 1
+		}
+	}
+	return nil
+}
+
+// addTurns adds a scan of the session's transcript to the records of its turns, each call to the
+// turn in which it is.
+func addTurns(rec *session.Recorder, scan transcript.Scan) {
+	turns := rec.Turns()
+	for _, t := range turns {
+		part := scan
+		if len(turns) > 1 {
+			part.Edits = slices.DeleteFunc(slices.Clone(scan.Edits), func(e transcript.Edit) bool { return rec.TurnAt(e.Line, e.Start) != t })
+			part.Calls = slices.DeleteFunc(slices.Clone(scan.Calls), func(c transcript.Call) bool { return rec.TurnAt(c.Line, c.Start) != t })
+		}
+		addTurn(t, part)
+	}
+}
+
+// addAgent adds the edits in a subagent's transcript to the records of the session's turns, by
+// their times. A scan that ended before the turns is an earlier turn's.
+func addAgent(s *session.State, scan transcript.Scan) {
+	turns := s.Recorder.Turns()
+	began := turns[0].Start
+	if began.IsZero() && s.LastInteraction != nil { // no turn runs: use the end of the last one
+		began = *s.LastInteraction
+	}
+	if !scan.LastTime.IsZero() && scan.LastTime.Before(began.Add(-workspace.ClockSlack)) {
+		return
+	}
+	for i, t := range turns {
+		edits := slices.DeleteFunc(slices.Clone(scan.Edits), func(e transcript.Edit) bool {
+			early := i > 0 && e.Start.Before(t.Start)
+			return early || i+1 < len(turns) && !e.Start.Before(turns[i+1].Start)
+		})
+		addTurn(t, transcript.Scan{Edits: edits})
+	}
+}
+
+// addTurn adds a scan to the record of a turn.
 func addTurn(t *session.Turn, scan transcript.Scan) {
 	known := make(map[string]bool, len(t.Edits))
 	for _, path := range t.Edits {

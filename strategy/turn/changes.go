@@ -17,7 +17,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -25,13 +27,25 @@ import (
 // Changes separates the paths changed by the running turn from those changed by others. A path
 // named by an edit tool is the turn's. Any other path is the turn's if it changed, by the file
 // system's time, since the turn began and while a tool ran that can write any file; without
-// usable times in the transcript, only the former is required.
+// usable times in the transcript, only the former is required. A path that changed later is the
+// turn's, too, if a command of the turn names it: somebody else has changed it again. What changed
+// after the prompt that followed the turn is judged in the same way.
 type Changes struct {
 	Repo  *git.Repo
 	Turn  session.Turn
 	Named map[string]bool // by edit tools, in this worktree
+	// Work is the work of the turn, nil if it isn't known.
+	Work  *provenance.Work
 	known map[string]bool // the entries of git's status before the turn, see statusKey
 	head  git.OID         // HEAD's tree
+	// until is the time of the prompt that followed the turn, zero if there is none.
+	until time.Time
+	// unsure are the turn's paths that changed after the calls that name them, late those that
+	// changed after the following prompt.
+	unsure map[string]bool
+	late   []string
+	// unknown are those of late whose contents at that prompt aren't known.
+	unknown []string
 }
 
 // statusKey returns the key of an untracked or deleted path. Other states needn't be recorded,
@@ -47,17 +61,68 @@ func statusKey(e gitwork.StatusEntry) string {
 	}
 }
 
+// changedAt returns when a path last changed. It is the time of the nearest directory for one that
+// doesn't exist.
+func (ch *Changes) changedAt(p string) time.Time {
+	info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(p)))
+	if err != nil {
+		return workspace.RemovalTime(ch.Repo.Root, p)
+	}
+	return disk.Changed(info)
+}
+
+// Judge reports whether a path that changed is the turn's: an edit tool named it, it changed while
+// a call ran that can write it, or it changed later and a command names it. In the last case others
+// may have changed it since, also if an edit tool named it: then it is unsure. It is unsure, too, if
+// the edit isn't shown and the path changed after the last call.
+func (ch *Changes) Judge(p string) (is, unsure bool) {
+	at := ch.changedAt(p)
+	switch {
+	case ch.wrote(p, at):
+		return true, false
+	case ch.Turn.Start.IsZero() || at.Before(ch.Turn.Start) || ch.Work == nil:
+		return ch.Named[p], false
+	}
+	unsure = ch.Work.Reaches(p, at) || ch.Named[p] && ch.Turn.Timed && !ch.Work.IsSeen(p, at)
+	return unsure || ch.Named[p], unsure
+}
+
+// IsBeforeLast reports whether a path changed before the last line that the transcript had when its
+// end was read: the transcript shows every call that can have changed it.
+func (ch *Changes) IsBeforeLast(p string) bool {
+	last := time.Time{}
+	for _, c := range ch.Turn.Calls {
+		for _, at := range []time.Time{c.Start, c.End} {
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	return ch.Turn.Timed && ch.changedAt(p).Before(last)
+}
+
+// wrote reports whether a change of a path at this time can be the turn's: a call ran then that can
+// write it.
+func (ch *Changes) wrote(p string, at time.Time) bool {
+	if !ch.During(at) || ch.Work == nil || !ch.Turn.Timed {
+		return ch.During(at)
+	}
+	return slices.ContainsFunc(ch.Turn.Calls, func(c transcript.Call) bool {
+		return ranAt(c, at) && ch.Work.MayWrite(c, p, at)
+	})
+}
+
 func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
 	full := filepath.Join(ch.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
 	case err != nil:
-		return !ch.known[statusKey(e)] && ch.During(workspace.RemovalTime(ch.Repo.Root, e.Path)), nil
+		return !ch.known[statusKey(e)] && ch.wrote(e.Path, workspace.RemovalTime(ch.Repo.Root, e.Path)), nil
 	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
-		return !ch.known[statusKey(e)] && ch.During(disk.Changed(info)), nil
+		return !ch.known[statusKey(e)] && ch.wrote(e.Path, disk.Changed(info)), nil
 	case info.IsDir():
 		return ch.During(moduleTime(full)), nil
-	case ch.During(disk.Changed(info)):
+	case ch.wrote(e.Path, disk.Changed(info)):
 		return true, nil
 	case e.Index != '?' || ch.known[statusKey(e)]:
 		return false, nil
@@ -100,8 +165,16 @@ func (ch *Changes) take(ctx context.Context, s *session.State, seen observation)
 				return nil, fmt.Errorf("find what the turn changed: %w", err)
 			}
 		}
-		if is {
-			touched = append(touched, e.Path)
+		judged, unsure := ch.Judge(e.Path)
+		if key := statusKey(e); !is && (!judged || strings.HasPrefix(key, "D") && ch.known[key]) {
+			continue
+		}
+		touched = append(touched, e.Path)
+		if unsure {
+			ch.unsure[e.Path] = true
+		}
+		if !ch.until.IsZero() && !ch.changedAt(e.Path).Before(ch.until) {
+			ch.late = append(ch.late, e.Path)
 		}
 	}
 	slices.Sort(touched)
@@ -126,21 +199,19 @@ func (ch *Changes) take(ctx context.Context, s *session.State, seen observation)
 
 // During reports whether a change at this time can be the turn's.
 func (ch *Changes) During(at time.Time) bool {
-	if ch.Turn.Start.IsZero() || at.Before(ch.Turn.Start) {
+	if ch.Turn.Start.IsZero() || at.Before(ch.Turn.Start) || !ch.until.IsZero() && !at.Before(ch.until) {
 		return false
 	}
 	if !ch.Turn.Timed {
 		return true
 	}
-	for _, c := range ch.Turn.Calls {
-		if c.Start.IsZero() {
-			return true
-		}
-		if !at.Before(c.Start.Add(-workspace.ClockSlack)) && (c.Open || !at.After(c.End.Add(workspace.ClockSlack))) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ch.Turn.Calls, func(c transcript.Call) bool { return ranAt(c, at) })
+}
+
+// ranAt reports whether a call may have run at a time.
+func ranAt(c transcript.Call, at time.Time) bool {
+	return c.Start.IsZero() ||
+		!at.Before(c.Start.Add(-workspace.ClockSlack)) && (c.Open || !at.After(c.End.Add(workspace.ClockSlack)))
 }
 
 // moduleTime returns when another commit was last checked out in a submodule.

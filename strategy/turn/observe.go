@@ -191,13 +191,41 @@ func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwor
 	return gitwork.Status(ctx, ob.Repo, paths...)
 }
 
-// newChanges returns the Changes that separate the turn's changes from those of others.
-func (ob *Observer) newChanges(s *session.State, seen observation) (*Changes, error) {
+// newChanges returns the Changes that separate the changes of the session's turn from those of
+// others. next is the turn that followed it without a stop, nil if there is none.
+func (ob *Observer) newChanges(ctx context.Context, s *session.State, seen observation, next *session.Turn) (*Changes, error) {
 	known, err := ob.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
 	}
-	return &Changes{
+	ch := &Changes{
 		Repo: ob.Repo, Turn: s.Recorder.Turn, Named: ob.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
-	}, nil
+		unsure: map[string]bool{},
+	}
+	if len(ch.Turn.Edits)+len(ch.Turn.Calls) > 0 {
+		ch.Work = ob.steps.WorkOf(ctx, s, s.Recorder.Cursor, ch.Turn, next)
+	}
+	if next != nil {
+		ch.until = next.Start
+	}
+	for _, p := range ch.Turn.Unsure {
+		ch.unsure[p] = true
+	}
+	return ch, nil
+}
+
+// observeUnclosed reads the transcript, HEAD and the user's name, and lists the changed files. It
+// takes no snapshot.
+func (ob *Observer) observeUnclosed(ctx context.Context, s *session.State, n *tracking.Pending) (seen observation, err error) {
+	if err := ob.transcripts.CatchUp(ctx, s, n); err != nil {
+		return seen, err
+	}
+	if seen.head, seen.born, err = ob.Head(ctx); err != nil {
+		return seen, err
+	}
+	if seen.by, err = ob.Identity(ctx); err != nil {
+		return seen, err
+	}
+	seen.entries, err = ob.statusOfAll(ctx)
+	return seen, err
 }

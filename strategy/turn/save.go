@@ -3,11 +3,13 @@ package turn
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -32,15 +34,9 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 			s.Recorder.Expect = said
 		}
 	}
-	changes, err := tu.observer.newChanges(s, seen)
-	if err != nil {
+	if err := tu.closeEarlier(ctx, s, n, seen); err != nil {
 		return err
 	}
-	touched, err := changes.take(ctx, s, seen)
-	if err != nil {
-		return err
-	}
-	tu.shadows.markShared(ctx, s, touched, changes)
 	// All tasks that aren't in the background have ended, and so have the others if none runs
 	// there any more.
 	for i := range s.Recorder.Tasks {
@@ -51,11 +47,11 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 			task.Phase = session.TaskStopped
 		}
 	}
-	if len(touched) > 0 {
-		if err := tu.storeTurn(ctx, s, n, touched, seen); err != nil {
-			return err
-		}
-	} else if tu.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
+	changes, touched, err := tu.closeTurn(ctx, s, n, seen, nil)
+	if err != nil {
+		return err
+	}
+	if len(touched) == 0 && tu.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
 		for i := range s.Recorder.Tasks {
 			if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
 				tu.taskTurns.storeAgent(ctx, s, task, tracking.RedactNow)
@@ -69,7 +65,6 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 	}
 	tu.recordBaseline(s, n, seen, changes)
 	tu.shadows.annotate(ctx, s, n, seen, changes)
-	tu.markDue(s, touched, changes)
 	rest := session.Turn{}
 	if in.Background { // changes by tasks that continue are still the turn's
 		t := s.Recorder.Turn
@@ -81,9 +76,59 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 	return nil
 }
 
+// SaveUnclosed makes the shadow checkpoints of the session's turns that a prompt followed without a
+// stop, while the turn of the last prompt may run.
+func (tu *Turns) SaveUnclosed(ctx context.Context, s *session.State, n *tracking.Pending) error {
+	seen, err := tu.observer.observeUnclosed(ctx, s, n)
+	if err != nil {
+		return err
+	}
+	return tu.closeEarlier(ctx, s, n, seen)
+}
+
+// closeEarlier closes the session's unclosed turns, the oldest first.
+func (tu *Turns) closeEarlier(ctx context.Context, s *session.State, n *tracking.Pending, seen observation) error {
+	rec := &s.Recorder
+	for len(rec.Unclosed) > 0 {
+		last, id := rec.Turn, s.TurnID
+		next := *rec.Turns()[1]
+		rec.Turn, s.TurnID = rec.Unclosed[0], rec.Unclosed[0].ID
+		changes, _, err := tu.closeTurn(ctx, s, n, seen, &next)
+		rec.Turn, s.TurnID = last, id
+		if err != nil {
+			return err
+		}
+		after := rec.Turns()[1]
+		after.Unsure = append(after.Unsure, changes.unknown...)
+		rec.Unclosed = rec.Unclosed[1:]
+	}
+	rec.Unclosed = nil
+	return nil
+}
+
+// closeTurn records the session's turn as it ended: with a stop, or with the prompt of the next
+// turn, which may have changed files since. It finds the files that the turn changed and stores
+// them.
+func (tu *Turns) closeTurn(ctx context.Context, s *session.State, n *tracking.Pending, seen observation, next *session.Turn) (*Changes, []string, error) {
+	changes, err := tu.observer.newChanges(ctx, s, seen, next)
+	if err != nil {
+		return nil, nil, err
+	}
+	touched, err := changes.take(ctx, s, seen)
+	if err != nil {
+		return nil, nil, err
+	}
+	tu.shadows.markShared(ctx, s, touched, changes)
+	if len(touched) > 0 {
+		err = tu.storeTurn(ctx, s, n, changes, touched, seen)
+	}
+	tu.markDue(s, touched, changes)
+	return changes, touched, err
+}
+
 // storeTurn stores the turn's transcript and the files that it wrote, and prepares its shadow
 // checkpoint, on the branch that belongs to HEAD. An unborn branch has none.
-func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
+func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, changes *Changes, touched []string, seen observation) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
 	var failed error
@@ -96,7 +141,11 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	if err := tu.steps.AddTurn(ctx, s, n, provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head}); err != nil || !seen.born {
+	made := provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head, Work: changes.Work, Unsure: changes.unsure, End: changes.until}
+	if len(changes.late) > 0 {
+		made.Entries, made.Late, entries = tu.lateContents(ctx, s, changes, entries)
+	}
+	if err := tu.steps.AddTurn(ctx, s, n, made); err != nil || !seen.born {
 		return err
 	}
 	n.Unstored = n.Unstored || !complete
@@ -126,6 +175,29 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	}
 	n.ShadowCommits = append(n.ShadowCommits, c)
 	return nil
+}
+
+// lateContents returns the entries of a turn's files with the contents that the prompt after the
+// turn found, these contents for the files that have changed since, and the entries without those
+// whose contents aren't known.
+func (tu *Turns) lateContents(ctx context.Context, s *session.State, changes *Changes, entries map[string]gittree.Edit) (found map[string]gittree.Edit, late map[string]git.OID, stored map[string]gittree.Edit) {
+	found, late, stored = maps.Clone(entries), map[string]git.OID{}, maps.Clone(entries)
+	for _, p := range changes.late {
+		e := found[p]
+		e.Path, e.OID = p, tu.steps.AtPrompt(ctx, s, changes.Work, changes.until, p)
+		late[p], found[p], stored[p] = e.OID, e, e
+		switch {
+		case e.OID == provenance.UnknownBlob:
+			changes.unknown = append(changes.unknown, p)
+			delete(stored, p)
+		case e.OID == provenance.GoneBlob:
+			stored[p] = gittree.Edit{Path: p}
+		case e.Mode == 0: // it was removed since
+			e.Mode = git.ModeFile
+			found[p], stored[p] = e, e
+		}
+	}
+	return found, late, stored
 }
 
 // recordBaseline records the present entries of git's status, and the snapshot taken with

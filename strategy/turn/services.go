@@ -40,6 +40,7 @@ func New(w *workspace.Workspace) *Services {
 			requests:    snapshotsSvc.Requests,
 			server:      snapshotsSvc.Server,
 			snapshots:   snapshotsSvc.Snapshots,
+			steps:       provenanceSvc.Steps,
 			transcripts: trackingSvc.Transcripts,
 		},
 		Shadows: &Shadows{
@@ -84,6 +85,7 @@ type Observer struct {
 	requests    *snapshots.Requests
 	server      *snapshots.Server
 	snapshots   *snapshots.Snapshots
+	steps       *provenance.Steps
 	transcripts *tracking.Transcripts
 }
 

@@ -32,7 +32,7 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	if err != nil {
 		return err
 	}
-	changes, err := tt.observer.newChanges(s, seen)
+	changes, err := tt.observer.newChanges(ctx, s, seen, nil)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,5 @@
 package shellcmd
 
-// Words returns the words of each command.
-func (l Line) Words() [][]string {
-	var all [][]string
-	for _, c := range l.commands {
-		all = append(all, c.words)
-	}
-	return all
-}
-
 // Masked reports whether the line may succeed even if a command in it failed.
 func (l Line) Masked() bool { return l.masked }
 

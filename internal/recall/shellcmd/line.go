@@ -28,6 +28,15 @@ type command struct {
 	piped bool
 }
 
+// Words returns the words of each command.
+func (l Line) Words() [][]string {
+	var all [][]string
+	for _, c := range l.commands {
+		all = append(all, c.words)
+	}
+	return all
+}
+
 // Split parses a command line. It handles quotes, escapes, substitutions, redirections and
 // operators between commands; everything else is a word. It stops at a here-document.
 func Split(text string) Line {

@@ -1,0 +1,228 @@
+package provenance
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// TurnSteps returns the steps of a turn, oldest first: the contents that persons had given its
+// files before it, those that its calls and others gave them in it, and those that it left. What
+// persons wrote in a file between two calls, before the first or after the last one, is theirs, if
+// no command of the turn can have written it.
+func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) []Step {
+	made := sp.madeBy(ctx, s, turn)
+	sides := turnSides{sp: sp, s: s, turn: turn, made: made, at: made.Begun}
+	known := sp.ReadSteps(ctx, s, n)
+	if turn.Work != nil {
+		for _, p := range turn.Touched[:min(len(turn.Touched), mostBefore)] {
+			sides.file(ctx, p, known)
+		}
+	}
+	unsure := made
+	unsure.Unsure, unsure.Paths, unsure.Blobs = true, nil, nil
+	for _, p := range turn.Touched {
+		blob := UnknownBlob
+		if e, ok := turn.Entries[p]; ok {
+			blob = e.OID
+		}
+		switch {
+		case turn.Entries[p].Mode == git.ModeModule, sides.ended[p]:
+		case sides.unsure[p], slices.Contains(s.Recorder.Turn.Unsure, p), turn.Unsure[p] && !sides.sure[p]:
+			unsure.add(p, blob)
+		default:
+			made.add(p, blob)
+		}
+	}
+	rest := turn
+	rest.Touched = nil
+	for _, p := range turn.Touched {
+		if !sides.begun[p] {
+			rest.Touched = append(rest.Touched, p)
+		}
+	}
+	before := sp.StepBefore(ctx, s, n, rest)
+	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
+	steps := append([]Step{moved, before}, sides.steps...)
+	return append(steps, unsure, made)
+}
+
+// madeBy returns the step of a turn, without paths.
+func (sp *Steps) madeBy(ctx context.Context, s *session.State, turn StepTurn) Step {
+	since := s.Recorder.Turn.Start
+	var beside []string
+	if !since.IsZero() {
+		// Sessions that were active during the turn count even if they have nothing pending.
+		for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
+			worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
+			if o.ID != s.ID && worked && sp.OwnsSession(o) {
+				beside = append(beside, o.ID)
+			}
+		}
+	}
+	at := sp.Env.Now().UTC()
+	if !turn.End.IsZero() {
+		at = turn.End.UTC().Add(-1)
+	}
+	return Step{
+		At: at, Begun: since.UTC(), Turn: s.TurnID, Line: s.Recorder.Turn.Line, Prompt: TitleOf(s),
+		Beside: beside, Mixed: s.Recorder.Turn.Mixed, By: byAgent, Raw: turn.Raw,
+	}
+}
+
+// turnSides separates what others wrote in a turn's files from what its calls wrote.
+type turnSides struct {
+	sp    *Steps
+	s     *session.State
+	turn  StepTurn
+	made  Step
+	at    time.Time // of the last step
+	steps []Step
+	// begun are the files whose contents before the turn's first call are known from that call,
+	// ended those of which the last step is among steps; unsure and sure are the files of which the
+	// turn's last step may, or can't, have lines of others.
+	begun, ended, unsure, sure map[string]bool
+}
+
+// file adds the steps of a file that the turn left: the calls of edit tools show the contents
+// before and after them.
+func (t *turnSides) file(ctx context.Context, path string, known []Step) {
+	work := t.turn.Work
+	states := work.read().States([]string{path}, work.has)
+	if len(states) == 0 {
+		return
+	}
+	var last *string
+	for i := range states {
+		st := &states[i]
+		var from *transcript.FileState
+		if i > 0 {
+			from = &states[i-1]
+		}
+		foreign := st.Before != nil && (i > 0 && last != nil && *last != *st.Before || i == 0 && !t.isKnown(ctx, path, known, *st.Before))
+		if foreign {
+			able := work.reach(work.read().Commands(from, st, work.has), path)
+			switch {
+			case i == 0 && able == unreached:
+				if len(t.made.Beside) == 0 {
+					mark(&t.begun, path)
+				}
+				t.add(path, *st.Before, st, t.others())
+			case i > 0 && able == unreached:
+				t.add(path, *last, from, t.made)
+				t.add(path, *st.Before, st, t.others())
+			case i > 0 && able == reached:
+				t.add(path, *last, from, t.made)
+				t.add(path, *st.Before, st, t.doubtful())
+			}
+		}
+		last = st.After
+	}
+	if last == nil {
+		return
+	}
+	now, ok := t.turn.content(t.sp, path)
+	switch {
+	case !ok:
+	case now == *last:
+		mark(&t.sure, path)
+	default:
+		from := &states[len(states)-1]
+		switch able := work.reach(work.read().Commands(from, nil, work.has), path); {
+		case able == unreached:
+			t.add(path, *last, from, t.made)
+			t.left(path, t.others())
+		case t.turn.Unsure[path]:
+			t.add(path, *last, from, t.made)
+			mark(&t.unsure, path)
+		}
+	}
+}
+
+// others returns a step of persons in the turn. If other sessions were at work, it may be theirs,
+// which their calls show.
+func (t *turnSides) others() Step {
+	if len(t.made.Beside) > 0 {
+		return t.doubtful()
+	}
+	return Step{By: byPerson, Turn: t.made.Turn}
+}
+
+// doubtful returns a step of the turn with lines that may be others'.
+func (t *turnSides) doubtful() Step {
+	by := t.made
+	by.Unsure = true
+	return by
+}
+
+// add adds a step with a content of a file at a call's result.
+func (t *turnSides) add(path, content string, at *transcript.FileState, by Step) {
+	blob, err := t.sp.Repo.WriteBlob([]byte(content))
+	if err != nil {
+		return // it is less exact
+	}
+	if done := at.Done().UTC(); done.After(t.at) {
+		t.at = done
+	}
+	by.At, by.Raw, by.Paths, by.Blobs = t.at, true, nil, nil
+	if by.At.After(t.made.At) {
+		by.At = t.made.At
+	}
+	by.add(path, blob)
+	t.steps = append(t.steps, by)
+}
+
+// left adds the last step of a file, which others changed after the turn's last call.
+func (t *turnSides) left(path string, by Step) {
+	e, ok := t.turn.Entries[path]
+	if !ok {
+		return
+	}
+	by.At, by.Raw, by.Paths, by.Blobs = t.made.At, t.made.Raw, nil, nil
+	by.add(path, e.OID)
+	t.steps = append(t.steps, by)
+	mark(&t.ended, path)
+}
+
+// isKnown reports whether a content is that of the path's last step, or of the commit that the turn
+// is based on.
+func (t *turnSides) isKnown(ctx context.Context, path string, known []Step, content string) bool {
+	blob, _, found := lastStep(known, path)
+	if !found {
+		e, _, err := t.sp.Lookup(ctx, t.turn.Base.Tree, path)
+		if err != nil {
+			return false
+		}
+		blob = e.OID
+	}
+	return blob == t.sp.Repo.Format.HashBlob([]byte(content)) || blob == GoneBlob && content == ""
+}
+
+// content returns the content that the turn left in a file, with line ends as the client shows
+// them; false if it is too large or can't be read.
+func (turn StepTurn) content(sp *Steps, path string) (string, bool) {
+	data, kind := sp.changedFile(path, time.Time{})
+	if late, ok := turn.Late[path]; ok {
+		object, err := sp.Repo.ReadWithin(context.Background(), string(late), largestBefore)
+		if late == UnknownBlob || late != GoneBlob && err != nil {
+			return "", false
+		}
+		data, kind = object.Data, fileRead
+	}
+	return strings.ReplaceAll(string(data), "\r\n", "\n"), kind != fileSkipped && !workspace.IsOpaque(data)
+}
+
+// mark adds a path to a set.
+func mark(set *map[string]bool, path string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[path] = true
+}
