@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxTable limits the table for lines that are not unique: a longer stretch of them counts as
-// replaced.
+// maxTable limits the table for lines that are not unique: in a longer stretch only runs of lines
+// that are unique count.
 const maxTable = 1 << 20
 
 // gap is a difference between two contents: lines a to aEnd of the first were replaced by lines b
@@ -16,12 +16,13 @@ type gap struct{ a, aEnd, b, bEnd int }
 // align returns the differences between two contents, in order. Lines that occur once in both are
 // fixed points; between them the longest common sequence counts. Its time is bounded, and its
 // result depends only on the contents.
-func align(a, b []int) []gap {
-	var x aligner
-	x.between(a, b, 0, 0)
+func align(a, b []int) []gap { return (&aligner{exact: maxTable}).align(a, b) }
+
+func (al *aligner) align(a, b []int) []gap {
+	al.between(a, b, 0, 0)
 	var gaps []gap
 	at := gap{}
-	for _, m := range append(x.matches, match{len(a), len(b)}) {
+	for _, m := range append(al.matches, match{len(a), len(b)}) {
 		if m.a > at.a || m.b > at.b {
 			gaps = append(gaps, gap{at.a, m.a, at.b, m.b})
 		}
@@ -33,7 +34,11 @@ func align(a, b []int) []gap {
 // match is a pair of equal lines.
 type match struct{ a, b int }
 
-type aligner struct{ matches []match }
+type aligner struct {
+	matches []match
+	// exact is the size of a table above which runs of lines that are unique are fixed points.
+	exact int
+}
 
 // between matches the lines of two stretches that begin at atA and atB.
 func (al *aligner) between(a, b []int, atA, atB int) {
@@ -50,6 +55,9 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 	a, b = a[:endA], b[:endB]
 	if len(a) > 0 && len(b) > 0 {
 		fixed := anchors(a, b)
+		if len(fixed) == 0 && len(a) > al.exact/(len(b)+1) {
+			fixed = slices.DeleteFunc(anchors(runs(a), runs(b)), func(m match) bool { return a[m.a] != b[m.b] })
+		}
 		if len(fixed) == 0 {
 			al.table(a, b, atA, atB)
 		} else {
@@ -91,6 +99,21 @@ func anchors(a, b []int) []match {
 		}
 	}
 	return increasing(unique)
+}
+
+// runs returns a number for each run of eight lines that is equal for equal runs.
+func runs(lines []int) []int {
+	const length, factor = 8, 1000003
+	if len(lines) < length {
+		return nil
+	}
+	numbers := make([]int, len(lines)-length+1)
+	for i := range numbers {
+		for _, line := range lines[i : i+length] {
+			numbers[i] = numbers[i]*factor + line
+		}
+	}
+	return numbers
 }
 
 // increasing returns the longest run of matches, sorted by a, that is sorted by

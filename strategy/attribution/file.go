@@ -7,6 +7,9 @@
 package attribution
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
@@ -120,28 +123,53 @@ func (f File) Attribute() Lines {
 	return h.reconcile(f.Hunks)
 }
 
-// Follow returns for each line of now the number of the same line in was, from 0, or -1 if was
-// lacks it. Lines are the same if they are equal except for surrounding white space.
-func Follow(was, now []byte) []int {
-	t := &texts{known: map[string]int{}, trimmed: map[string]int{}}
-	a, b := t.split(was), t.split(now)
-	for _, list := range [][]int{a, b} {
-		for i, line := range list {
-			list[i] = t.loose[line]
-		}
-	}
-	lines := make([]int, len(b))
+// Part is a line of a former content, from 0, with the number of its tokens that another line has.
+type Part struct{ Line, Tokens int }
+
+// Origins returns for each line of now the lines of was from which its tokens come, none if it is
+// new or has new tokens. A line without words has those of the line before it.
+func Origins(was, now []byte) [][]Part {
+	t := newTexts()
+	a, b := t.split(trimmed(was)), t.split(trimmed(now))
+	gaps, formatted := t.compare(a, b)
+	origins := make([][]Part, len(b))
 	at := gap{}
-	for _, g := range append(align(a, b), gap{len(a), len(a), len(b), len(b)}) {
+	for _, g := range append(slices.Clone(gaps), gap{len(a), len(a), len(b), len(b)}) {
 		for i := at.bEnd; i < g.b; i++ {
-			lines[i] = at.aEnd + i - at.bEnd
+			origins[i] = []Part{{at.aEnd + i - at.bEnd, max(1, len(t.words(b[i])))}}
 		}
 		for i := g.b; i < g.bEnd; i++ {
-			lines[i] = none
+			if origins[i] = formatted[i]; i > 0 && !t.isSignificant(b[i]) {
+				origins[i] = origins[i-1]
+			}
 		}
 		at = g
 	}
+	return origins
+}
+
+// Follow returns for each line of now the number of the same line in was, from 0, or -1 if was
+// lacks it. Lines are the same if they are equal except for surrounding white space, or if now has
+// the tokens of the other line and is only formatted; of several lines it is the one with most.
+func Follow(was, now []byte) []int {
+	var lines []int
+	for _, parts := range Origins(was, now) {
+		line := none
+		if len(parts) > 0 {
+			line = slices.MaxFunc(parts, func(p, q Part) int { return p.Tokens - q.Tokens }).Line
+		}
+		lines = append(lines, line)
+	}
 	return lines
+}
+
+// trimmed returns a content without white space around its lines.
+func trimmed(content []byte) []byte {
+	out := make([]byte, 0, len(content)+1)
+	for line := range bytes.Lines(content) {
+		out = append(append(out, bytes.TrimSpace(line)...), '\n')
+	}
+	return out
 }
 
 // AllBy returns the lines of a diff with one author for all of them.

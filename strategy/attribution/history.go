@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
@@ -70,8 +69,7 @@ type reached struct {
 }
 
 func newHistory(f File) *history {
-	crlf := []byte("\r\n")
-	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
+	t := newTexts(f.Base, f.Final)
 	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: true}}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
@@ -180,7 +178,7 @@ func (h *history) run(passed func(State)) {
 func (h *history) step(to []int, s State) {
 	h.passed = append(h.passed, h.reached)
 	now := h.now
-	gaps := align(h.at, to)
+	gaps, formatted := h.texts.compare(h.at, to)
 	// Lines that are only moved are recorded as lost, too.
 	if h.losses == nil {
 		h.losses = map[int]loss{}
@@ -202,10 +200,12 @@ func (h *history) step(to []int, s State) {
 	}
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
-	moved := h.moved(now, to, gaps, s)
+	kept := h.moved(now, to, gaps, s)
+	h.addFormatted(kept, now, to, formatted, s)
 	for _, g := range gaps {
+		h.fill(kept, to, g)
 		h.now = append(h.now, now[at:g.a]...)
-		h.now = append(h.now, h.change(now[g.a:g.aEnd], to, g, s, moved)...)
+		h.now = append(h.now, h.change(now[g.a:g.aEnd], to, g, s, kept)...)
 		at = g.aEnd
 		h.last = s.By
 	}
@@ -213,11 +213,11 @@ func (h *history) step(to []int, s State) {
 	h.at = to
 }
 
-// moved returns the sources of lines that a step only moves or indents, by their position in to:
+// moved returns the origins of lines that a step only moves or indents, by their position in to:
 // significant lines that were written since the base and occur in the gaps as often before as after
 // the step, ignoring surrounding white space. Lines of the base get an unsure source if they are
 // long, and none if they are short.
-func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]source {
+func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]origin {
 	lost, found := map[int][]source{}, map[int][]int{}
 	for _, g := range gaps {
 		for i := g.a; i < g.aEnd; i++ {
@@ -235,21 +235,74 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]sou
 			found[h.texts.loose[to[i]]] = append(found[h.texts.loose[to[i]]], i)
 		}
 	}
-	moved := map[int]source{}
+	moved := map[int]origin{}
 	for text, sources := range lost {
 		if len(found[text]) != len(sources) {
 			continue
 		}
 		for n, i := range found[text] {
-			moved[i] = sources[n]
+			moved[i] = origin{base: none, over: none, source: sources[n]}
 		}
 	}
 	return moved
 }
 
+// addFormatted adds the origins of lines that a step only formats, by their position in to: that of
+// the line from which most of their tokens come. The origin is unsure if most come from the base, or
+// if no author has most of them.
+func (h *history) addFormatted(kept map[int]origin, now []origin, to []int, formatted map[int][]Part, s State) {
+	for i, parts := range formatted {
+		if _, known := kept[i]; known {
+			continue
+		}
+		all := 0
+		tokens := map[Author]int{}
+		ofBase := 0
+		for _, p := range parts {
+			all += p.Tokens
+			if now[p.Line].base != none {
+				ofBase += p.Tokens
+			} else {
+				tokens[now[p.Line].by] += p.Tokens
+			}
+		}
+		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn, Unsure: true}}}
+		most := 0
+		for _, p := range parts {
+			from := now[p.Line]
+			if from.base == none && 2*tokens[from.by] > all && p.Tokens > most { //nolint:mnd // more than half
+				o, most = origin{base: none, over: none, source: from.source, modified: from.modified}, p.Tokens
+			}
+		}
+		kept[i] = o
+	}
+}
+
+// fill adds the lines of a gap without words to the kept ones if the line before them is one, or if
+// they begin the gap and the first line with words is one.
+func (h *history) fill(kept map[int]origin, to []int, g gap) {
+	before, known := origin{}, false
+	for i := g.b; i < g.bEnd && !known; i++ {
+		if h.texts.isSignificant(to[i]) {
+			if before, known = kept[i]; !known {
+				break
+			}
+		}
+	}
+	for i := g.b; i < g.bEnd; i++ {
+		o, isKept := kept[i]
+		switch {
+		case isKept || h.texts.isSignificant(to[i]):
+			before, known = o, isKept
+		case known:
+			kept[i] = origin{base: none, over: none, source: before.source, modified: before.modified}
+		}
+	}
+}
+
 // change returns the origins of the new lines of a gap. Each of them replaces an old line as long
-// as there are any.
-func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]source) []origin {
+// as there are any. kept holds the origins of lines that are only moved, indented or formatted.
+func (h *history) change(olds []origin, to []int, g gap, s State, kept map[int]origin) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
 		o := origin{base: none, over: none, source: source{s.By, Origin{Turn: s.Turn, Unproven: s.Unproven}}}
@@ -263,13 +316,14 @@ func (h *history) change(olds []origin, to []int, g gap, s State, moved map[int]
 		}
 		o.Unsure = o.Unsure || s.Unsure || s.Early && h.earlier[h.texts.loose[to[g.b+i]]]
 		replacer := o.by
-		if from, ok := moved[g.b+i]; ok && (s.Known == nil || o.Unsure) {
-			o.source = from
+		if from, ok := kept[g.b+i]; ok && (s.Known == nil || o.Unsure) {
+			o.source, o.modified = from.source, from.modified
 		}
 		if i < len(olds) {
 			// Replacing a line of one's own is not a modification.
 			old := olds[i]
-			o.over, o.modified = old.standsFor(), old.base != none || old.by != o.by || old.modified
+			o.over = old.standsFor()
+			o.modified = o.modified || old.base != none || old.by != o.by || old.modified
 			h.lose(o.over, fate{gone: true, by: replacer, replaced: true})
 		}
 		if s.Known != nil {

@@ -5,10 +5,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
-// markKept marks lines that the diff only moves or indents as unsure: significant lines that it
-// removes as often as it adds them, ignoring surrounding white space. Lines that another hunk
-// removes count only as a block.
+// markKept marks lines that the diff only formats, moves or indents as unsure. Moved and indented
+// lines are significant lines that it removes as often as it adds them, ignoring surrounding white
+// space. Those that another hunk removes count only as a block.
 func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
+	_, formatted := h.texts.compare(h.base, h.final)
 	removed, added := h.count(h.base, all.Removed), h.count(h.final, all.Added)
 	next := 0
 	for _, k := range hunks {
@@ -26,6 +27,9 @@ func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
 		}
 		for ; next < len(all.Added) && all.Added[next].Number < newSpan(k).to; next++ {
 			line := all.Added[next].Number
+			if line < len(h.final) && len(formatted[line]) > 0 {
+				all.Added[next].Unsure = true
+			}
 			if line >= len(h.final) || !h.texts.isSignificant(h.final[line]) {
 				continue
 			}

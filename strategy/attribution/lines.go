@@ -17,9 +17,30 @@ type texts struct {
 	sizes []int
 	// counts reports for each line whether it is significant.
 	counts []bool
+	lines  []lineTokens
+	// tokens and forms number the tokens, and the sequences of tokens of lines.
+	tokens, forms map[string]int
+	last          comparison
 	// unix reports whether a carriage return at the end of a line is ignored: git's contents of
 	// this file have none, so that only the worktree can.
 	unix bool
+}
+
+// lineTokens is a line with its tokens. words is nil until needed, and form none.
+type lineTokens struct {
+	text   string
+	words  []int
+	marker int // the first token if it marks a comment, else none
+	form   int
+}
+
+// newTexts returns texts that distinguish line ends if a content has a carriage return before one.
+func newTexts(contents ...[]byte) *texts {
+	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, tokens: map[string]int{}, forms: map[string]int{}, unix: true}
+	for _, content := range contents {
+		t.unix = t.unix && !bytes.Contains(content, []byte("\r\n"))
+	}
+	return t
 }
 
 // split returns the numbers of the lines of a content. As in git, a last line without a newline
@@ -39,6 +60,7 @@ func (t *texts) split(content []byte) []int {
 		if !ok {
 			id = len(t.known)
 			t.known[string(line)] = id
+			t.lines = append(t.lines, lineTokens{text: string(line), form: none})
 			text := bytes.TrimSpace(line)
 			loose, ok := t.trimmed[string(text)]
 			if !ok {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Share measures how much of a commit's additions to a file an author wrote. Blank lines and lines
-// with only brackets are not counted, unless the commit adds no other lines.
+// Share measures how much of a commit's additions to a file an author wrote. Lines that many files
+// have, such as brackets and imports, are not counted, unless the commit adds no other lines.
 type Share struct {
 	// Added is the number of lines that the commit adds to the file.
 	Added int
@@ -51,28 +51,30 @@ func (f File) Shares() map[Author]Share {
 		}
 	}
 	h.continueFrom(added)
-	significant, all := 0, 0 // among the lines that the commit adds
-	for i, line := range h.final {
+	common := h.texts.common(h.final)
+	total, all := 0, 0 // among the lines that the commit adds
+	for i := range h.final {
 		if added[i] {
 			all++
-			if h.texts.isSignificant(line) {
-				significant++
+			if !common[i] {
+				total++
 			}
 		}
 	}
-	counts, total := h.texts.isSignificant, significant
-	if significant == 0 {
-		counts, total = func(int) bool { return true }, all
+	countsAll := total == 0
+	if countsAll {
+		total = all
 	}
 	wrote := map[Author]int{}
 	h.run(func(s State) {
-		now := h.written(func(i int) bool { return counts(h.at[i]) })
+		common := h.texts.common(h.at)
+		now := h.written(func(i int) bool { return countsAll || !common[i] })
 		if s.Known != nil {
 			maps.Copy(wrote, now)
 		}
 		wrote[s.By] = now[s.By]
 	})
-	kept := h.written(func(i int) bool { return added[i] && counts(h.final[i]) })
+	kept := h.written(func(i int) bool { return added[i] && (countsAll || !common[i]) })
 	gone := map[Author]int{}
 	for i, fate := range h.fates {
 		if removed[i] && fate.gone && !fate.replaced && h.texts.isSignificant(h.base[i]) {

@@ -94,6 +94,13 @@ var ErrBinary = errors.New("binary file")
 
 // File finds the authors of the lines of a file.
 func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
+	left := mostBlamed
+	return r.file(ctx, q, &left)
+}
+
+// file finds the authors of the lines of a file. left is the number of commits in whose parents it
+// may blame lines.
+func (r Reader) file(ctx context.Context, q gitblame.Request, left *int) (File, error) {
 	f := File{Rev: q.Rev, Path: q.Path, Commits: map[git.OID]git.Commit{}}
 	content, err := r.content(ctx, q)
 	if err != nil {
@@ -132,7 +139,7 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 		}
 	}
 	if len(own) == 0 {
-		return f, nil
+		return f, a.followFormatted(ctx, content, &f, order, left)
 	}
 	slices.SortFunc(own, func(a, b *Line) int { return a.Number - b.Number })
 	for _, l := range own {
@@ -154,7 +161,7 @@ func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
 		}
 		l.Author = a.author(author)
 	}
-	return f, nil
+	return f, a.followFormatted(ctx, content, &f, order, left)
 }
 
 // content reads the requested file.
