@@ -59,7 +59,7 @@ func cmdAttributed(s *story, args []string) {
 
 // numstat returns the numbers of lines that a commit added and removed, as counted by git.
 func (s *story) numstat(rev string) (added, removed int) {
-	for line := range strings.Lines(s.repo().Git("show", "--numstat", "--format=", "-M", rev, "--")) {
+	for line := range strings.Lines(s.repo().Git("show", "--numstat", "--format=", "-M", rev, "--", ".", ":!.entire", ":!.claude/settings.json")) {
 		fields := strings.Fields(line)
 		if len(fields) < 3 || fields[0] == "-" {
 			continue

@@ -27,6 +27,8 @@ type Origin struct {
 	Call, Subagent, Type string
 	// From is the file in which the line was written, if it was moved from another one since.
 	From string
+	// Text is the line as it was written, if it was only formatted since; else it is empty.
+	Text string
 	// Unsure reports that the author is unknown: another session that was at work at the same time
 	// may have written the line, or the line was written in another file.
 	Unsure bool

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
@@ -272,6 +273,7 @@ func (h *history) addFormatted(kept map[int]origin, now []origin, to []int, form
 			from := now[p.Line]
 			if from.base == none && 2*tokens[from.by] > all && p.Tokens > most { //nolint:mnd // more than half
 				o, most = origin{base: none, over: none, source: from.source, modified: from.modified}, p.Tokens
+				o.Text = cmp.Or(o.Text, h.texts.lines[h.at[p.Line]].text)
 			}
 		}
 		kept[i] = o

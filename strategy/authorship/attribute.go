@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -79,7 +80,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 		if !ok && f.OldPath != "" {
 			_, ok = m.Changes[f.OldPath]
 		}
-		if ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule {
+		if ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule && !a.isOurs(f.Path) {
 			a.file(ctx, f, m.Lines.counted)
 		}
 	}
@@ -306,6 +307,11 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		lines := a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file))
 		a.found = append(a.found, authoredLines{names: a.namesOf(f.Path), diff: f, lines: lines, texts: splitLines(file.Final)})
 	}
+}
+
+// isOurs reports whether a file is one that enabling writes, and is no session's share.
+func (sh *shares) isOurs(path string) bool {
+	return agent.IsOwnFile(path) && !slices.ContainsFunc(sh.decided, func(s journal.Share) bool { return workspace.ContainsPath(s.Files, path) })
 }
 
 // newest returns the author of the last step.

@@ -1,6 +1,7 @@
 package authorship
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -65,7 +66,7 @@ func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
 			others = append(slices.Clip(others), former[key]...)
 		}
 		if len(others) > 0 || l.Unproven {
-			a.settle(ctx, found.names, l, turn, others, string(found.texts[l.Number]))
+			a.settle(ctx, found.names, l, turn, others, cmp.Or(l.Text, string(found.texts[l.Number])))
 		}
 	}
 }

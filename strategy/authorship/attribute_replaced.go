@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
@@ -140,7 +141,10 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 	}
 	added := 0
 	for _, f := range counts {
-		added += f.Added
+		isShare := func(slot checkpoint.Stored) bool { return slices.Contains(slot.Meta.FilesTouched, f.Path) }
+		if !agent.IsOwnFile(f.Path) || slices.ContainsFunc(stored.Sessions, isShare) {
+			added += f.Added
+		}
 	}
 	for _, slot := range stored.Sessions {
 		recorded, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)

@@ -93,6 +93,9 @@ func (x *writerIndex) writer(c Slot, w *slotWriters, names []string, l attributi
 	if l.From != "" {
 		names = append(slices.Clip(names), l.From)
 	}
+	if l.Text != "" {
+		text = []byte(l.Text)
+	}
 	found, ok := w.writes.FindWriter(names, string(text), func(call transcript.Write) bool {
 		if call.Subagent != "" {
 			return w.isTaskOf(c.State, call.Subagent, turn)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // AddedFile is a file of a commit, with lines that the commit adds.
@@ -57,9 +58,10 @@ func AddedLines(p gitdiff.Patch) (lines []Line) {
 // Share counts the lines that a commit adds, by their authors.
 type Share struct{ Agent, Person, Unknown int }
 
-// Count adds a line.
-func (s *Share) Count(a *Author) {
+// Count adds a line of a file. Lines of the files that enabling writes count only for agents.
+func (s *Share) Count(path string, a *Author) {
 	switch {
+	case agent.IsOwnFile(path) && (a == nil || a.Kind != Agent):
 	case a == nil, a.Kind == Unknown:
 		s.Unknown++
 	case a.Kind == Agent:
@@ -77,7 +79,7 @@ func (r Reader) Share(ctx context.Context, commit git.OID) (s Share, err error) 
 	files, err := r.added(ctx, commit)
 	for _, f := range files {
 		for i := range f.Lines {
-			s.Count(f.Lines[i].Author)
+			s.Count(f.Path, f.Lines[i].Author)
 		}
 	}
 	return s, err

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -114,7 +115,7 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 		}
 		a := lines[next].Author
 		next++
-		share.Count(a)
+		share.Count(p.Path, a)
 		switch {
 		case a == nil, a.Kind == blame.Unknown:
 			return report.UnknownWriter, -1
@@ -145,7 +146,9 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 		}
 		file.Hunks = append(file.Hunks, hunk)
 	}
-	share.Unknown += p.Added - share.Total()
+	if !agent.IsOwnFile(p.Path) {
+		share.Unknown += p.Added - share.Total()
+	}
 	file.Share = report.Share(share)
 	return file
 }

@@ -146,9 +146,24 @@ func Subject(message string) string {
 	return line
 }
 
-// WrittenBy describes the agents' part of a commit in a few words.
+// WrittenBy describes the agents' part of a commit in a few words: of the added lines, and of those
+// that were removed without a replacement. It is empty if the commit changes no line.
 func WrittenBy(a checkpoint.Attribution) string {
-	return fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))
+	var parts []string
+	if a.TotalCommitted > 0 {
+		parts = append(parts, fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line")))
+	}
+	if removed := a.AgentRemoved + a.HumanRemoved; removed > 0 && (a.AgentRemoved > 0 || a.TotalCommitted == 0) {
+		text := fmt.Sprintf("removed %d of %s", a.AgentRemoved, ui.Plural(removed, "line"))
+		if len(parts) == 0 {
+			text = "agent " + text
+		}
+		parts = append(parts, text)
+	}
+	if files := a.AgentFiles + a.HumanFiles; len(parts) == 0 && files > 0 {
+		parts = append(parts, fmt.Sprintf("agent changed %d of %s", a.AgentFiles, ui.Plural(files, "binary file")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // AbsentHint returns the hint for a checkpoint, or for several in a list (""), whose contents are

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -20,6 +21,10 @@ type attributionJSON struct {
 	AgentLines      int     `json:"agent_lines"`
 	TotalCommitted  int     `json:"total_committed"`
 	AgentPercentage float64 `json:"agent_percentage"`
+	AgentRemoved    int     `json:"agent_removed"`
+	HumanRemoved    int     `json:"human_removed"`
+
+	wrote string // in a few words
 }
 
 // addCheckpoints reads the last checkpoint of each session. If it isn't stored here, only its id is
@@ -47,8 +52,10 @@ func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON)
 		}
 		meta := stored.Sessions[slot].Meta
 		s.Checkpoint = &storedJSON{CreatedAt: meta.CreatedAt}
-		if by, ok := checkpoint.ParseAttribution(meta.Attribution); ok && by.TotalCommitted > 0 {
-			s.Checkpoint.Attribution = &attributionJSON{by.AgentLines, by.TotalCommitted, by.AgentPercentage}
+		if by, ok := checkpoint.ParseAttribution(meta.Attribution); ok && format.WrittenBy(by) != "" {
+			s.Checkpoint.Attribution = &attributionJSON{
+				by.AgentLines, by.TotalCommitted, by.AgentPercentage, by.AgentRemoved, by.HumanRemoved, format.WrittenBy(by),
+			}
 		}
 	}
 }

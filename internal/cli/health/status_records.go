@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -168,9 +167,7 @@ func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) 
 			if stored := s.Checkpoint; stored != nil {
 				last += " " + ui.Ago(now, stored.CreatedAt)
 				if by := stored.Attribution; by != nil {
-					last += ", " + format.WrittenBy(checkpoint.Attribution{
-						AgentLines: by.AgentLines, TotalCommitted: by.TotalCommitted, AgentPercentage: by.AgentPercentage,
-					})
+					last += ", " + by.wrote
 				}
 			}
 			facts = append(facts, last)

@@ -36,9 +36,12 @@ type explainPointJSON struct {
 	Files     []string            `json:"files_touched"`
 	Tokens    *checkpoint.Tokens  `json:"token_usage,omitempty"`
 	Commits   []explainCommitJSON `json:"commits"`
-	// AgentLines and TotalLines are absent if the authors of the lines are unknown.
-	AgentLines *int `json:"agent_lines,omitempty"`
-	TotalLines *int `json:"total_lines,omitempty"`
+	// AgentLines and TotalLines, and the lines removed without a replacement, are absent if the
+	// authors of the lines are unknown.
+	AgentLines   *int `json:"agent_lines,omitempty"`
+	TotalLines   *int `json:"total_lines,omitempty"`
+	AgentRemoved *int `json:"agent_removed,omitempty"`
+	TotalRemoved *int `json:"total_removed,omitempty"`
 }
 
 type explainCommitJSON struct {
@@ -131,6 +134,8 @@ func newExplainPoint(p *explain.Point) explainPointJSON {
 	}
 	if a := p.Attribution; a != nil {
 		j.AgentLines, j.TotalLines = &a.AgentLines, &a.TotalCommitted
+		removed := a.AgentRemoved + a.HumanRemoved
+		j.AgentRemoved, j.TotalRemoved = &a.AgentRemoved, &removed
 	}
 	return j
 }

@@ -186,8 +186,10 @@ func (x explainText) writePoint(b *strings.Builder, p explain.Point) {
 	if n := allTokens(p.Tokens); n > 0 {
 		facts = append(facts, format.Count(n)+" tokens")
 	}
-	if p.Attribution != nil && p.Attribution.TotalCommitted > 0 {
-		facts = append(facts, format.WrittenBy(*p.Attribution))
+	if p.Attribution != nil {
+		if wrote := format.WrittenBy(*p.Attribution); wrote != "" {
+			facts = append(facts, wrote)
+		}
 	}
 	if model := ui.Line(p.Model, format.NameWidth); model != "" {
 		facts = append(facts, model)

@@ -185,6 +185,9 @@ func attributionText(d explain.Detail) string {
 			byHand = append(byHand, strconv.Itoa(part.n)+" "+part.what)
 		}
 	}
+	if text == "" && len(byHand) == 0 {
+		return ""
+	}
 	if len(byHand) > 0 {
 		text += "; by hand " + strings.Join(byHand, ", ")
 	}

@@ -225,8 +225,7 @@ func (h hand) indent(path string) {
 	h.w.Write(path, join(text))
 }
 
-// format runs a formatter that changes more than white space: the author of the changed lines is the
-// one who runs it.
+// format runs a formatter that changes more than white space: the authors of the lines are unchanged.
 func (h hand) format(path string) {
 	text := h.w.text(path)
 	from := h.w.random.IntN(len(text))
@@ -234,11 +233,12 @@ func (h hand) format(path string) {
 	changed := false
 	for i := from; i < to; i++ {
 		line := strings.TrimSpace(text[i])
-		if f := h.w.facts[line]; f == nil || strings.HasSuffix(line, ";") {
+		f := h.w.facts[line]
+		if f == nil || strings.HasSuffix(line, ";") {
 			continue
 		}
 		text[i] += ";"
-		h.w.facts[line+";"] = &fact{writer: h.by, kinds: append([]Kind{Formatted}, h.extra...)}
+		h.w.facts[line+";"] = &fact{writer: f.writer, kinds: append(slices.Clone(f.kinds), Formatted), mover: f.mover}
 		changed = true
 	}
 	if !changed {

@@ -69,10 +69,10 @@ const method = "# The accuracy of blame\n\n" +
 	"lines and lines of a bracket are there, too, and don't count.\n\n" +
 	"## Whose a line is\n\n" +
 	"| | |\n|---|---|\n" +
-	"| changed text | the author of the change; for a formatter, the one who ran it |\n" +
+	"| changed text | the author of the change |\n" +
 	"| white space only | the author of the line is unchanged, and blame is `git blame -w` |\n" +
 	"| a moved block, a renamed file | the author stays, as with `git blame -M -C`. Of what is moved to another file and not committed it is the one who moved it: git follows such lines only in commits. A move is committed whole. Where less than 40 letters and digits of one writer are together, git can't follow them either: then the one who moved them is right, too |\n" +
-	"| a line that a formatter on save changed | the author of the line is unchanged |\n" +
+	"| a line that a formatter changed, on save or run by an agent or the person | the author of the line is unchanged |\n" +
 	"| what a revert brings back | the person who reverted, as git has it |\n" +
 	"| a subagent's shell command | the subagent; if only its session is named, that counts as unknown |\n\n" +
 	"A line is *right* if the person, or session, turn and subagent are the right ones;\n" +
