@@ -22,13 +22,15 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	isWritten := func(i int) bool { return i < len(h.now) && h.now[i].base == none }
 	isGone := func(i int) bool { return i < len(h.fates) && h.fates[i].gone }
 	// Lines that the file had several times are omitted.
-	left := map[int]bool{}
-	for _, line := range h.final {
-		left[h.texts.loose[line]] = true
+	left := map[string]bool{}
+	if len(h.losses) > 0 {
+		for _, line := range h.final {
+			left[Form([]byte(h.texts.lines[line].text))] = true
+		}
 	}
 	var gone []Gone
 	for text, id := range h.texts.trimmed {
-		if l, lost := h.losses[id]; lost && !l.several && !left[id] {
+		if l, lost := h.losses[id]; lost && !l.several && !left[Form([]byte(text))] {
 			gone = append(gone, Gone{Text: text, By: l.by, Origin: l.Origin, Base: l.base != none, Remover: l.remover.by, RemoverTurn: l.remover.Turn})
 		}
 	}

@@ -40,6 +40,12 @@ func tokens(line string) (list []string, isMarked bool) {
 	return list, isMarked
 }
 
+// Form returns a line in the form that it shares with all lines of the same tokens.
+func Form(line []byte) string {
+	list, _ := tokens(string(line))
+	return strings.Join(list, "\x00")
+}
+
 // nextToken returns the first token of a text, if its first character has one, and the text behind
 // it. before is the character before the text.
 func nextToken(text string, before rune) (token, rest string) {

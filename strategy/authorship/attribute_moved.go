@@ -27,7 +27,8 @@ func (a *attributing) followMoves(ctx context.Context) {
 	gone, added := map[string][]goneLine{}, map[string]int{}
 	for _, l := range a.found {
 		for _, g := range l.lines.Gone {
-			gone[g.Text] = append(gone[g.Text], goneLine{Gone: g, path: l.diff.Path})
+			form := attribution.Form([]byte(g.Text))
+			gone[form] = append(gone[form], goneLine{Gone: g, path: l.diff.Path})
 		}
 	}
 	isIntermediate := a.addIntermediate(ctx, gone)
@@ -37,7 +38,7 @@ func (a *attributing) followMoves(ctx context.Context) {
 	for _, l := range a.found {
 		for _, line := range l.lines.Added {
 			if line.Number < len(l.texts) {
-				added[string(bytes.TrimSpace(l.texts[line.Number]))]++
+				added[attribution.Form(l.texts[line.Number])]++
 			}
 		}
 	}
@@ -52,8 +53,9 @@ func (a *attributing) followMoves(ctx context.Context) {
 			if !attribution.Significant(text) {
 				continue
 			}
-			g, ok := origin(gone[string(text)], line, l.diff.Path)
-			ok = ok && added[string(text)] == 1 && g.path != l.diff.Path && line.Call == ""
+			form := attribution.Form(text)
+			g, ok := origin(gone[form], line, l.diff.Path)
+			ok = ok && added[form] == 1 && g.path != l.diff.Path && line.Call == ""
 			if n := len(block); n > 0 && (!ok || g.path != from[n-1].path) {
 				a.moveBlock(l, block, from)
 				block, from = nil, nil
@@ -91,7 +93,8 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 			steps = append(steps, provenance.AuthoredStep{Blob: provenance.GoneBlob})
 		}
 		for _, g := range (attribution.File{States: a.states(ctx, steps, provenance.GoneBlob, nil)}).Attribute().Gone {
-			gone[g.Text], found = append(gone[g.Text], goneLine{g, path, anyRemover}), true
+			form := attribution.Form([]byte(g.Text))
+			gone[form], found = append(gone[form], goneLine{g, path, anyRemover}), true
 		}
 	}
 	return found
@@ -162,7 +165,7 @@ func (a *attributing) moveBlock(l authoredLines, block []int, from []goneLine) {
 		}
 		line.By, line.Origin = g.By, g.Origin
 		if line.From == "" {
-			line.From = g.path
+			line.From, line.Text = g.path, g.Text
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (at *attributing) followMoves(ctx context.Context) error {
 	}
 	for _, r := range at.rest {
 		for _, l := range r.lines {
-			if gone[r.commit][string(bytes.TrimSpace([]byte(l.Text)))] {
+			if gone[r.commit][attribution.Form([]byte(l.Text))] {
 				l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit})
 			}
 		}
@@ -60,7 +60,7 @@ func (at *attributing) followMoves(ctx context.Context) error {
 		var block []*Line
 		var origins [][]recordedLine
 		for _, l := range r.lines {
-			from := removed[string(bytes.TrimSpace([]byte(l.Text)))]
+			from := removed[attribution.Form([]byte(l.Text))]
 			if n := len(block); n > 0 && (len(from) == 0 || block[n-1].Orig+1 != l.Orig) {
 				at.moveBlock(block, origins)
 				block, origins = nil, nil
@@ -111,7 +111,7 @@ func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bo
 		for _, blob := range blobs {
 			for line := range bytes.Lines(at.blobs[blob]) {
 				if text := string(bytes.TrimSpace(line)); linediff.Letters(text) >= linediff.LeastMoved {
-					gone[commit][text] = true
+					gone[commit][attribution.Form(line)] = true
 				}
 			}
 		}
@@ -171,14 +171,14 @@ func (at *attributing) removedLines(files []*recordedFile) map[string][]recorded
 		}
 		left := map[string]bool{}
 		for line := range bytes.Lines(at.blobs[f.now]) {
-			left[string(bytes.TrimSpace(line))] = true
+			left[attribution.Form(line)] = true
 		}
 		number := 0
 		for line := range bytes.Lines(at.blobs[f.file.Blob]) {
 			number++
 			text := bytes.TrimSpace(line)
-			if (f.file.own.Has(number) || f.file.unsure.Has(number)) && attribution.Significant(text) && !left[string(text)] {
-				removed[string(text)] = append(removed[string(text)], recordedLine{f, number})
+			if (f.file.own.Has(number) || f.file.unsure.Has(number)) && attribution.Significant(text) && !left[attribution.Form(text)] {
+				removed[attribution.Form(text)] = append(removed[attribution.Form(text)], recordedLine{f, number})
 			}
 		}
 	}
