@@ -2,6 +2,7 @@ package authorship
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -165,7 +166,7 @@ func (a *attributing) moveBlock(l authoredLines, block []int, from []goneLine) {
 		}
 		line.By, line.Origin = g.By, g.Origin
 		if line.From == "" {
-			line.From, line.Text = g.path, g.Text
+			line.From, line.Text = g.path, cmp.Or(line.Text, g.Text)
 		}
 	}
 }
