@@ -154,8 +154,9 @@ func Origins(was, now []byte) [][]Part {
 // lacks it. Lines are the same if they are equal except for surrounding white space, or if now has
 // the tokens of the other line and is only formatted; of several lines it is the one with most.
 func Follow(was, now []byte) []int {
-	var lines []int
-	for _, parts := range Origins(was, now) {
+	origins := Origins(was, now)
+	lines := make([]int, 0, len(origins))
+	for _, parts := range origins {
 		line := none
 		if len(parts) > 0 {
 			line = slices.MaxFunc(parts, func(p, q Part) int { return p.Tokens - q.Tokens }).Line
