@@ -59,11 +59,11 @@ min_interval = "90s"
 			BasePath: "/home/me/.agentfs/stores", DefaultSize: 50 << 30, DefaultMountBase: "/home/me/projects", Keep: 100,
 			ClaudeCode: true, CheckpointOn: []string{"Edit", "NotebookEdit"}, MinInterval: 90 * time.Second,
 		}},
-		"auto_prune alone":       {"[checkpoints]\nauto_prune = true", with(func(c *registry.Config) { c.Keep = 100 })},
-		"keep_count alone":       {"[checkpoints]\nkeep_count = 7", with(func(c *registry.Config) { c.Keep = 7 })},
-		"nothing goes by itself": {"[checkpoints]\nkeep_count = 7\nauto_prune = false", with(func(c *registry.Config) { c.NoPrune = true })},
-		"no tools, no interval":  {"hooks.checkpoint_on = []\nhooks.min_interval = '0s'", with(func(c *registry.Config) { c.CheckpointOn, c.MinInterval = []string{}, 0 })},
-		"keys that aren't ours":  {"x = 1\n[syncthing]\nport = 8384\n[stores]\nother = true", defaults()},
+		"auto_prune alone":        {"[checkpoints]\nauto_prune = true", with(func(c *registry.Config) { c.Keep = 100 })},
+		"keep_count alone":        {"[checkpoints]\nkeep_count = 7", with(func(c *registry.Config) { c.Keep = 7 })},
+		"nothing goes by itself":  {"[checkpoints]\nkeep_count = 7\nauto_prune = false", with(func(c *registry.Config) { c.NoPrune = true })},
+		"no tools, no interval":   {"hooks.checkpoint_on = []\nhooks.min_interval = '0s'", with(func(c *registry.Config) { c.CheckpointOn, c.MinInterval = []string{}, 0 })},
+		"a table that isn't ours": {"[syncthing]\nport = 8384", defaults()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,6 +78,9 @@ min_interval = "90s"
 func TestConfigBadValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		"keep_count = 7":                         "config.toml: keep_count: it belongs in the table [checkpoints]",
+		"x = 1":                                  "config.toml: x: there is no such key",
+		"[stores]\nother = true":                 "config.toml: stores.other: there is no such key",
 		"stores = 1":                             "config.toml: stores: must be a table",
 		"[stores]\nbase_path = 'rel'":            `config.toml: stores.base_path: must be an absolute path, or one that begins with "~/"`,
 		"[stores]\nbase_path = '~other/x'":       `stores.base_path: must be`,

@@ -183,7 +183,8 @@ func (c *configReader) read(cfg *Config) {
 	}
 }
 
-// unknown reports keys that mean nothing: a misspelled or misplaced one has no effect.
+// unknown reports keys without effect, such as misspelled or misplaced ones. Tables of other programs
+// are left alone.
 func (c *configReader) unknown() {
 	known := map[string][]string{
 		"stores":      {"base_path", "default_size", "default_mount_base"},
@@ -192,6 +193,9 @@ func (c *configReader) unknown() {
 	}
 	for table, inner := range c.tables {
 		values, isTable := inner.(map[string]any)
+		if known[table] == nil && isTable {
+			continue
+		}
 		if known[table] == nil {
 			where := "there is no such key"
 			for name, keys := range known {
