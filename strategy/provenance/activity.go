@@ -212,9 +212,12 @@ func (a *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time
 	a.calls = mergeSpans(a.calls)
 }
 
+// separators are the characters at which wordsOf splits a command.
+const separators = " \t\n\r'\"`;|&<>()=,:$"
+
 // wordsOf splits a command into words that may be paths below the worktree.
 func wordsOf(repo *git.Repo, command string) []string {
-	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`;|&<>()=,:$", c) })
+	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(separators, c) })
 	found := words[:0]
 	for _, word := range words {
 		word = strings.TrimPrefix(word, repo.Root+"/")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
@@ -160,18 +161,30 @@ const (
 // reach returns the greatest reach of commands. A call without a command may change any file.
 func (w *Work) reach(commands []string, path string) reach {
 	most := unreached
+	if !utf8.ValidString(path) { // transcripts can't hold the name
+		most = reachable
+	}
 	for _, command := range commands {
 		c, known := w.parsed[command]
 		if !known {
 			c = parseCommand(w.repo, command)
 			w.parsed[command] = c
 		}
-		if slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, path) }) {
+		if slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, path) }) || quotes(command, path) {
 			return reached
 		}
 		most = max(most, c.least)
 	}
 	return most
+}
+
+// quotes reports whether a command has the text of an element of the path that isn't a word, as it has
+// characters at which commands are split, or begins as an option does.
+func quotes(command, path string) bool {
+	plain := strings.NewReplacer(`\`, "", "'", "", `"`, "").Replace
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool {
+		return (strings.ContainsAny(name, separators) || name[0] == '-') && strings.Contains(plain(command), plain(name))
+	})
 }
 
 // parsedCommand is a command with the words that may name paths, and its reach to any other path.
@@ -189,15 +202,19 @@ func parseCommand(repo *git.Repo, command string) parsedCommand {
 	return c
 }
 
-// expands reports whether a command may have words that it doesn't show, of variables or of other
-// commands.
+// expands reports whether a command may have words that it doesn't show: of variables, of other
+// commands, of alternatives in braces or of escapes.
 func expands(command string) bool {
 	for i, c := range []byte(command) {
+		if alternatives, _, found := strings.Cut(command[i+1:], "}"); c == '{' && found &&
+			!strings.ContainsAny(alternatives, " \t\n;'\"") && (strings.Contains(alternatives, ",") || strings.Contains(alternatives, "..")) {
+			return true
+		}
 		next := byte(0)
 		if i+1 < len(command) {
 			next = command[i+1]
 		}
-		isName := next == '{' || next == '(' || next == '@' || next == '*' || next == '_' || next|0x20 >= 'a' && next|0x20 <= 'z'
+		isName := next == '\'' || next == '{' || next == '(' || next == '@' || next == '*' || next == '_' || next|0x20 >= 'a' && next|0x20 <= 'z'
 		if c == '`' || c == '$' && isName {
 			return true
 		}

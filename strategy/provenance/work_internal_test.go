@@ -33,9 +33,35 @@ func TestReachOfCommands(t *testing.T) {
 		"git status":                        unreached,
 		"git stash pop":                     reachable,
 		"git commit -qm x":                  reachable, // hooks of the commit run
+		"touch src/{a,b}.go":                reachable,
+		"awk '{ print $1, $2 }' b.go":       unreached,
+		"printf x > $'src/\\141.go'":        reachable,
 	} {
 		if got := w.reach([]string{command}, path); got != want {
 			t.Errorf("%q: %d, not %d", command, got, want)
+		}
+	}
+}
+
+// TestReachOfOddNames checks names that aren't words of a command.
+func TestReachOfOddNames(t *testing.T) {
+	t.Parallel()
+	w := &Work{repo: &git.Repo{Root: "/p"}, parsed: map[string]parsedCommand{}}
+	for _, c := range []struct {
+		command, path string
+		want          reach
+	}{
+		{`echo x > ./-dash.txt`, "-dash.txt", reached},
+		{`echo x > ":(top)magic"`, ":(top)magic", reached},
+		{`echo x > " space "`, " space ", reached},
+		{`echo x > my\ file.txt`, "my file.txt", reached},
+		{`cd "my folder" && echo x > a.txt`, "my folder/a.txt", reached},
+		{`echo x > 'it'"'"'s.txt'`, "it's.txt", reached},
+		{`echo x > b.txt`, "my file.txt", unreached},
+		{`echo x > b.txt`, "caf\xe9.txt", reachable},
+	} {
+		if got := w.reach([]string{c.command}, c.path); got != c.want {
+			t.Errorf("%q, %q: %d, not %d", c.command, c.path, got, c.want)
 		}
 	}
 }
