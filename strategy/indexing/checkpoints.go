@@ -125,6 +125,38 @@ type slot struct {
 	tasks   git.OID // the tasks of all sessions of the checkpoint
 	// first is the time of the session's first checkpoint among those read.
 	first int64
+	lines []fileLines
+}
+
+// fileLines is a file that a session touched, with the lines of the commit that are the session's.
+type fileLines struct {
+	path           string
+	added, removed int
+	turns          map[int]int // added lines, by the transcript's line at which their turn begins
+}
+
+// recordedLines returns the files of a slot, with their lines if they are recorded.
+func recordedLines(m *checkpoint.SessionMeta) []fileLines {
+	a, _ := checkpoint.ParseAttribution(m.Attribution)
+	recorded := map[string]checkpoint.FileAttribution{}
+	for _, f := range a.Files {
+		recorded[string(f.Path)] = f
+	}
+	list := make([]fileLines, len(m.FilesTouched))
+	for i, path := range m.FilesTouched {
+		f := recorded[path]
+		list[i] = fileLines{path: path, added: checkpoint.ParseRanges(f.AgentRanges).Len(), removed: checkpoint.ParseRanges(f.RemovedRanges).Len()}
+		for n, written := range checkpoint.ParseWritten(f.Written) {
+			if n >= len(a.Writers) || a.Writers[n].Turn < 0 || a.Writers[n].Turn >= len(a.Turns) {
+				continue
+			}
+			if list[i].turns == nil {
+				list[i].turns = map[int]int{}
+			}
+			list[i].turns[a.Turns[a.Writers[n].Turn].Line] += written.Len()
+		}
+	}
+	return list
 }
 
 // readSlots reads the metadata of checkpoints and returns their slots, ordered by session,
@@ -170,12 +202,12 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			if known, found := first[name]; !found || at < known {
 				first[name] = at
 			}
-			meta := &s.Meta // without large fields: there may be many slots
+			meta := s.Meta // without large fields: there may be many slots
 			s.Meta = checkpoint.SessionMeta{
 				CreatedAt: meta.CreatedAt, FilesTouched: meta.FilesTouched, Agent: meta.Agent, Model: meta.Model, TokenUsage: meta.TokenUsage,
 				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
 			}
-			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks})
+			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, lines: recordedLines(&meta)})
 		}
 	}
 	for i := range slots {
@@ -285,38 +317,29 @@ func (r *run) putPart(ctx context.Context, s slot, row int64, part index.Part) e
 	if err := r.w.Checkpoints.Put(ctx, part); err != nil {
 		return err
 	}
-	a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
-	lines := map[string]checkpoint.FileAttribution{}
-	for _, f := range a.Files {
-		lines[string(f.Path)] = f
-	}
 	only, err := r.w.Checkpoints.OnlyTurn(ctx, row, string(s.id))
 	if err != nil {
 		return err
 	}
 	files := map[int64][]index.FileChange{}
-	for _, path := range s.Meta.FilesTouched {
-		f := lines[path]
+	for _, f := range s.lines {
 		added := map[int64]int{} // by turn
-		for n, written := range checkpoint.ParseWritten(f.Written) {
-			if n >= len(a.Writers) || a.Writers[n].Turn < 0 || a.Writers[n].Turn >= len(a.Turns) {
-				continue
-			}
-			turn, err := r.w.Turns.From(ctx, row, a.Turns[a.Writers[n].Turn].Line)
+		for line, n := range f.turns {
+			turn, err := r.w.Turns.From(ctx, row, line)
 			if err != nil {
 				return err
 			}
 			if turn != 0 {
-				added[turn] += written.Len()
+				added[turn] += n
 			}
 		}
 		if len(added) == 0 && only != 0 {
-			added[only] = checkpoint.ParseRanges(f.AgentRanges).Len()
+			added[only] = f.added
 		}
 		for turn, n := range added {
-			change := index.FileChange{Path: path, Added: n, Recorded: true}
+			change := index.FileChange{Path: f.path, Added: n, Recorded: true}
 			if turn == only {
-				change.Removed = checkpoint.ParseRanges(f.RemovedRanges).Len()
+				change.Removed = f.removed
 			}
 			files[turn] = append(files[turn], change)
 		}
