@@ -27,7 +27,7 @@ func cmdGuide(s *story, args []string) {
 		if strings.HasPrefix(block[1], "#!") { // a script: see cmdGuideScript
 			continue
 		}
-		for line := range strings.Lines(block[1]) {
+		for line := range strings.Lines(strings.ReplaceAll(block[1], "|\n", "|")) {
 			line = strings.TrimSpace(line)
 			if line == "" || strings.HasPrefix(line, "#") || others.MatchString(line) {
 				continue
