@@ -20,6 +20,7 @@ import (
 func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) []Step {
 	made := sp.madeBy(ctx, s, turn)
 	sides := turnSides{sp: sp, s: s, turn: turn, made: made, at: made.Begun}
+	sides.first = Step{At: made.Begun, Turn: s.TurnID, By: byPerson, Raw: true}
 	known := sp.ReadSteps(ctx, s, n)
 	if turn.Work != nil {
 		for _, p := range turn.Touched[:min(len(turn.Touched), mostBefore)] {
@@ -49,6 +50,11 @@ func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pe
 		}
 	}
 	before := sp.StepBefore(ctx, s, n, rest)
+	if first := sides.first; len(first.Paths) > 0 {
+		first.Early = before.Early
+		first.Paths, first.Blobs = append(before.Paths, first.Paths...), append(before.Blobs, first.Blobs...)
+		before = first
+	}
 	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
 	steps := append([]Step{moved, before}, sides.steps...)
 	return append(steps, unsure, made)
@@ -84,6 +90,7 @@ type turnSides struct {
 	turn  StepTurn
 	made  Step
 	at    time.Time // of the last step
+	first Step      // the contents that persons had given the files of begun
 	steps []Step
 	// begun are the files whose contents before the turn's first call are known from that call,
 	// ended those of which the last step is among steps; unsure and sure are the files of which the
@@ -110,10 +117,12 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 		if foreign {
 			able := work.reach(work.read().Commands(from, st, work.has), path)
 			switch {
-			case i == 0 && able == unreached:
-				if len(t.made.Beside) == 0 {
+			case i == 0 && able == unreached && len(t.made.Beside) == 0 && !t.made.Begun.IsZero():
+				if blob, err := t.sp.Repo.WriteBlob([]byte(*st.Before)); err == nil {
 					mark(&t.begun, path)
+					t.first.add(path, blob)
 				}
+			case i == 0 && able == unreached:
 				t.add(path, *st.Before, st, t.others())
 			case i > 0 && able == unreached:
 				t.add(path, *last, from, t.made)
