@@ -60,7 +60,7 @@ func TestRewindAsksOnlyIfFilesChange(t *testing.T) {
 				Repo: repo, Sessions: session.Open(repo.CommonDir), Log: slog.New(slog.DiscardHandler),
 				Env: workspace.Environment{Getenv: func(string) string { return "" }, Now: time.Now},
 			})
-			r := &rewinding{App: &app.App{Now: time.Now}, repo: repo, rec: rec, opts: c.opts}
+			r := &rewinding{App: &app.App{Env: app.Env{Now: time.Now}}, repo: repo, rec: rec, opts: c.opts}
 			q, err := r.questionAbout(t.Context(), c.point)
 			if err != nil || (len(q.Options) > 0) != c.asked {
 				t.Errorf("asked %v, %v; want %v", q.Options, err, c.asked)
