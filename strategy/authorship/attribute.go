@@ -168,7 +168,11 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	if workspace.IsBusy(c.State) {
 		since = c.State.Recorder.Turn.Start
 		a.steps.AddSession(c.State.ID, a.stepsSoFar(ctx, c))
-		since = since.Add(1) // the turn's changes come after that step, also under another name
+		// The shadow branch may have checkpoints of the turn's subagents. They are older than the
+		// turn's own step of the file.
+		without = slices.DeleteFunc(without, func(p string) bool {
+			return slices.ContainsFunc(a.steps[p], func(s provenance.AuthoredStep) bool { return s.By == c.State.ID })
+		})
 	}
 	if len(without) == 0 {
 		return
@@ -180,7 +184,13 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	for _, p := range without {
 		e, found, err := a.r.Lookup(ctx, shadow, c.Share.NameBefore(p))
 		if was, _, failed := a.r.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
-			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: since, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
+			at := since
+			for _, s := range a.steps.Of(p, c.Share.NameBefore(p)) { // what others wrote is in it
+				if !s.At.Before(at) {
+					at = s.At.Add(1)
+				}
+			}
+			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: at, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
 		}
 	}
 }
