@@ -25,6 +25,8 @@ const mostCompared = 16 << 20
 type Created struct {
 	r       *Authors
 	Changes journal.Changes
+	// Amended is the tree of the commit that the commit amends, "" if it amends none.
+	Amended git.OID
 	states  []*session.State
 	// steps are the steps of all states, read when they are first needed.
 	steps   provenance.PathSteps
@@ -69,7 +71,8 @@ func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (b
 	return last.By == s.ID, nil
 }
 
-// HasLines reports whether the commit adds lines to a file that the session wrote there.
+// HasLines reports whether the commit adds lines to a file that the session wrote there. Lines that
+// an amended commit has don't count, and a file that the commit creates needs enough lines for a share.
 func (c *Created) HasLines(ctx context.Context, s *session.State, path string) (bool, error) {
 	committed := c.Changes[path]
 	steps := c.History(ctx, s, path, "")
@@ -79,6 +82,19 @@ func (c *Created) HasLines(ctx context.Context, s *session.State, path string) (
 	base := committed.Old
 	if committed.OldMode == 0 {
 		base = provenance.GoneBlob
+		share, ok, err := c.Compare(ctx, s, Comparison{committed.New, base, steps})
+		if err != nil || !ok || !share.Counts() {
+			return false, err
+		}
+	}
+	if c.Amended != "" {
+		was, found, err := c.r.Lookup(ctx, c.Amended, path)
+		if err != nil {
+			return false, err
+		}
+		if found {
+			base = was.OID
+		}
 	}
 	share, ok, err := c.Compare(ctx, s, Comparison{committed.New, base, steps})
 	return ok && share.Kept > 0, err

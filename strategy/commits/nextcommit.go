@@ -50,6 +50,6 @@ func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 		return next, nil
 	}
 	person := condense.New(pr.AsPerson()).Sharer
-	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list))
+	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list), "")
 	return next, err
 }

@@ -235,6 +235,14 @@ type question struct {
 	resolved journal.Changes
 }
 
+// amended returns the tree of the commit that the commit amends, "" if it amends none.
+func (q question) amended() git.OID {
+	if q.op == commitAmend || q.op == commitEdit {
+		return q.head.Tree
+	}
+	return ""
+}
+
 // link adds the sessions with a share to the decision, and the id of their checkpoint.
 func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
 	var shares []journal.Share
@@ -242,7 +250,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
 		// The user named the session with `entire link`: its share is the whole commit.
 		shares = []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}
-	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes); err != nil {
+	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes, q.amended()); err != nil {
 		return d, err
 	}
 	if q.resolved != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -61,9 +62,11 @@ func (sh *Sharer) inTurn(s *session.State) bool {
 }
 
 // SharesOf decides which sessions a commit belongs to, and which of its files are each session's.
-func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
+// amended is the tree of the commit that it amends, "" if it amends none.
+func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes, amended git.OID) ([]journal.Share, error) {
 	var shares []journal.Share
 	files := sh.authors.Created(changes, here)
+	files.Amended = amended
 	calling, byAgent := sh.agentSession(here)
 	if byAgent {
 		own, err := sh.agentFiles(ctx, calling, files)
