@@ -23,7 +23,7 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	var unknown []string // names unknown to all sessions
 	for p, change := range c.Changes {
 		isPending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
-		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) && !workspace.ContainsPath(share.Files, p) &&
+		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) &&
 			!slices.ContainsFunc(c.states, isPending) {
 			unknown = append(unknown, p)
 		}
@@ -52,7 +52,9 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	similar, err := c.similar(ctx, s, rest, sources)
 	found = append(found, similar...)
 	for _, m := range found {
-		share.Files = append(share.Files, string(m.To))
+		if !slices.Contains(share.Files, string(m.To)) { // a command of the running turn names it
+			share.Files = append(share.Files, string(m.To))
+		}
 	}
 	share.Renamed = found
 	slices.Sort(share.Files)
