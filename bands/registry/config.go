@@ -104,7 +104,7 @@ func readConfig(home, userHome string) (Config, []error) {
 // ConfigErrors returns the bad values in an error of Config.
 func ConfigErrors(err error) (list []*ConfigError) {
 	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the one that Config joined
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
 	}
 	for _, err := range all {

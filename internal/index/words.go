@@ -80,13 +80,13 @@ const mostJoined = 6
 // identifier, at least 1, and the identifier as one word; "" if it is not indexed so: it has only
 // one part, many parts, or is long.
 func joinedFrom(words []span) (parts int, whole string) {
-	for parts = 1; parts < len(words) && words[parts].joined; parts++ {
+	for parts = 1; parts < len(words) && words[parts].joined; parts++ { //nolint:revive // the loop only advances
 	}
 	if r, _ := utf8.DecodeRuneInString(words[0].word); parts == 1 || parts > mostJoined || isAlone(r) || words[parts-1].end-words[0].start > longestWord {
 		return parts, ""
 	}
 	for _, w := range words[:parts] {
-		whole += w.word
+		whole += w.word //nolint:perfsprint // a few short parts
 	}
 	return parts, whole
 }

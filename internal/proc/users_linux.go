@@ -15,7 +15,7 @@ import (
 // UsersOf returns the other processes that use the directory dir. Processes that this one may not
 // inspect, those of other users, are not included.
 func UsersOf(dir string) []User {
-	folders, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
+	folders, _ := filepath.Glob("/proc/[0-9]*") //nolint:forbidigo // the pattern is valid
 	var users []User
 	for _, folder := range folders {
 		pid, err := strconv.Atoi(filepath.Base(folder))

@@ -4,7 +4,7 @@ import "strings"
 
 // ownFiles are the files outside .entire into which enabling writes hooks and servers, as paths in a
 // worktree.
-var ownFiles = map[string]bool{
+var ownFiles = map[string]bool{ //nolint:gochecknoglobals // a read-only table
 	".claude/settings.json": true, ".claude/settings.local.json": true, ".mcp.json": true,
 	".codex/hooks.json": true, ".codex/config.toml": true,
 	".github/hooks/entire.json": true, ".github/mcp.json": true,

@@ -55,7 +55,7 @@ func (w *Writes) States(names []string, matches func(Write) bool) []FileState {
 func (w *Writes) Commands(after, before *FileState, matches func(Write) bool) []string {
 	var commands []string
 	for _, c := range w.shell {
-		late, early := false, false
+		late, early := false, false //nolint:wastedassign // reset for the next call
 		if w.hasSubagents {
 			late = before != nil && c.at.After(before.doneAt)
 			early = after != nil && c.done >= 0 && c.doneAt.Before(after.doneAt)

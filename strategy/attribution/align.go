@@ -53,7 +53,7 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 	endA, endB := len(a)-tail, len(b)-tail
 	// The remaining stretches neither begin nor end with equal lines.
 	a, b = a[:endA], b[:endB]
-	if len(a) > 0 && len(b) > 0 {
+	if len(a) > 0 && len(b) > 0 { //nolint:nestif // the two cases belong together
 		fixed := anchors(a, b)
 		if len(fixed) == 0 && len(a) > al.exact/(len(b)+1) {
 			fixed = slices.DeleteFunc(anchors(runs(a), runs(b)), func(m match) bool { return a[m.a] != b[m.b] })

@@ -30,7 +30,7 @@ func (t *texts) common(content []int) []bool {
 }
 
 // commonLines are lines that many files have, without brackets, quotes and spaces at their ends.
-var commonLines = map[string]bool{
+var commonLines = map[string]bool{ //nolint:gochecknoglobals // a read-only table
 	"else": true, "else:": true, "try": true, "try:": true, "finally": true, "finally:": true, "do": true,
 	"then": true, "end": true, "fi": true, "done": true, "esac": true, "begin": true, "return": true,
 	"return 0": true, "return nil": true, "return null": true, "return true": true, "return false": true,
@@ -41,7 +41,7 @@ var commonLines = map[string]bool{
 }
 
 // commonStarts begin lines that many files have.
-var commonStarts = []string{
+var commonStarts = []string{ //nolint:gochecknoglobals // a read-only table
 	"package ", "namespace ", "#!", "#pragma once", "<?php", "<?xml", "<!doctype", "<html", "</html", "<head", "</head",
 	"<body", "</body", "<meta charset", "# -*-", "# frozen_string_literal", "set -e", "set -u", "set -o",
 	"if __name__ ==", "public static void main", "int main(int", "syntax = ", "@charset", "//go:build", "extern crate ",

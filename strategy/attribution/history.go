@@ -251,7 +251,7 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]ori
 // addFormatted adds the origins of lines that a step only formats, by their position in to: that of
 // the line from which most of their tokens come. The origin is unsure if most come from the base, or
 // if no author has most of them.
-func (h *history) addFormatted(kept map[int]origin, now []origin, to []int, formatted map[int][]Part, s State) {
+func (h *history) addFormatted(kept map[int]origin, now []origin, _ []int, formatted map[int][]Part, s State) {
 	for i, parts := range formatted {
 		if _, known := kept[i]; known {
 			continue

@@ -7,7 +7,7 @@ import (
 )
 
 // commentMarks begin lines of comments and of preprocessors, longer ones first.
-var commentMarks = []string{"///", "//!", "//", "/**", "/*", "**", "*", "#!", "#", "--"}
+var commentMarks = []string{"///", "//!", "//", "/**", "/*", "**", "*", "#!", "#", "--"} //nolint:gochecknoglobals // a read-only table
 
 // tokens returns the tokens of a line that formatters keep: words, numbers and punctuation, in
 // order, in one form for each of the ways to write them. White space, commas, semicolons, braces,
@@ -152,7 +152,7 @@ func (t *texts) words(line int) []int {
 // form returns a number for the tokens of a line. All lines with these tokens have it.
 func (t *texts) form(line int) int {
 	if t.lines[line].form == none {
-		var key []byte
+		var key []byte //nolint:prealloc // short
 		for _, word := range t.words(line) {
 			key = append(key, byte(word), byte(word>>8), byte(word>>16), byte(word>>24))
 		}

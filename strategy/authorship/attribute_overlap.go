@@ -25,7 +25,7 @@ const (
 // splitOverlaps assigns the lines of turns that overlapped with a turn of another session to the
 // session whose calls wrote them: a step contains the changes of both. Uncertain lines are marked
 // as unsure.
-func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) {
+func (a *attributing) splitOverlaps(ctx context.Context, found authoredLines) { //nolint:gocognit // one pass over the lines
 	before := func(a, b time.Time) bool { return b.IsZero() || a.Before(b) }
 	rivals := map[[2]string][]askedTurn{} // turns of other sessions that ran at the same time
 	former := map[[2]string][]askedTurn{} // other turns of the same session

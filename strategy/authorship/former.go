@@ -106,7 +106,7 @@ func (f *Former) Share(ctx context.Context, path string, base git.OID, final []b
 
 // addKnown adds the recorded authors of the commit's lines. Without a record, all lines that the
 // commit adds to the file are the sessions'.
-func (f *Former) addKnown(ctx context.Context, s *attribution.State, path string, blob git.OID, sameBase bool) {
+func (f *Former) addKnown(ctx context.Context, s *attribution.State, path string, blob git.OID, sameBase bool) { //nolint:gocognit // one pass over the record's files
 	name := f.at.Redact.Path(path)
 	known := &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	found := false

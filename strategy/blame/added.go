@@ -56,7 +56,7 @@ func AddedLines(p gitdiff.Patch) (lines []Line) {
 }
 
 // Share counts the lines that a commit adds, by their authors.
-type Share struct{ Agent, Person, Unknown int }
+type Share struct{ Agent, Person, Unknown int } //nolint:recvcheck // small values are copied
 
 // Count adds a line of a file. Lines of the files that enabling writes count only for agents.
 func (s *Share) Count(path string, a *Author) {

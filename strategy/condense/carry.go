@@ -23,7 +23,7 @@ import (
 // commit doesn't contain, and those that it contains in another form than the session wrote, if the
 // worktree differs too or a stash has the rest. (A file that was edited before all of it was
 // committed has nothing left.) A pending file that was renamed is returned under its new name.
-func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
+func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) { //nolint:gocognit // one pass over the files
 	shadow, err := co.files.ShadowTree(ctx, s)
 	if err == nil && shadow == co.Repo.Format.EmptyTree() {
 		// A hook that was stopped before it saved the state has carried the files forward.

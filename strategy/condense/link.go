@@ -93,7 +93,7 @@ type undone struct {
 }
 
 // compare reports whether a commit is continued.
-func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journal.Changes) (c Continuation, ok bool) {
+func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journal.Changes) (c Continuation, ok bool) { //nolint:gocognit // one pass over the files
 	c = Continuation{Link: f.Link, Whole: f.Link.Blobs != nil}
 	paths := make([]string, 0, len(staged))
 	for path := range staged {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"path"
 	"slices"
-
 	"strings"
 	"time"
 

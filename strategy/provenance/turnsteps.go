@@ -137,7 +137,7 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 	if last == nil {
 		return
 	}
-	now, ok := t.turn.content(t.sp, path)
+	now, ok := t.turn.content(t.sp, path) //nolint:contextcheck // reads one small object
 	switch {
 	case !ok:
 	case now == *last:

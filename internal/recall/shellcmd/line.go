@@ -30,7 +30,7 @@ type command struct {
 
 // Words returns the words of each command.
 func (l Line) Words() [][]string {
-	var all [][]string
+	var all [][]string //nolint:prealloc // short
 	for _, c := range l.commands {
 		all = append(all, c.words)
 	}

@@ -180,7 +180,9 @@ func (im *importer) part(id, path string, s *importedSession, start, parent int)
 	base := "/" + id[:2] + "/" + id[2:]
 	root := testkit.Object{
 		"cli_version", "bench", "checkpoint_id", id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
-		"files_touched", []string{path}, "sessions",
+		"files_touched",
+		[]string{path},
+		"sessions",
 		[]any{testkit.Object{
 			"metadata", base + "/0/metadata.json", "transcript", base + "/0/full.jsonl", "context", base + "/0/context.md",
 			"content_hash", base + "/0/content_hash.txt", "prompt", base + "/0/prompt.txt",
@@ -190,7 +192,9 @@ func (im *importer) part(id, path string, s *importedSession, start, parent int)
 	meta := testkit.Object{
 		"cli_version", "bench", "checkpoint_id", id, "session_id", s.id, "strategy", "manual-commit",
 		"created_at", time.Unix(im.at+50, 0).UTC().Format(time.RFC3339), "branch", "main", "checkpoints_count", 1,
-		"files_touched", []string{path}, "agent", "Claude Code", "token_usage", usage,
+		"files_touched",
+		[]string{path},
+		"agent", "Claude Code", "token_usage", usage,
 		"checkpoint_transcript_start", start, "transcript_lines", s.lines,
 	}
 	stored := strings.TrimSuffix(s.text.String(), "\n")
