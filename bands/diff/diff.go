@@ -285,31 +285,34 @@ func sameContent(old, now Side, d *File) (same bool, err error) {
 		done <- err
 		_ = in.CloseWithError(err) // nil: the end
 	}()
-	err = now.copy(&sameWriter{with: out}, d.Path, d.now)
-	if err == nil {
-		if n, _ := io.Copy(io.Discard, out); n > 0 {
-			err = errEnough
-		}
+	w := &sameWriter{with: out}
+	err = now.copy(w, d.Path, d.now)
+	if err == nil && !w.differs {
+		n, _ := io.Copy(io.Discard, io.LimitReader(out, 1)) // of a longer former content
+		w.differs = n > 0
 	}
 	_ = out.CloseWithError(errEnough)
 	failed := <-done
 	switch {
-	case errors.Is(err, errEnough), errors.Is(err, capture.ErrMoved), errors.Is(failed, capture.ErrMoved):
+	case w.differs, errors.Is(err, capture.ErrMoved), errors.Is(failed, capture.ErrMoved):
 		return false, nil
 	default:
 		return err == nil && failed == nil, errors.Join(err, failed)
 	}
 }
 
-// sameWriter compares what is written with what is read. At a difference it returns errEnough.
+// sameWriter compares what is written with what is read. At a difference, which it records, it returns
+// errEnough.
 type sameWriter struct {
-	with io.Reader
-	buf  []byte
+	with    io.Reader
+	buf     []byte
+	differs bool
 }
 
 func (s *sameWriter) Write(b []byte) (int, error) {
 	s.buf = slices.Grow(s.buf[:0], len(b))[:len(b)]
 	if _, err := io.ReadFull(s.with, s.buf); err != nil || !bytes.Equal(s.buf, b) {
+		s.differs = true
 		return 0, errEnough
 	}
 	return len(b), nil
