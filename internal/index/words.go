@@ -80,15 +80,18 @@ const mostJoined = 6
 // identifier, at least 1, and the identifier as one word; "" if it is not indexed so: it has only
 // one part, many parts, or is long.
 func joinedFrom(words []span) (parts int, whole string) {
-	for parts = 1; parts < len(words) && words[parts].joined; parts++ { //nolint:revive // the loop only advances
+	parts = 1
+	for parts < len(words) && words[parts].joined {
+		parts++
 	}
 	if r, _ := utf8.DecodeRuneInString(words[0].word); parts == 1 || parts > mostJoined || isAlone(r) || words[parts-1].end-words[0].start > longestWord {
 		return parts, ""
 	}
+	var joined strings.Builder
 	for _, w := range words[:parts] {
-		whole += w.word //nolint:perfsprint // a few short parts
+		joined.WriteString(w.word)
 	}
-	return parts, whole
+	return parts, joined.String()
 }
 
 // normal returns a text in the form passed to FTS5: its words separated by spaces, and after them

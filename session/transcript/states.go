@@ -55,7 +55,7 @@ func (w *Writes) States(names []string, matches func(Write) bool) []FileState {
 func (w *Writes) Commands(after, before *FileState, matches func(Write) bool) []string {
 	var commands []string
 	for _, c := range w.shell {
-		late, early := false, false //nolint:wastedassign // reset for the next call
+		var late, early bool
 		if w.hasSubagents {
 			late = before != nil && c.at.After(before.doneAt)
 			early = after != nil && c.done >= 0 && c.doneAt.Before(after.doneAt)
@@ -96,7 +96,7 @@ func (w *Writes) EndedAfter(at time.Time, matches func(Write) bool) bool {
 func (w *Writes) isOrdered() bool { return !w.hasSubagents || !w.isUntimed }
 
 // after returns the content of the file after the call, nil if unknown.
-func (c *Write) after() *string {
+func (c Write) after() *string {
 	if c.done < 0 || c.failed {
 		return nil
 	}

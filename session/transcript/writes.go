@@ -16,7 +16,7 @@ import (
 )
 
 // Write is a call of an edit tool that wrote text to a file.
-type Write struct { //nolint:recvcheck // small values are copied
+type Write struct {
 	// Path is the file as passed to the tool, relative to the root if it is below it.
 	Path string
 	// Call is the id of the tool use, Subagent the id of the subagent, empty for the main agent.

@@ -53,26 +53,32 @@ func (al *aligner) between(a, b []int, atA, atB int) {
 	endA, endB := len(a)-tail, len(b)-tail
 	// The remaining stretches neither begin nor end with equal lines.
 	a, b = a[:endA], b[:endB]
-	if len(a) > 0 && len(b) > 0 { //nolint:nestif // the two cases belong together
-		fixed := anchors(a, b)
-		if len(fixed) == 0 && len(a) > al.exact/(len(b)+1) {
-			fixed = slices.DeleteFunc(anchors(runs(a), runs(b)), func(m match) bool { return a[m.a] != b[m.b] })
-		}
-		if len(fixed) == 0 {
-			al.table(a, b, atA, atB)
-		} else {
-			from := match{}
-			for _, m := range append(fixed, match{len(a), len(b)}) {
-				al.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
-				if m.a < len(a) {
-					al.matches = append(al.matches, match{atA + m.a, atB + m.b})
-				}
-				from = match{m.a + 1, m.b + 1}
-			}
-		}
+	if len(a) > 0 && len(b) > 0 {
+		al.apart(a, b, atA, atB)
 	}
 	for i := range tail {
 		al.matches = append(al.matches, match{atA + endA + i, atB + endB + i})
+	}
+}
+
+// apart matches the lines of two stretches that neither begin nor end with equal lines: exactly, or
+// if they are long, between fixed points.
+func (al *aligner) apart(a, b []int, atA, atB int) {
+	fixed := anchors(a, b)
+	if len(fixed) == 0 && len(a) > al.exact/(len(b)+1) {
+		fixed = slices.DeleteFunc(anchors(runs(a), runs(b)), func(m match) bool { return a[m.a] != b[m.b] })
+	}
+	if len(fixed) == 0 {
+		al.table(a, b, atA, atB)
+		return
+	}
+	from := match{}
+	for _, m := range append(fixed, match{len(a), len(b)}) {
+		al.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
+		if m.a < len(a) {
+			al.matches = append(al.matches, match{atA + m.a, atB + m.b})
+		}
+		from = match{m.a + 1, m.b + 1}
 	}
 }
 

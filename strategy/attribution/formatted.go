@@ -271,7 +271,7 @@ func (s stream) parts(places []int, lost []bool) []Part {
 // addImports adds the lines of import statements whose names are all in import statements that the
 // gaps replace. The names of these must all be in the new ones.
 func (t *texts) addImports(a, b []int, gaps []gap, found map[int][]Part) {
-	var olds, news []int //nolint:prealloc // short
+	olds, news := make([]int, 0, len(gaps)), make([]int, 0, len(gaps))
 	for _, g := range gaps {
 		olds, news = append(olds, t.imports(a, g.a, g.aEnd)...), append(news, t.imports(b, g.b, g.bEnd)...)
 	}

@@ -202,7 +202,7 @@ func (h *history) step(to []int, s State) {
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
 	kept := h.moved(now, to, gaps, s)
-	h.addFormatted(kept, now, to, formatted, s)
+	h.addFormatted(kept, now, formatted, s)
 	for _, g := range gaps {
 		h.fill(kept, to, g)
 		h.now = append(h.now, now[at:g.a]...)
@@ -248,10 +248,10 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]ori
 	return moved
 }
 
-// addFormatted adds the origins of lines that a step only formats, by their position in to: that of
+// addFormatted adds the origins of lines that a step only formats, by their position in it: that of
 // the line from which most of their tokens come. The origin is unsure if most come from the base, or
 // if no author has most of them.
-func (h *history) addFormatted(kept map[int]origin, now []origin, _ []int, formatted map[int][]Part, s State) {
+func (h *history) addFormatted(kept map[int]origin, now []origin, formatted map[int][]Part, s State) {
 	for i, parts := range formatted {
 		if _, known := kept[i]; known {
 			continue

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -152,9 +153,10 @@ func (t *texts) words(line int) []int {
 // form returns a number for the tokens of a line. All lines with these tokens have it.
 func (t *texts) form(line int) int {
 	if t.lines[line].form == none {
-		var key []byte //nolint:prealloc // short
-		for _, word := range t.words(line) {
-			key = append(key, byte(word), byte(word>>8), byte(word>>16), byte(word>>24))
+		words := t.words(line)
+		key := make([]byte, 0, 4*len(words)) //nolint:mnd // bytes of a word's number
+		for _, word := range words {
+			key = binary.LittleEndian.AppendUint32(key, uint32(word)) //nolint:gosec // numbers of tokens are small
 		}
 		id, known := t.forms[string(key)]
 		if !known {

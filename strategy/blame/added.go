@@ -56,7 +56,7 @@ func AddedLines(p gitdiff.Patch) (lines []Line) {
 }
 
 // Share counts the lines that a commit adds, by their authors.
-type Share struct{ Agent, Person, Unknown int } //nolint:recvcheck // small values are copied
+type Share struct{ Agent, Person, Unknown int }
 
 // Count adds a line of a file. Lines of the files that enabling writes count only for agents.
 func (s *Share) Count(path string, a *Author) {
@@ -72,7 +72,7 @@ func (s *Share) Count(path string, a *Author) {
 }
 
 // Total returns the number of lines.
-func (s Share) Total() int { return s.Agent + s.Person + s.Unknown }
+func (s *Share) Total() int { return s.Agent + s.Person + s.Unknown }
 
 // Share counts the lines that a commit adds. It reads at most maxPatch bytes of the commit's diff.
 func (r Reader) Share(ctx context.Context, commit git.OID) (s Share, err error) {

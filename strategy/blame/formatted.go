@@ -58,7 +58,7 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 	if len(worktree.lines) > 0 {
 		files = append([]formattedFile{worktree}, files...)
 	}
-	var names []string //nolint:prealloc // short
+	names := make([]string, 0, len(files))
 	for _, one := range files {
 		names = append(names, one.before+":"+one.path)
 	}

@@ -185,7 +185,7 @@ func (pr *Preparer) resolved(ctx context.Context, op operation, head git.Commit)
 		verb, _ := pr.operations.Command(ctx)
 		tree := git.OID(strings.TrimSpace(pr.operations.gitFile("AUTO_MERGE")))
 		if verb != "commit" || !pr.Repo.Format.Valid(tree) {
-			return nil, nil //nolint:nilnil // no ids are a valid result
+			return nil, nil //nolint:nilnil // git did not stop
 		}
 		from = tree
 	}

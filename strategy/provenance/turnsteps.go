@@ -137,7 +137,7 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 	if last == nil {
 		return
 	}
-	now, ok := t.turn.content(t.sp, path) //nolint:contextcheck // reads one small object
+	now, ok := t.turn.content(ctx, t.sp, path)
 	switch {
 	case !ok:
 	case now == *last:
@@ -216,10 +216,10 @@ func (t *turnSides) isKnown(ctx context.Context, path string, known []Step, cont
 
 // content returns the content that the turn left in a file, with line ends as the client shows
 // them; false if it is too large or can't be read.
-func (turn StepTurn) content(sp *Steps, path string) (string, bool) {
+func (turn StepTurn) content(ctx context.Context, sp *Steps, path string) (string, bool) {
 	data, kind := sp.changedFile(path, time.Time{})
 	if late, ok := turn.Late[path]; ok {
-		object, err := sp.Repo.ReadWithin(context.Background(), string(late), largestBefore)
+		object, err := sp.Repo.ReadWithin(ctx, string(late), largestBefore)
 		if late == UnknownBlob || late != GoneBlob && err != nil {
 			return "", false
 		}

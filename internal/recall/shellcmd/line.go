@@ -30,7 +30,7 @@ type command struct {
 
 // Words returns the words of each command.
 func (l Line) Words() [][]string {
-	var all [][]string //nolint:prealloc // short
+	all := make([][]string, 0, len(l.commands))
 	for _, c := range l.commands {
 		all = append(all, c.words)
 	}
