@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -60,13 +61,22 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 // mostUnclosed is the maximum number of turns of a session that are unclosed at the same time.
 const mostUnclosed = 20
 
-// leaveUnclosed puts the turn, which had no stop, among the unclosed ones. The oldest ones are
-// dropped if there are too many.
+// leaveUnclosed puts the turn, which had no stop, among the unclosed ones. If there are too many, the
+// oldest two become one turn.
 func leaveUnclosed(s *session.State) {
 	rec := &s.Recorder
 	rec.Turn.ID = s.TurnID
 	rec.Unclosed = append(rec.Unclosed, rec.Turn)
-	rec.Unclosed = rec.Unclosed[max(0, len(rec.Unclosed)-mostUnclosed):]
+	if len(rec.Unclosed) > mostUnclosed {
+		first, second := &rec.Unclosed[0], rec.Unclosed[1]
+		first.Edits = append(first.Edits, second.Edits...)
+		first.Calls = append(first.Calls, second.Calls...)
+		first.Unsure = append(first.Unsure, second.Unsure...)
+		first.Prompts = append(first.Prompts, second.Prompts...)
+		first.Timed, first.Mixed = first.Timed && second.Timed, first.Mixed || second.Mixed
+		first.Summary = second.Summary
+		rec.Unclosed = slices.Delete(rec.Unclosed, 1, 2)
+	}
 	rec.Turn = session.Turn{}
 }
 

@@ -154,7 +154,7 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 	if !b.few {
 		return nil
 	}
-	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, slices.Collect(maps.Keys(ob.RelativePaths(s.Recorder.Turn.Edits))))
+	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, ob.namedPaths(s))
 	slices.Sort(asked)
 	if asked = slices.Compact(asked); len(asked) > maxAsked {
 		return nil
@@ -171,10 +171,20 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 	return err
 }
 
-// namedStatus returns git's status of the paths named by edit tools in this turn, or of the
-// maxAsked that changed last if there are more.
+// namedPaths returns the paths named by edit tools in the session's running and unclosed turns,
+// sorted.
+func (ob *Observer) namedPaths(s *session.State) []string {
+	var edits []string
+	for _, t := range s.Recorder.Turns() {
+		edits = append(edits, t.Edits...)
+	}
+	return slices.Sorted(maps.Keys(ob.RelativePaths(edits)))
+}
+
+// namedStatus returns git's status of namedPaths, or of the maxAsked that changed last if there are
+// more.
 func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
-	paths := slices.Sorted(maps.Keys(ob.RelativePaths(s.Recorder.Turn.Edits)))
+	paths := ob.namedPaths(s)
 	if len(paths) == 0 {
 		return nil, nil
 	}
