@@ -2,10 +2,13 @@ package provenance
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -148,11 +151,24 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 		case able == unreached:
 			t.add(path, *last, from, t.made)
 			t.left(path, t.others())
-		case t.turn.Unsure[path]:
+		case t.turn.Unsure[path], able == reachable && !t.ranLast(path, from):
 			t.add(path, *last, from, t.made)
 			mark(&t.unsure, path)
 		}
 	}
+}
+
+// ranLast reports whether a command after a state of a file may have made the file's last change, by
+// its time. Without times in the transcript any may have.
+func (t *turnSides) ranLast(path string, from *transcript.FileState) bool {
+	info, err := os.Lstat(filepath.Join(t.sp.Repo.Root, filepath.FromSlash(path)))
+	if _, isLate := t.turn.Late[path]; isLate || err != nil || !t.s.Recorder.Turn.Timed {
+		return true
+	}
+	ran := func(c transcript.Write) bool {
+		return t.turn.Work.has(c) && c.Ran(disk.Changed(info), coarse)
+	}
+	return len(t.turn.Work.read().Commands(from, nil, ran)) > 0
 }
 
 // others returns a step of persons in the turn. If other sessions were at work, it may be theirs,

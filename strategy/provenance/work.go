@@ -236,9 +236,10 @@ func changesOnlyNamed(words []string) bool {
 		"ls", "head", "tail", "grep", "rg", "wc", "sort", "uniq", "cut", "tr", "nl", "diff", "cmp", "stat", "file",
 		"test", "[", "true", "false", "cd", "pwd", "sleep", "which", "type", "date", "basename", "dirname", "jq", "{", "}", "(", ")":
 		return true
-	case "git":
+	case "git": // what the hooks of a commit write to other files isn't known to be the agent's
 		return len(words) > 1 && slices.Contains([]string{
-			"status", "diff", "log", "show", "add", "rev-parse", "rev-list", "ls-files", "ls-tree", "blame", "cat-file", "tag", "branch",
+			"status", "diff", "log", "show", "add", "commit", "fetch", "push", "remote", "config", "rev-parse", "rev-list",
+			"merge-base", "ls-files", "ls-tree", "grep", "blame", "cat-file", "describe", "tag", "branch",
 		}, words[1])
 	}
 	return false

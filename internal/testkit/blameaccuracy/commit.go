@@ -198,8 +198,9 @@ func (c committer) rebase() {
 	}
 }
 
-// revert reverts the last commit. Lines that it restores are the person's, who committed them;
-// lines that it moves back to another file were moved by the person.
+// revert reverts the last commit. Lines that it restores are the person's, who committed them; lines
+// that it moves back to another file were moved by the person. A line that had only been formatted is
+// its author's.
 func (c committer) revert() {
 	c.all()
 	if c.w.Git("log", "-1", "--format=%s") == baseSubject { // otherwise no file would be left
@@ -212,8 +213,9 @@ func (c committer) revert() {
 	after := c.places()
 	for _, line := range slices.Sorted(maps.Keys(after)) {
 		switch was, present := before[line]; {
-		case !present:
+		case !present && before[line+";"] == "" && before[strings.TrimSuffix(line, ";")] == "":
 			c.w.facts[line] = &fact{kinds: []Kind{BroughtBack}}
+		case !present:
 		case was != after[line]:
 			c.w.facts[line].mover = &writer{}
 		}
