@@ -239,7 +239,7 @@ func changesOnlyNamed(words []string) bool {
 	case "git": // what the hooks of a commit write to other files isn't known to be the agent's
 		return len(words) > 1 && slices.Contains([]string{
 			"status", "diff", "log", "show", "add", "commit", "fetch", "push", "remote", "config", "rev-parse", "rev-list",
-			"merge-base", "ls-files", "ls-tree", "grep", "blame", "cat-file", "describe", "tag", "branch",
+			"merge-base", "ls-files", "ls-tree", "grep", "blame", "cat-file", "describe", "tag", "branch", "mv", "rm",
 		}, words[1])
 	}
 	return false
