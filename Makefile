@@ -23,7 +23,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest fs soak property race e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -37,6 +37,7 @@ help:
 	@echo 'cover       that, and of session, checkpoint, strategy, bands, git with the scripts'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'blame-accuracy  whose lines blame gets right: docs/blame-accuracy.md; HISTORIES= SEED='
+	@echo 'registers   what every command reports about commits of all kinds: the same everywhere'
 	@echo 'mixed       hooks of two versions, by chance: OLD=folder with an older entire'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
 	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
@@ -137,6 +138,12 @@ SEED      ?= 1
 blame-accuracy:
 	ENTIRE_TEST_HISTORIES=$(HISTORIES) ENTIRE_TEST_SEED=$(SEED) ENTIRE_TEST_TABLE="$(CURDIR)/docs/blame-accuracy.md" \
 		go test -count=1 -timeout 240m -parallel 6 -v -run '^TestBlameAccuracy$$' ./cmd/entire
+
+# Commits of all kinds, and what every command reports about each turn, commit and session: the same
+# everywhere. SCENES="one turn,squash" plays these; make test has a selection.
+SCENES ?= all
+registers:
+	ENTIRE_TEST_REGISTERS="$(SCENES)" go test -count=1 -timeout 60m -v -run '^TestRegistersAgree$$' ./cmd/entire
 
 # Post-commit hooks killed before history is rewritten, STORM runs of each way,
 # and 20 sessions in 6 worktrees. make test has two runs and six sessions.

@@ -251,11 +251,12 @@ func (s *Session) add(row *index.StoredSession) {
 // tokens returns the sum of a session's usage.
 func tokens(list []index.Spent) (sum session.Tokens) {
 	for _, u := range list {
-		t := session.Tokens{Input: u.Input, CacheCreation: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Calls: u.Messages}
+		used := session.Tokens{Input: u.Input, CacheCreation: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Calls: u.Messages}
 		if u.Subagent {
-			t = session.Tokens{Subagents: &t}
+			sum = sum.Plus(session.Tokens{Subagents: &used})
+		} else {
+			sum = sum.Plus(used)
 		}
-		sum = sum.Plus(t)
 	}
 	return sum
 }
