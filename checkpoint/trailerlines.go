@@ -87,13 +87,12 @@ func (p paragraph) unindented() paragraph {
 // paragraph of a message git also takes trailers with other lines between them if git wrote one of
 // them and at least a quarter of the lines are trailers.
 func (p paragraph) firstTrailer(isLast bool) int {
-	token := regexp.MustCompile(`^[A-Za-z0-9-]+[ \t]*:`)
 	trailers, written, others, isTrailer := 0, false, 0, false
 	first := len(p.lines)
 	for i, line := range p.lines {
 		byGit := strings.HasPrefix(line, "(cherry picked from commit ") || strings.HasPrefix(line, "Signed-off-by: ")
 		switch {
-		case byGit || token.MatchString(line):
+		case byGit || hasTrailerToken(line):
 			trailers, written = trailers+1, written || byGit
 			if !isTrailer {
 				first, isTrailer = i, true
@@ -111,9 +110,19 @@ func (p paragraph) firstTrailer(isLast bool) int {
 	return first
 }
 
+// hasTrailerToken reports whether a line begins with letters, digits and hyphens, then a colon.
+func hasTrailerToken(line string) bool {
+	token, _, found := strings.Cut(line, ":")
+	token = strings.TrimRight(token, " \t")
+	return found && token != "" && strings.Trim(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
 // listedTrailers returns the places of trailers in the commits that git merge --squash lists in a
 // message, and removes the list from the text.
 func listedTrailers(text []string) []int {
+	if !slices.ContainsFunc(text, func(line string) bool { return strings.HasPrefix(line, "commit ") }) {
+		return nil
+	}
 	isHeader := regexp.MustCompile(`^(commit [0-9a-f]{40,64}|(Merge|Author|AuthorDate|Commit|CommitDate|Date): )`)
 	const indent = "    "
 	var found []int
@@ -143,6 +152,9 @@ func listedTrailers(text []string) []int {
 
 // blankCode removes fenced blocks of code from the text.
 func blankCode(text []string) {
+	if !slices.ContainsFunc(text, func(line string) bool { return strings.Contains(line, "```") || strings.Contains(line, "~~~") }) {
+		return
+	}
 	fence := regexp.MustCompile("^ {0,3}(```|~~~)")
 	open := -1
 	for i, line := range text {
