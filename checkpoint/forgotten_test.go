@@ -70,9 +70,7 @@ func TestForgetRemovesSessionFromHistory(t *testing.T) {
 	if shared.Summary.Forgotten || len(shared.Sessions) != 1 || len(shared.Summary.Sessions) != 1 || shared.Summary.CheckpointsCount != 1 {
 		t.Errorf("the checkpoint of two sessions is %+v", shared)
 	}
-	inspected, err := checkpoint.Inspect(t.Context(), f.git, tip.Tree, nil)
-	must(t, err)
-	for _, i := range inspected {
+	for _, i := range f.inspect(t, tip.Tree, nil) {
 		if !i.OK() {
 			t.Errorf("%s: %s %v", i.ID, i.Summary, i.Lost)
 		}

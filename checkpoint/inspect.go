@@ -35,31 +35,22 @@ type Inspected struct {
 // OK reports whether no damage was found.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
-// Inspect examines every checkpoint in the tree of the metadata branch. The objects in missing are
-// treated as missing; whether others exist is not checked.
-func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[git.OID]bool) ([]Inspected, error) {
-	shards, err := repo.Tree(ctx, v1Tree)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
-	}
-	const together = 16 // shards: metadata of all checkpoints would not fit into memory
-	var list []Inspected
-	for part := range slices.Chunk(shards, together) {
-		found, err := inspectShards(ctx, repo, part, missing)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	return list, nil
+// Located is a checkpoint of the metadata branch with the tree of its directory.
+type Located struct {
+	ID  ID
+	Dir git.OID
 }
 
-// inspectShards examines the checkpoints of some shards.
-func inspectShards(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (list []Inspected, err error) {
-	from, err := prefetch(ctx, repo, shards, missing)
+// Locate lists the checkpoints in the tree of the metadata branch.
+func Locate(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]Located, error) {
+	shards, err := repo.Tree(ctx, v1Tree)
+	if err == nil {
+		err = repo.PrefetchTrees(ctx, subtrees(shards))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
+	var list []Located
 	for _, shard := range shards {
 		if shard.Mode != git.ModeTree {
 			continue
@@ -70,10 +61,26 @@ func inspectShards(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, 
 		}
 		for _, dir := range dirs {
 			id, err := ParseID(shard.Name + dir.Name)
-			if err != nil || dir.Mode != git.ModeTree || id.Dir() != shard.Name+"/"+dir.Name {
-				continue
+			if err == nil && dir.Mode == git.ModeTree && id.Dir() == shard.Name+"/"+dir.Name {
+				list = append(list, Located{id, dir.OID})
 			}
-			found, err := inspectDir(ctx, from, id, dir.OID, missing)
+		}
+	}
+	return list, nil
+}
+
+// Inspect examines checkpoints. The objects in missing are treated as missing; whether others exist
+// is not checked.
+func Inspect(ctx context.Context, repo *git.Repo, checkpoints []Located, missing map[git.OID]bool) ([]Inspected, error) {
+	const together = 1000 // the metadata of all checkpoints would not fit into memory
+	list := make([]Inspected, 0, len(checkpoints))
+	for part := range slices.Chunk(checkpoints, together) {
+		from, err := prefetch(ctx, repo, part, missing)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
+		}
+		for _, c := range part {
+			found, err := inspectDir(ctx, from, c.ID, c.Dir, missing)
 			if err != nil {
 				return nil, err
 			}
@@ -230,12 +237,15 @@ func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, 
 	return readEntry(ctx, s.repo, entries, metadataFile)
 }
 
-// prefetch reads the trees and metadata files of all checkpoints below shards, level by level.
-// Unreadable objects are left out; their readers will report them.
-func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (source, error) {
-	const levels = 3 // shard, checkpoint, session
+// prefetch reads the trees and metadata files of checkpoints, level by level. Unreadable objects are
+// left out; their readers will report them.
+func prefetch(ctx context.Context, repo *git.Repo, checkpoints []Located, missing map[git.OID]bool) (source, error) {
+	const levels = 2 // checkpoint, session
 	from := source{repo: repo, missing: missing, blobs: map[git.OID][]byte{}}
-	trees := subtrees(shards)
+	trees := make([]git.OID, len(checkpoints))
+	for i, c := range checkpoints {
+		trees[i] = c.Dir
+	}
 	for range levels {
 		if err := repo.PrefetchTrees(ctx, trees); err != nil {
 			return from, err

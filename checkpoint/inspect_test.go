@@ -37,8 +37,7 @@ func TestInspectReportsDamage(t *testing.T) {
 			f := newFixture(t, "plain")
 			f.update(t, put(f, idA, checkpoint.Slot{Meta: meta("s1")}), put(f, idA, checkpoint.Slot{Meta: meta("s2")}))
 			tree := f.spoil(t, c.path, c.text)
-			list, err := checkpoint.Inspect(t.Context(), f.git, tree, nil)
-			must(t, err)
+			list := f.inspect(t, tree, nil)
 			if len(list) != 1 || list[0].ID != idA {
 				t.Fatalf("%+v", list)
 			}
@@ -50,13 +49,22 @@ func TestInspectReportsDamage(t *testing.T) {
 			}
 			mended, err := checkpoint.Resummarize(t.Context(), f.git, tree, idA)
 			must(t, err)
-			list, err = checkpoint.Inspect(t.Context(), f.git, mended, nil)
-			must(t, err)
+			list = f.inspect(t, mended, nil)
 			if !list[0].OK() || len(list[0].Sessions) != 2 || list[0].Strategy != checkpoint.ManualCommit {
 				t.Errorf("mended: %+v", list[0])
 			}
 		})
 	}
+}
+
+// inspect examines all checkpoints in a tree of the branch.
+func (f *fixture) inspect(tb testing.TB, tree git.OID, missing map[git.OID]bool) []checkpoint.Inspected {
+	tb.Helper()
+	located, err := checkpoint.Locate(tb.Context(), f.git, tree)
+	must(tb, err)
+	list, err := checkpoint.Inspect(tb.Context(), f.git, located, missing)
+	must(tb, err)
+	return list
 }
 
 // spoil returns the branch's tree with a file of idA's directory changed.
@@ -85,8 +93,7 @@ func TestInspectCountsMissingObjectsAsLost(t *testing.T) {
 	f.update(t, put(f, idA, checkpoint.Slot{Meta: meta("s1"), Transcript: stored}))
 	tree, err := checkpoint.Tree(t.Context(), f.git)
 	must(t, err)
-	list, err := checkpoint.Inspect(t.Context(), f.git, tree, map[git.OID]bool{stored.Segments[0]: true})
-	must(t, err)
+	list := f.inspect(t, tree, map[git.OID]bool{stored.Segments[0]: true})
 	if diff := cmp.Diff([]string{"session 0: the content of full.jsonl is gone"}, list[0].Lost); diff != "" {
 		t.Error(diff)
 	}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -11,12 +13,18 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
+// recent is the number of checkpoints that are examined unless all are.
+const recent = 1000
+
 // branch is the metadata branch as read by one examination.
 type branch struct {
-	tip  git.Commit // empty if there is none
-	list []checkpoint.Inspected
-	ids  map[checkpoint.ID]bool
-	// large are blobs anywhere in its history that hosts refuse.
+	tip git.Commit // empty if there is none
+	ids map[checkpoint.ID]bool
+	// list are the examined checkpoints: all, or if partial is true those changed last.
+	list    []checkpoint.Inspected
+	partial bool
+	// large are blobs that hosts refuse: anywhere in its history, if partial in the examined
+	// checkpoints.
 	large []git.OID
 	// err is the error of reading it. broken reports that its ref names no commit.
 	err    error
@@ -25,7 +33,8 @@ type branch struct {
 	deleted git.Commit
 }
 
-func (e *exam) loadBranch(ctx context.Context) branch {
+// loadBranch reads the branch. It calls begin before it examines the checkpoints.
+func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool)) branch {
 	var b branch
 	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(b.err, git.ErrMissing) {
@@ -35,16 +44,34 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 		if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
+	}
+	var located []checkpoint.Located
+	if b.err == nil && b.tip.OID != "" {
+		located, b.err = checkpoint.Locate(ctx, e.repo, b.tip.Tree)
+	}
+	b.ids = make(map[checkpoint.ID]bool, len(located))
+	for _, c := range located {
+		b.ids[c.ID] = true
+	}
+	// A branch whose last commits can't be read is examined whole, which finds what is missing.
+	revs := []string{string(b.tip.OID)}
+	if !all && len(located) > recent {
+		if last, err := lastChanged(ctx, e.repo, b.tip.OID, located); err == nil {
+			located, b.partial = last, true
+			revs = []string{"--ignore-missing"}
+			for _, c := range last {
+				revs = append(revs, string(c.Dir))
+			}
+		}
+	}
+	begin(b.partial)
+	if b.err != nil || b.tip.OID == "" {
 		return b
 	}
-	if b.err == nil {
-		b.list, b.large, b.err = inspect(ctx, e.repo, b.tip)
-	}
+	b.list, b.large, b.err = inspect(ctx, e.repo, located, revs)
 	set, err := e.repo.Config.Match(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	partial := err == nil && len(set) > 0
-	b.ids = make(map[checkpoint.ID]bool, len(b.list))
 	for i := range b.list {
-		b.ids[b.list[i].ID] = true
 		if partial && len(b.list[i].Missing) > 0 { // the remote has them
 			b.list[i].Lost, b.list[i].Missing, b.list[i].Summary = nil, nil, ""
 		}
@@ -52,23 +79,44 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	return b
 }
 
-// inspect examines the checkpoints of the branch, and finds blobs in its history that hosts refuse.
-// Both take long and therefore run concurrently. Checkpoints are examined again only if their
-// objects are missing.
-func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkpoint.Inspected, large []git.OID, err error) {
+// lastChanged returns those of the checkpoints that the last commits of the branch changed, recent
+// of them at most.
+func lastChanged(ctx context.Context, repo *git.Repo, tip git.OID, located []checkpoint.Located) ([]checkpoint.Located, error) {
+	out, err := repo.Run(ctx, "-c", "log.showSignature=false", "log", "--format=", "--name-only", "-z", "--no-renames", "--max-count="+strconv.Itoa(recent), string(tip), "--")
+	if err != nil {
+		return nil, err
+	}
+	changed := make(map[checkpoint.ID]bool, recent)
+	const parts = 3
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		dirs := strings.SplitN(strings.TrimLeft(path, "\n"), "/", parts)
+		if len(changed) == recent || len(dirs) < parts {
+			continue
+		}
+		if id, err := checkpoint.ParseID(dirs[0] + dirs[1]); err == nil {
+			changed[id] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(located), func(c checkpoint.Located) bool { return !changed[c.ID] }), nil
+}
+
+// inspect examines checkpoints, and finds missing objects and blobs that hosts refuse among those
+// reachable from revs. Both take long and therefore run concurrently. Checkpoints are examined again
+// only if their objects are missing.
+func inspect(ctx context.Context, repo *git.Repo, located []checkpoint.Located, revs []string) (list []checkpoint.Inspected, large []git.OID, err error) {
 	var missing map[git.OID]bool
 	walked := inBackground(func() (err error) {
-		missing, large, err = objects(ctx, repo, string(tip.OID))
+		missing, large, err = objects(ctx, repo, revs...)
 		return err
 	})
-	list, err = checkpoint.Inspect(ctx, repo, tip.Tree, nil)
+	list, err = checkpoint.Inspect(ctx, repo, located, nil)
 	if failed := walked(); failed != nil {
 		return nil, nil, failed
 	}
 	switch {
 	case len(missing) == 0:
 	case err != nil:
-		list, err = checkpoint.Inspect(ctx, repo, tip.Tree, missing)
+		list, err = checkpoint.Inspect(ctx, repo, located, missing)
 	default:
 		for i := range list {
 			c := &list[i]

@@ -47,9 +47,22 @@ func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error)
 	}}, nil
 }
 
+// notAll reports that not all checkpoints are examined.
+func (cc checkpointChecks) notAll(_ context.Context) ([]Finding, error) {
+	if !cc.v1.partial {
+		return nil, nil
+	}
+	return []Finding{{
+		Code: PartlyExamined, Severity: Note, Subject: "entire/checkpoints/v1",
+		What: fmt.Sprintf("of %d checkpoints the %d that were changed last are examined", len(cc.v1.ids), len(cc.v1.list)),
+		Why:  "damage of others, blobs in the branch's past and checkpoints that no commit names are not searched",
+		Hint: "`entire doctor --all` examines all; it takes longer",
+	}}, nil
+}
+
 // unused reports checkpoints that no commit names any more.
 func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
-	if len(cc.v1.list) == 0 {
+	if len(cc.v1.list) == 0 || cc.v1.partial {
 		return nil, nil
 	}
 	if err := cc.everywhere.wait(); err != nil {

@@ -63,6 +63,7 @@ const (
 	CatalogBehind      = "catalog-behind"
 	InterruptedRestore = "interrupted-restore"
 	NotExamined        = "not-examined"
+	PartlyExamined     = "partly-examined"
 	NoTranscript       = "no-transcript"
 	UnmaskedSecret     = "unmasked-secret"
 )
@@ -108,6 +109,9 @@ type Check func(ctx context.Context) ([]Finding, error)
 // worktrees.
 type Doctor struct {
 	Recorder *strategy.Recorder
+	// All examines every checkpoint, however long the record is; else the last ones are examined,
+	// and a Note reports that.
+	All bool
 	// More are checks of records that this package has no access to.
 	More []Check
 	// Progress is called with the number of finished checks or repairs and their total, unless it
@@ -118,7 +122,7 @@ type Doctor struct {
 // Examine runs every check. It returns only errors of ctx: an object that can't be examined is a
 // finding.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
-	// Read data once that several checks need, and list the commits of all refs in the background.
+	// Read data once that several checks need. The commits of all refs are listed in the background.
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	entries, err := os.ReadDir(e.rec.Sessions.Dir())
 	if err != nil {
@@ -139,11 +143,15 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		}
 	}
 	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
-	e.everywhere.wait = inBackground(func() (err error) {
-		e.everywhere.ids, err = e.named(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
-		return err
+	e.v1 = e.loadBranch(ctx, d.All, func(partial bool) {
+		if partial {
+			return // checkpoints that no commit names are not searched
+		}
+		e.everywhere.wait = inBackground(func() (err error) {
+			e.everywhere.ids, err = e.named(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+			return err
+		})
 	})
-	e.v1 = e.loadBranch(ctx)
 	var list []Finding
 	refs, sessions, journal := refChecks{e}, sessionChecks{e}, journalChecks{e}
 	checkpoints, trailers, stores := checkpointChecks{e}, trailerChecks{e}, storeChecks{e}
@@ -157,6 +165,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		journal.unfinished,
 		checkpoints.lostBranch,
 		checkpoints.blockedBranch,
+		checkpoints.notAll,
 		checkpoints.unreadable,
 		trailers.missing,
 		checkpoints.unused,

@@ -31,8 +31,8 @@ type exam struct {
 	v1      branch
 	// past holds earlier versions of checkpoints; nil until needed.
 	past *versions
-	// everywhere holds the checkpoints named by any commit. They are listed while the branch is
-	// examined.
+	// everywhere holds the checkpoints named by any commit. They are listed while the whole branch
+	// is examined.
 	everywhere struct {
 		ids  []named
 		wait func() error

@@ -311,7 +311,11 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 		return "", err
 	}
 	for _, tree := range trees {
-		found, err := checkpoint.Inspect(ctx, rec.Repo, tree, nil)
+		located, err := checkpoint.Locate(ctx, rec.Repo, tree)
+		if err != nil {
+			return "", err
+		}
+		found, err := checkpoint.Inspect(ctx, rec.Repo, located, nil)
 		if err != nil {
 			return "", err
 		}

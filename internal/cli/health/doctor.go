@@ -17,8 +17,8 @@ import (
 )
 
 type doctorOptions struct {
-	fix, yes, force, undo, json bool
-	bugReport                   string
+	fix, yes, force, undo, all, json bool
+	bugReport                        string
 }
 
 // NewDoctor returns the command that finds and repairs faults of the records.
@@ -32,6 +32,9 @@ func NewDoctor(a *app.App) *cobra.Command {
 records of this repository, in all its worktrees: turns that no stop will end,
 commits without their checkpoint, damaged files, hooks that don't run. It says
 what each means. Nothing is written.
+
+Of more than 1,000 checkpoints it examines the 1,000 that were changed last, and
+says so; --all examines all, and finds checkpoints that no commit names.
 
 With --fix it repairs what it can, and asks before each kind of repair unless
 --yes is given. What a repair may change is copied first; --undo puts the copy of
@@ -52,6 +55,7 @@ EXIT STATUS
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
 		Example: `  entire doctor
+  entire doctor --all
   entire doctor --fix --yes
   entire doctor --undo
   entire doctor --report report.txt
@@ -63,10 +67,12 @@ EXIT STATUS
 	f.BoolVar(&opts.fix, "fix", false, "repair what can be repaired")
 	f.BoolVarP(&opts.yes, "yes", "y", false, "don't ask before repairs")
 	f.BoolVarP(&opts.force, "force", "f", false, "--fix --yes; with --undo also put back what has changed since")
+	f.BoolVar(&opts.all, "all", false, "examine all checkpoints of a long record")
 	f.BoolVar(&opts.undo, "undo", false, "take a repair back")
 	f.StringVar(&opts.bugReport, "report", "", "write a file to attach to a bug report; - is standard output")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("fix", "undo", "report")
+	cmd.MarkFlagsMutuallyExclusive("all", "undo")
 	cmd.MarkFlagsMutuallyExclusive("report", "json")
 	return cmd
 }
@@ -95,7 +101,7 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 	}
 	rec := a.Recorder(repo, is, log.With("component", "doctor"))
 	rec.Options.LockTimeout = app.ChildLock
-	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, More: moreChecks(a, repo, is)}}
+	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, All: opts.all, More: moreChecks(a, repo, is)}}
 	switch {
 	case opts.bugReport != "":
 		return c.writeBugReport(ctx, repo)

@@ -91,6 +91,8 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 				w.Printf("No stuck sessions found.\n")
 			}
 			switch {
+			case problems == 0 && slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.PartlyExamined }):
+				w.Printf("No problems found in what was examined.\n")
 			case problems == 0:
 				w.Printf("No problems found.\n")
 			case fixable == 0:
