@@ -241,7 +241,7 @@ func (a *attributing) author(ctx context.Context, path string) attribution.Autho
 		}
 		for _, share := range a.decided {
 			isOwn := share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path)
-			if isOwn && !so.IsBeforeLast(path) {
+			if isOwn && !so.IsShown(path) {
 				return by
 			}
 		}

@@ -105,21 +105,22 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 	share := journal.Share{Session: s.ID}
 	pending := slices.Concat(s.FilesTouched, s.Recorder.Withheld)
 	slices.Sort(pending)
-	var written map[string]bool
+	var inTurn map[string]bool
 	if s.Phase == session.Active {
-		var err error
-		if written, err = sh.writtenSoFar(ctx, s, files); err != nil {
+		ch, err := sh.turnSoFar(ctx, s)
+		if err != nil {
 			return share, err
 		}
-		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(written))))))
+		inTurn = writtenBy(ch, files)
+		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(inTurn))))))
 	}
 	for _, p := range pending {
 		c, ok := files.Changes[p]
 		if !ok {
 			continue
 		}
-		counts := c.OldMode != 0 || written[p]
-		if !workspace.ContainsPath(s.FilesTouched, p) && !written[p] { // it is withheld
+		counts := c.OldMode != 0 || inTurn[p]
+		if !workspace.ContainsPath(s.FilesTouched, p) && !inTurn[p] { // it is withheld
 			has, err := files.HasLines(ctx, s, p)
 			if err != nil {
 				return share, err
@@ -155,14 +156,22 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 // writtenFiles returns the files of a commit that the session's running turn has changed, and files
 // pending from earlier turns that count.
 func (sh *Sharer) writtenFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	share := journal.Share{Session: s.ID}
-	written, err := sh.writtenSoFar(ctx, s, files)
+	ch, err := sh.turnSoFar(ctx, s)
 	if err != nil {
-		return share, err
+		return journal.Share{Session: s.ID}, err
 	}
+	return sh.shareOf(ctx, s, ch, files)
+}
+
+// shareOf returns the files of a commit that a turn of the session changed, and files pending from
+// earlier turns that count.
+func (sh *Sharer) shareOf(ctx context.Context, s *session.State, ch *turn.Changes, files *authorship.Created) (journal.Share, error) {
+	share := journal.Share{Session: s.ID}
+	written := writtenBy(ch, files)
 	for p, c := range files.Changes {
 		counts := written[p] || c.OldMode != 0 && workspace.ContainsPath(s.FilesTouched, p)
 		if !counts && workspace.ContainsPath(s.FilesTouched, p) {
+			var err error
 			if counts, err = files.IsShare(ctx, s, p); err != nil {
 				return share, err
 			}
@@ -175,32 +184,39 @@ func (sh *Sharer) writtenFiles(ctx context.Context, s *session.State, files *aut
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// writtenSoFar returns the files of a commit that the session's running turn has changed, as a stop
-// would find them.
-func (sh *Sharer) writtenSoFar(ctx context.Context, s *session.State, files *authorship.Created) (map[string]bool, error) {
+// turnSoFar returns the changes of the session's running turn, as its transcript shows them now.
+func (sh *Sharer) turnSoFar(ctx context.Context, s *session.State) (*turn.Changes, error) {
 	so, to, err := sh.transcripts.TurnSoFar(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	ch := &turn.Changes{Repo: sh.Repo, Turn: so, Named: sh.RelativePaths(so.Edits), Work: sh.steps.WorkOf(ctx, s, to, so, nil)}
+	return &turn.Changes{Repo: sh.Repo, Turn: so, Named: sh.RelativePaths(so.Edits), Work: sh.steps.WorkOf(ctx, s, to, so, nil)}, nil
+}
+
+// writtenBy returns the files of a commit that a running turn has changed, as a stop would find them.
+func writtenBy(ch *turn.Changes, files *authorship.Created) map[string]bool {
 	written := map[string]bool{}
 	for p := range files.Changes {
 		is := ch.Named[p]
-		if !is && len(so.Calls) > 0 {
+		if !is && len(ch.Turn.Calls) > 0 {
 			is, _ = ch.Judge(p)
 		}
 		if is {
 			written[p] = true
 		}
 	}
-	return written, nil
+	return written
 }
 
 // agentFiles returns the files that an agent has changed in its own commit: those that its edit
-// tools named, pending files that count, and files that changed since the turn began or were
-// removed.
+// tools named, pending files that count, and those that were removed, or changed since the turn began,
+// by a call that the transcript may not have yet.
 func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	share, err := sh.writtenFiles(ctx, s, files)
+	ch, err := sh.turnSoFar(ctx, s)
+	if err != nil {
+		return journal.Share{Session: s.ID}, err
+	}
+	share, err := sh.shareOf(ctx, s, ch, files)
 	if err != nil {
 		return share, err
 	}
@@ -213,7 +229,7 @@ func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *autho
 		changed := c.New == "" || c.NewMode == 0
 		if !changed {
 			info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(p)))
-			changed = err == nil && !start.IsZero() && !disk.Changed(info).Before(start)
+			changed = err == nil && !start.IsZero() && !disk.Changed(info).Before(start) && !ch.IsShown(p)
 		}
 		if changed {
 			share.Files = append(share.Files, p)

@@ -87,11 +87,15 @@ func (ch *Changes) Judge(p string) (is, unsure bool) {
 	return unsure || ch.Named[p], unsure
 }
 
-// IsBeforeLast reports whether a path changed before the last line that the transcript had when its
-// end was read: the transcript shows every call that can have changed it.
-func (ch *Changes) IsBeforeLast(p string) bool {
+// IsShown reports whether the transcript shows every call that can have changed a path: it changed
+// before the last line that the transcript had when its end was read, or that line is the call of a
+// shell that still runs.
+func (ch *Changes) IsShown(p string) bool {
 	last := time.Time{}
 	for _, c := range ch.Turn.Calls {
+		if c.Open && !transcript.IsTask(c.Tool) {
+			return ch.Turn.Timed
+		}
 		for _, at := range []time.Time{c.Start, c.End} {
 			if at.After(last) {
 				last = at
@@ -124,14 +128,14 @@ func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, er
 		return ch.During(moduleTime(full)), nil
 	case ch.wrote(e.Path, disk.Changed(info)):
 		return true, nil
-	case e.Index != '?' || ch.known[statusKey(e)]:
+	case e.Index != '?' || ch.known[statusKey(e)] || !disk.Changed(info).Before(ch.Turn.Start):
 		return false, nil
 	}
 	// An untracked file may be in a directory that was renamed during the turn: then the
 	// directory has a new time and the file doesn't.
 	for dir := path.Dir(e.Path); dir != "."; dir = path.Dir(dir) {
 		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(dir)))
-		if err != nil || !ch.During(disk.Changed(info)) {
+		if err != nil || !ch.wrote(e.Path, disk.Changed(info)) {
 			continue
 		}
 		for k := range ch.known {
