@@ -196,7 +196,8 @@ type parsedCommand struct {
 func parseCommand(repo *git.Repo, command string) parsedCommand {
 	c := parsedCommand{words: wordsOf(repo, command)}
 	isOpen := func(words []string) bool { return len(words) > 0 && !changesOnlyNamed(words) }
-	if command == "" || expands(command) || slices.ContainsFunc(shellcmd.Split(command).Words(), isOpen) {
+	line := shellcmd.Split(command)
+	if command == "" || expands(command) || !line.IsWhole() || slices.ContainsFunc(line.Words(), isOpen) {
 		c.least = reachable
 	}
 	return c

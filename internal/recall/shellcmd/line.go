@@ -19,6 +19,8 @@ type Line struct {
 	masked bool
 	// cuts is set if the beginning of its output is cut or the output is filtered.
 	cuts bool
+	// isPart is set if the line was too long to be parsed whole.
+	isPart bool
 }
 
 // command is one program with its arguments.
@@ -37,12 +39,16 @@ func (l Line) Words() [][]string {
 	return all
 }
 
+// IsWhole reports whether Words has all commands of the line. It doesn't if the line is very long.
+func (l Line) IsWhole() bool { return !l.isPart }
+
 // Split parses a command line. It handles quotes, escapes, substitutions, redirections and
-// operators between commands; everything else is a word. It stops at a here-document.
+// operators between commands; everything else is a word. It skips the texts of here-documents.
 func Split(text string) Line {
 	const longest = 16 << 10
 	p := parser{text: plain.Head(text, longest)}
-	for p.at < len(p.text) && !p.done {
+	p.line.isPart = len(text) > longest
+	for p.at < len(p.text) {
 		p.step()
 	}
 	p.endCommand(false)
@@ -63,9 +69,11 @@ type parser struct {
 	word strings.Builder
 	// begun is set if a word has begun, even an empty one, dropped if it is the target of a
 	// redirection.
-	begun, dropped, done bool
-	words                []string
-	piped                bool
+	begun, dropped bool
+	words          []string
+	piped          bool
+	// ends are the lines that end the here-documents whose texts follow the present line.
+	ends []string
 }
 
 func (p *parser) step() {
@@ -97,8 +105,10 @@ func (p *parser) step() {
 	case c == ' ', c == '\t':
 		p.endWord()
 		p.at++
-	case c == '<' && strings.HasPrefix(p.text[p.at:], "<<"):
-		p.done = true
+	case c == '\n' && len(p.ends) > 0:
+		p.hereDocuments()
+	case c == '<' && strings.HasPrefix(p.text[p.at:], "<<") && !strings.HasPrefix(p.text[p.at:], "<<<"):
+		p.hereDocument()
 	case c == '<', c == '>':
 		if isNumber(p.word.String()) { // the number of the stream
 			p.word.Reset()
@@ -124,6 +134,40 @@ func (p *parser) step() {
 		p.letters(p.text[p.at : p.at+1])
 		p.at++
 	}
+}
+
+// hereDocument reads the redirection of a here-document.
+func (p *parser) hereDocument() {
+	p.endWord()
+	rest := strings.TrimLeft(strings.TrimPrefix(p.text[p.at+len("<<"):], "-"), " \t")
+	end := strings.IndexAny(rest, " \t\n;|&<>()")
+	if end < 0 {
+		end = len(rest)
+	}
+	p.ends = append(p.ends, strings.NewReplacer(`'`, "", `"`, "", `\`, "").Replace(rest[:end]))
+	p.at = len(p.text) - len(rest) + end
+}
+
+// hereDocuments skips the texts of here-documents, up to the newline before what follows them. A text
+// without an end isn't one, unless the line was cut.
+func (p *parser) hereDocuments() {
+	for _, end := range p.ends {
+		at := p.at
+		for found := false; !found; {
+			if at == len(p.text) {
+				if !p.line.isPart {
+					p.ends = nil
+					return
+				}
+				break
+			}
+			line, _, _ := strings.Cut(p.text[at+1:], "\n")
+			at += 1 + len(line)
+			found = strings.TrimLeft(line, "\t") == end
+		}
+		p.at = at
+	}
+	p.ends = nil
 }
 
 func (p *parser) letters(s string) {
