@@ -215,16 +215,22 @@ func (a *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time
 // separators are the characters at which wordsOf splits a command.
 const separators = " \t\n\r'\"`;|&<>()=,:$"
 
-// wordsOf splits a command into words that may be paths below the worktree.
+func isSeparator(c rune) bool { return strings.ContainsRune(separators, c) }
+
+// wordsOf splits a command into words that may be paths below the worktree, sorted.
 func wordsOf(repo *git.Repo, command string) []string {
-	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(separators, c) })
+	words := strings.FieldsFunc(command, isSeparator)
 	found := words[:0]
 	for _, word := range words {
-		word = strings.TrimPrefix(word, repo.Root+"/")
-		if word = path.Clean(word); word != "." && word != ".." && word != "/" && !strings.HasPrefix(word, "-") {
-			found = append(found, strings.TrimPrefix(word, "./"))
+		if word = cleanWord(repo, word); word != "." && word != ".." && word != "/" && !strings.HasPrefix(word, "-") {
+			found = append(found, word)
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+// cleanWord returns a word of a command as a path below the worktree, if it may be one.
+func cleanWord(repo *git.Repo, word string) string {
+	return strings.TrimPrefix(path.Clean(strings.TrimPrefix(word, repo.Root+"/")), "./")
 }

@@ -195,10 +195,25 @@ type parsedCommand struct {
 
 func parseCommand(repo *git.Repo, command string) parsedCommand {
 	c := parsedCommand{words: wordsOf(repo, command)}
-	isOpen := func(words []string) bool { return len(words) > 0 && !changesOnlyNamed(words) }
 	line := shellcmd.Split(command)
+	isOpen := func(words []string) bool { return len(words) > 0 && !changesOnlyNamed(words) }
 	if command == "" || expands(command) || !line.IsWhole() || slices.ContainsFunc(line.Words(), isOpen) {
 		c.least = reachable
+	}
+	// A directory that is only made or listed isn't one whose files change.
+	listed := map[string]int{}
+	for _, words := range line.Words() {
+		if len(words) > 0 && (words[0] == "mkdir" || words[0] == "ls") {
+			for _, word := range wordsOf(repo, strings.Join(words[1:], " ")) {
+				listed[word]++
+			}
+		}
+	}
+	if len(listed) > 0 {
+		for word := range strings.FieldsFuncSeq(command, isSeparator) {
+			listed[cleanWord(repo, word)]--
+		}
+		c.words = slices.DeleteFunc(c.words, func(word string) bool { n, isListed := listed[word]; return isListed && n == 0 })
 	}
 	return c
 }

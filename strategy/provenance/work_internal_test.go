@@ -32,7 +32,9 @@ func TestReachOfCommands(t *testing.T) {
 		"sed -i 's/)$/);/' b.go":            unreached,
 		"git status":                        unreached,
 		"git stash pop":                     reachable,
-		"git commit -qm x":                  reachable, // hooks of the commit run
+		"git commit -qm x":                  unreached,
+		"mkdir -p src && cat > src/b.go":    unreached,
+		"mkdir -p src && cp b.go src":       reached,
 		"touch src/{a,b}.go":                reachable,
 		"awk '{ print $1, $2 }' b.go":       unreached,
 		"printf x > $'src/\\141.go'":        reachable,
