@@ -118,8 +118,16 @@ func (r *registers) explained(source string, p *explainedPoint) {
 	}
 	r.reports(source, name+" files", sorted(p.Files))
 	r.reports(source, name+" tokens", storedTokens(p.Tokens))
+	if strings.HasPrefix(source, "explain --json") { // it lists the commits of the branch
+		name += " on this branch:"
+	}
 	r.reports(source, name+" commits", sorted(oids))
-	r.reports("git", name+" commits", r.of(p.ID))
+	of := r.of(p.ID)
+	r.reports("git", "checkpoint "+p.ID+" commits", of)
+	of = slices.DeleteFunc(of, func(oid string) bool {
+		return !slices.ContainsFunc(r.commits, func(c linkedCommit) bool { return c.oid == oid && c.head })
+	})
+	r.reports("git", "checkpoint "+p.ID+" on this branch: commits", of)
 }
 
 // turnAt returns the turn of a session that has a line, nil if there is none.

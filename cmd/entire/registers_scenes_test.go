@@ -38,7 +38,7 @@ func registerScenes() []registerScene {
 		{"interrupted", false, (*registers).sceneInterrupted},
 		{"no changes", false, (*registers).sceneNoChanges},
 		{"resumed", false, (*registers).sceneResumed},
-		{"forked", false, (*registers).sceneForked},
+		{"forked", true, (*registers).sceneForked},
 		{"formatter", false, (*registers).sceneFormatter},
 		{"without hooks", false, (*registers).sceneWithoutHooks},
 		{"ignored files", false, (*registers).sceneIgnored},

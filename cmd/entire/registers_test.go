@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,7 @@ type linkedCommit struct {
 	checkpoints  []string
 	files        []string
 	added        int
+	head         bool // it is in the history of HEAD
 }
 
 // TestRegistersAgree plays commits of all kinds, and compares what each command reports about each
@@ -216,11 +219,50 @@ func (r *registers) gather() {
 	r.fromBlame()
 	r.fromReport()
 	r.fromServer()
+	r.fromNewIndex()
+}
+
+// fromNewIndex lists the turns from an index that is made at once.
+func (r *registers) fromNewIndex() {
+	names, err := filepath.Glob(filepath.Join(r.CommonDir(), "entire", "index*"))
+	if err != nil || len(names) == 0 {
+		r.t.Fatalf("no index: %v", err)
+	}
+	for _, name := range names {
+		if err := os.RemoveAll(name); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	list := r.logged()
+	for i := range list {
+		r.shownAs("log, new index", &list[i].Turn)
+		r.reports("log", list[i].Turn.name()+" files", r.turnNamed(list[i].Turn.name()).files())
+		r.reports("log, new index", list[i].Turn.name()+" files", list[i].files())
+	}
+	if len(list) != len(r.list) {
+		r.t.Errorf("a new index has %d turns, the old one has %d", len(list), len(r.list))
+	}
+}
+
+// turnNamed returns the turn of that name, or an empty one.
+func (r *registers) turnNamed(name string) *loggedTurn {
+	for i := range r.list {
+		if r.list[i].Turn.name() == name {
+			return &r.list[i]
+		}
+	}
+	return &loggedTurn{}
 }
 
 func (r *registers) fromGit() {
+	id := regexp.MustCompile(`(?m)^Entire-Checkpoint: (\S+)$`)
+	head := strings.Fields(r.Git("rev-list", "HEAD"))
 	for oid := range strings.FieldsSeq(r.Git("rev-list", "--reverse", "--exclude=entire/*", "--branches")) {
 		c := linkedCommit{oid: oid, subject: r.Git("log", "-1", "--format=%s", oid), checkpoints: r.Trailers(oid)}
+		for _, found := range id.FindAllStringSubmatch(r.Git("log", "-1", "--no-notes", "--notes=entire", "--format=%N", oid), -1) {
+			c.checkpoints = append(c.checkpoints, found[1])
+		}
+		c.checkpoints = sorted(c.checkpoints)
 		for line := range strings.Lines(r.Git("show", "--format=", "--numstat", "--no-renames", oid)) {
 			added, rest, _ := strings.Cut(line, "\t")
 			_, path, _ := strings.Cut(strings.TrimRight(rest, "\n"), "\t")
@@ -231,6 +273,7 @@ func (r *registers) fromGit() {
 			c.files = append(c.files, path)
 			c.added += n
 		}
+		c.head = slices.Contains(head, oid)
 		r.commits = append(r.commits, c)
 	}
 }

@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -18,6 +18,7 @@ CREATE TABLE turns (
     UNIQUE (session, key)
 );
 CREATE INDEX turns_at ON turns(at);
+CREATE INDEX turns_key ON turns(key);
 CREATE INDEX turns_context ON turns(context) WHERE context <> '';
 CREATE TABLE texts (id INTEGER PRIMARY KEY, z BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5(prompt, answer, command, output, file, subagent, content = '', contentless_delete = 1, tokenize = ascii);

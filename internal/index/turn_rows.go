@@ -339,6 +339,13 @@ func (r *TurnRows) By(ctx context.Context, session int64, at time.Time) (id int6
 	return id, err
 }
 
+// InOther returns a turn with a key that a session other than the given one has, and the name of
+// that session; 0 if there is none.
+func (r *TurnRows) InOther(ctx context.Context, session, key int64) (id int64, name string, err error) {
+	_, err = r.row(ctx, "SELECT t.id, s.name FROM turns t JOIN sessions s ON s.id = t.session WHERE t.key = ? AND t.session <> ? LIMIT 1", []any{key, session}, &id, &name)
+	return id, name, err
+}
+
 // HasTranscript reports whether a session has turns of a transcript.
 func (r *TurnRows) HasTranscript(ctx context.Context, session string) (bool, error) {
 	var id int64
@@ -362,7 +369,7 @@ func (r *TurnRows) OfContexts(ctx context.Context) (turns map[string]int64, err 
 func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
 	return r.execAll(ctx, []string{
 		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
-		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
+		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM parts WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
 		"DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
 	}, turn)
 }

@@ -68,7 +68,7 @@ func (c *collector) line(raw []byte, number int) {
 		m.parse(e.message)
 		genuine := string(m.model) != synthetic
 		if genuine {
-			c.count(m)
+			c.count(m, number)
 			if !e.sidechain && len(m.model) > 0 && string(m.model) != c.scan.Model {
 				c.scan.Model = Unescaped(m.model)
 			}
@@ -113,7 +113,7 @@ func (c *collector) user(e *entry, at moment) {
 const synthetic = "<synthetic>"
 
 // count keeps the usage record of a message with the most output tokens.
-func (c *collector) count(m *message) {
+func (c *collector) count(m *message, line int) {
 	if len(m.id) == 0 {
 		return
 	}
@@ -125,7 +125,7 @@ func (c *collector) count(m *message) {
 		}
 		id := string(m.id)
 		c.messages[id] = len(c.scan.Messages)
-		c.scan.Messages = append(c.scan.Messages, Message{ID: id, Usage: m.usage})
+		c.scan.Messages = append(c.scan.Messages, Message{ID: id, Line: line, Usage: m.usage})
 	case m.usage.Output >= c.scan.Messages[i].Usage.Output:
 		c.scan.Messages[i].Usage = m.usage
 	}

@@ -50,10 +50,10 @@ func TestRead(t *testing.T) {
 		Edits:   []transcript.Edit{{Path: "/p/edit.go", Line: 4, ToolID: "t2", Start: at("06"), End: at("07")}},
 		Calls:   []transcript.Call{{ID: "t3", Tool: "Bash", Start: at("06"), End: at("07"), Line: 6, Command: "make"}},
 		Messages: []transcript.Message{
-			{ID: "m-t1"},
-			{ID: "m-t2"},
-			{ID: "m-t3"},
-			{ID: "m-end", Usage: transcript.Usage{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4}},
+			{ID: "m-t1", Line: 2},
+			{ID: "m-t2", Line: 4},
+			{ID: "m-t3", Line: 6},
+			{ID: "m-end", Line: 8, Usage: transcript.Usage{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4}},
 		},
 		Model: "x", LastAssistant: `a "done" ü`, LastUUID: "last",
 		FirstTime: at("05.678"), LastTime: at("09.5"),
@@ -200,9 +200,9 @@ func TestReadUsage(t *testing.T) {
 	got := scan(t, path, transcript.Cursor{})
 	want := []transcript.Message{
 		{ID: "a", Usage: transcript.Usage{Input: 2, Output: 30}},
-		{ID: "b", Usage: transcript.Usage{Output: 5}},
-		{ID: "c"},
-		{ID: "d"},
+		{ID: "b", Line: 1, Usage: transcript.Usage{Output: 5}},
+		{ID: "c", Line: 4},
+		{ID: "d", Line: 5},
 	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {
 		t.Error(diff)
@@ -221,7 +221,7 @@ func TestReadMessageAcrossScans(t *testing.T) {
 	second := scan(t, path, first.Cursor)
 	want := [][]transcript.Message{
 		{{ID: "a", Usage: transcript.Usage{Output: 3}}},
-		{{ID: "a", Usage: transcript.Usage{Output: 42}}},
+		{{ID: "a", Line: 1, Usage: transcript.Usage{Output: 42}}},
 	}
 	if diff := cmp.Diff(want, [][]transcript.Message{first.Messages, second.Messages}); diff != "" {
 		t.Error(diff)

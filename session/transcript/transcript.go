@@ -93,6 +93,8 @@ type Call struct {
 // Message is one answer of the model.
 type Message struct {
 	ID string
+	// Line is the number of its first line in the scan, from 0.
+	Line int
 	// Usage is the record with the most output tokens among the lines of this message in the scan:
 	// the lines repeat it, some with a placeholder. A scan that begins within a message reports it
 	// again.

@@ -271,7 +271,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if err != nil {
 		return r.skipped(ctx, s, err)
 	}
-	ids, err := r.putTurns(ctx, row, drafts)
+	ids, err := r.putTurns(ctx, s.session, row, drafts)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (r *run) slot(ctx context.Context, s slot) error {
 			_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.Form(first)})
 		}
 	}
-	if err == nil && had.Live == "" && len(ids) > 0 { // a live session's subagents are read from their transcripts
+	if err == nil && had.Live == "" && len(ids) > 0 && ids[len(ids)-1] != 0 { // a live session's subagents are read from their transcripts
 		var usage error // the total usage of the checkpoint's subagents
 		if u := s.Meta.TokenUsage; u != nil && u.Subagents != nil {
 			m := index.Message{
@@ -388,7 +388,7 @@ func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnD
 func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft, ids []int64) (turns []int64, err error) {
 	end := s.Meta.TranscriptEnd
 	for i, d := range drafts {
-		if (end == 0 || d.Line < end) && d.End > s.Meta.TranscriptStart {
+		if ids[i] != 0 && (end == 0 || d.Line < end) && d.End > s.Meta.TranscriptStart {
 			turns = append(turns, ids[i])
 		}
 	}
@@ -400,6 +400,7 @@ func (r *run) partOf(ctx context.Context, s slot, row int64, drafts []*turnDraft
 		return nil, err
 	}
 	turns = nil
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
 	for _, id := range ids {
 		if !linked[id] {
 			turns = append(turns, id)

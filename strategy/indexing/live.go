@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
@@ -51,9 +52,9 @@ func (r *run) live(ctx context.Context) error {
 			return err
 		}
 	}
-	names := slices.Sorted(maps.Keys(r.now.States))
 	r.now.Open = map[string]string{}
-	for i, name := range names {
+	var states []*session.State // that have changed
+	for _, name := range slices.Sorted(maps.Keys(r.now.States)) {
 		before := r.known.Open[name]
 		same := r.known.States[name] == r.now.States[name]
 		if same && (before == "" || r.known.Live[before] == r.now.Live[before] && !r.agentsChanged(before)) {
@@ -62,7 +63,6 @@ func (r *run) live(ctx context.Context) error {
 			}
 			continue
 		}
-		r.progress("live sessions", int64(i), int64(len(names)))
 		state, err := r.Sessions.Load(strings.TrimSuffix(name, filepath.Ext(name)))
 		if err != nil || forgotten.HasSession(state.ID) {
 			continue // other commands report a damaged state
@@ -71,6 +71,10 @@ func (r *run) live(ctx context.Context) error {
 			r.now.Open[name] = state.TranscriptPath
 			r.now.addLive(state.TranscriptPath)
 		}
+		states = append(states, state)
+	}
+	for i, state := range states {
+		r.progress("live sessions", int64(i), int64(len(states)))
 		if err := r.liveSession(ctx, state); err != nil {
 			return err
 		}
@@ -118,7 +122,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 		}
 		return ctx.Err()
 	}
-	if _, err := r.putTurns(ctx, row, drafts); err != nil {
+	if _, err := r.putTurns(ctx, state.ID, row, drafts); err != nil {
 		return err
 	}
 	if len(drafts) > 0 {
@@ -143,10 +147,24 @@ func (r *run) setPlace(ctx context.Context, name string, p place) error {
 	return err
 }
 
-// putTurns writes turns of a session and returns their rows.
-func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]int64, error) {
+// putTurns writes turns of a session and returns their rows. A turn that was copied from another
+// session stays that session's: its row is 0.
+func (r *run) putTurns(ctx context.Context, name string, row int64, drafts []*turnDraft) ([]int64, error) {
 	ids := make([]int64, 0, len(drafts))
 	for _, d := range drafts {
+		other, of, err := r.w.Turns.InOther(ctx, row, d.Key)
+		if err != nil {
+			return nil, err
+		}
+		if other != 0 {
+			if r.precedes(d.At, name) || !r.precedes(d.At, of) {
+				ids = append(ids, 0)
+				continue
+			}
+			if err := r.w.Turns.Drop(ctx, other); err != nil {
+				return nil, err
+			}
+		}
 		id, err := r.w.Turns.Put(ctx, row, &d.Turn)
 		if err != nil {
 			return nil, err
@@ -162,6 +180,12 @@ func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]i
 		}
 	}
 	return ids, nil
+}
+
+// precedes reports whether a time is before the start of a session, as far as that is known.
+func (r *run) precedes(at time.Time, name string) bool {
+	state, err := r.Sessions.Load(name)
+	return err == nil && at.Before(state.StartedAt)
 }
 
 // readLive returns the turns of a live transcript from a place on, redacted, and the number of

@@ -184,7 +184,7 @@ func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (
 		s.TokenUsage = nil // recount tokens counted by another version
 	}
 	if !scan.Restarted {
-		return scan, nil
+		return ts.withoutCopied(ctx, s, scan)
 	}
 	ts.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
 	forgetTranscript(s, n)
@@ -197,7 +197,7 @@ func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (
 			scan, s.TranscriptStart = rest, from.Lines
 		}
 	}
-	return scan, nil
+	return ts.withoutCopied(ctx, s, scan)
 }
 
 // forgetTranscript removes the data of the transcript from the state. New side files begin

@@ -1,0 +1,80 @@
+package tracking
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// withoutCopied returns the scan without the history of another session that the agent has copied
+// to the beginning of the transcript, as some do when a session is continued or forked. The session
+// then begins after it. The history is what precedes the first prompt after the last message whose
+// tokens another session has counted.
+func (ts *Transcripts) withoutCopied(ctx context.Context, s *session.State, scan transcript.Scan) (transcript.Scan, error) {
+	if scan.First > 0 || len(scan.Messages) == 0 || !scan.FirstTime.Before(s.StartedAt) {
+		return scan, nil
+	}
+	last := ts.lastCountedElsewhere(s, scan.Messages)
+	if last < 0 {
+		return scan, nil
+	}
+	line := scan.Cursor.Lines
+	if i := slices.IndexFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line > last }); i >= 0 {
+		line = scan.Prompts[i].Line
+	}
+	n, offset := 0, int64(0)
+	err := transcript.Lines(ctx, s.TranscriptPath, 0, scan.Cursor.Offset, func(_ []byte, end int64) error {
+		if n == line {
+			return errCopied
+		}
+		n, offset = n+1, end
+		return nil
+	})
+	if err != nil && !errors.Is(err, errCopied) {
+		return scan, fmt.Errorf("read transcript: %w", err)
+	}
+	from, err := transcript.CursorAt(s.TranscriptPath, offset, line)
+	if err != nil {
+		return scan, err
+	}
+	own, err := transcript.Read(ctx, s.TranscriptPath, from)
+	if err != nil || own.Restarted {
+		return scan, err
+	}
+	s.TranscriptStart, s.Recorder.Turn.Line = max(s.TranscriptStart, line), max(s.Recorder.Turn.Line, line)
+	return own, nil
+}
+
+// errCopied ends the reading of a copied history.
+var errCopied = errors.New("end of the copied history")
+
+// lastCountedElsewhere returns the line of the last of the messages whose tokens another session of
+// the repository has counted, -1 if there is none. Sessions that can't be read are skipped.
+func (ts *Transcripts) lastCountedElsewhere(s *session.State, messages []transcript.Message) int {
+	lines := make(map[uint64]int, len(messages))
+	for _, m := range messages {
+		lines[messageKey(m)] = m.Line
+	}
+	last := -1
+	states, _ := ts.Sessions.All()
+	for _, other := range states {
+		if other.ID == s.ID {
+			continue
+		}
+		records, err := ts.Sessions.SideOf(other, session.UsageKind).Read(other.Recorder.Usage)
+		if err != nil {
+			continue
+		}
+		for ; len(records) >= usageSize; records = records[usageSize:] {
+			if line, found := lines[binary.LittleEndian.Uint64(records)]; found {
+				last = max(last, line)
+			}
+		}
+	}
+	return last
+}
