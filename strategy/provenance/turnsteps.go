@@ -22,7 +22,8 @@ import (
 // no command of the turn can have written it.
 func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) []Step {
 	made := sp.madeBy(ctx, s, turn)
-	sides := turnSides{sp: sp, s: s, turn: turn, made: made, at: made.Begun}
+	before := sp.StepBefore(ctx, s, n, turn)
+	sides := turnSides{sp: sp, s: s, turn: turn, made: made, before: before, at: made.Begun}
 	sides.first = Step{At: made.Begun, Turn: s.TurnID, By: byPerson, Raw: true}
 	known := sp.ReadSteps(ctx, s, n)
 	if turn.Work != nil {
@@ -45,17 +46,13 @@ func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pe
 			made.add(p, blob)
 		}
 	}
-	rest := turn
-	rest.Touched = nil
-	for _, p := range turn.Touched {
-		if !sides.begun[p] {
-			rest.Touched = append(rest.Touched, p)
-		}
-	}
-	before := sp.StepBefore(ctx, s, n, rest)
 	if first := sides.first; len(first.Paths) > 0 {
 		first.Early = before.Early
-		first.Paths, first.Blobs = append(before.Paths, first.Paths...), append(before.Blobs, first.Blobs...)
+		for i, p := range before.Paths {
+			if !sides.begun[p] {
+				first.add(p, before.Blobs[i])
+			}
+		}
 		before = first
 	}
 	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
@@ -88,13 +85,14 @@ func (sp *Steps) madeBy(ctx context.Context, s *session.State, turn StepTurn) St
 
 // turnSides separates what others wrote in a turn's files from what its calls wrote.
 type turnSides struct {
-	sp    *Steps
-	s     *session.State
-	turn  StepTurn
-	made  Step
-	at    time.Time // of the last step
-	first Step      // the contents that persons had given the files of begun
-	steps []Step
+	sp   *Steps
+	s    *session.State
+	turn StepTurn
+	made Step
+	// before has the contents that persons had given files before the turn, first those of begun.
+	before, first Step
+	at            time.Time // of the last step
+	steps         []Step
 	// begun are the files whose contents before the turn's first call are known from that call,
 	// ended those of which the last step is among steps; unsure and sure are the files of which the
 	// turn's last step may, or can't, have lines of others.
@@ -106,19 +104,19 @@ type turnSides struct {
 func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 	work := t.turn.Work
 	states := work.read().States([]string{path}, work.has)
-	if len(states) == 0 {
-		return
-	}
 	var last *string
+	var from *transcript.FileState
+	if len(states) == 0 {
+		if before, ok := t.contentBefore(ctx, path, known); ok {
+			last = &before
+		}
+	}
 	for i := range states {
 		st := &states[i]
-		var from *transcript.FileState
-		if i > 0 {
-			from = &states[i-1]
-		}
 		foreign := st.Before != nil && (i > 0 && last != nil && *last != *st.Before || i == 0 && !t.isKnown(ctx, path, known, *st.Before))
 		if foreign {
-			able := work.reach(work.read().Commands(from, st, work.has), path)
+			commands := work.read().Commands(from, st, work.has)
+			able := work.reach(commands, path)
 			switch {
 			case i == 0 && able == unreached && len(t.made.Beside) == 0 && !t.made.Begun.IsZero():
 				if blob, err := t.sp.Repo.WriteBlob([]byte(*st.Before)); err == nil {
@@ -132,30 +130,73 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 				t.add(path, *st.Before, st, t.others())
 			case i > 0 && able == reached:
 				t.add(path, *last, from, t.made)
-				t.add(path, *st.Before, st, t.doubtful())
+				t.explain(path, commands, *last, *st.Before, st)
 			}
 		}
-		last = st.After
+		last, from = st.After, st
 	}
 	if last == nil {
 		return
 	}
 	now, ok := t.turn.content(ctx, t.sp, path)
-	switch {
-	case !ok:
-	case now == *last:
-		mark(&t.sure, path)
-	default:
-		from := &states[len(states)-1]
-		switch able := work.reach(work.read().Commands(from, nil, work.has), path); {
-		case able == unreached:
-			t.add(path, *last, from, t.made)
-			t.left(path, t.others())
-		case t.turn.Unsure[path], able == reachable && !t.ranLast(path, from):
-			t.add(path, *last, from, t.made)
-			mark(&t.unsure, path)
-		}
+	if !ok {
+		return
 	}
+	if len(states) > 0 && now == *last {
+		mark(&t.sure, path)
+		return
+	}
+	commands := work.read().Commands(from, nil, work.has)
+	able := work.reach(commands, path)
+	switch explained, judged := work.Explained(commands, path, *last, now); {
+	case judged:
+		if from != nil {
+			t.add(path, *last, from, t.made)
+		}
+		if explained == now {
+			mark(&t.sure, path)
+			return
+		}
+		t.add(path, explained, from, t.made)
+		mark(&t.unsure, path)
+	case from == nil:
+	case able == unreached:
+		t.add(path, *last, from, t.made)
+		t.left(path, t.others())
+	case t.turn.Unsure[path], able == reachable && !t.ranLast(path, from):
+		t.add(path, *last, from, t.made)
+		mark(&t.unsure, path)
+	}
+}
+
+// explain adds the steps of commands that gave a file a content, and of others who may have written
+// some of its lines.
+func (t *turnSides) explain(path string, commands []string, before, now string, at *transcript.FileState) {
+	explained, judged := t.turn.Work.Explained(commands, path, before, now)
+	if judged {
+		t.add(path, explained, at, t.made)
+	}
+	if explained != now {
+		t.add(path, now, at, t.doubtful())
+	}
+}
+
+// contentBefore returns the content that a file had before the turn, empty if it didn't exist; false if
+// that is unknown.
+func (t *turnSides) contentBefore(ctx context.Context, path string, known []Step) (string, bool) {
+	blob, _, found := lastStep(append(slices.Clone(known), t.before), path)
+	if !found {
+		e, exists, err := t.sp.Lookup(ctx, t.turn.Base.Tree, path)
+		if err != nil || !exists {
+			return "", err == nil
+		}
+		blob = e.OID
+	}
+	if blob == GoneBlob || blob == UnknownBlob {
+		return "", blob == GoneBlob
+	}
+	object, err := t.sp.Repo.ReadWithin(ctx, string(blob), largestBefore)
+	return strings.ReplaceAll(string(object.Data), "\r\n", "\n"), err == nil && !workspace.IsOpaque(object.Data)
 }
 
 // ranLast reports whether a command after a state of a file may have made the file's last change, by
@@ -187,14 +228,14 @@ func (t *turnSides) doubtful() Step {
 	return by
 }
 
-// add adds a step with a content of a file at a call's result.
+// add adds a step with a content of a file at a call's result, nil for a command's.
 func (t *turnSides) add(path, content string, at *transcript.FileState, by Step) {
 	blob, err := t.sp.Repo.WriteBlob([]byte(content))
 	if err != nil {
 		return // it is less exact
 	}
-	if done := at.Done().UTC(); done.After(t.at) {
-		t.at = done
+	if at != nil && at.Done().UTC().After(t.at) {
+		t.at = at.Done().UTC()
 	}
 	by.At, by.Raw, by.Paths, by.Blobs = t.at, true, nil, nil
 	if by.At.After(t.made.At) {

@@ -1,0 +1,158 @@
+package provenance
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Explained returns a content of a file without the lines that commands can't have written, which
+// changed it from an earlier content: the lines with words that neither the commands nor that content
+// have. It is false if a command is among them that can write other text: its words say nothing.
+func (w *Work) Explained(commands []string, path, before, now string) (string, bool) {
+	if slices.ContainsFunc(w.turn.Calls, func(c transcript.Call) bool { return transcript.IsTask(c.Tool) && !w.hasTask(c.ID) }) {
+		return "", false
+	}
+	own := map[string]bool{}
+	for _, command := range commands {
+		switch w.reach([]string{command}, path) {
+		case unreached:
+			continue
+		case reachable:
+			return "", false
+		}
+		if !w.isLiteral(command, path) {
+			return "", false
+		}
+		for word := range textWords(command) {
+			own[word] = true
+		}
+	}
+	if len(own) == 0 {
+		return "", false
+	}
+	kept := map[string]bool{}
+	for word := range textWords(before) {
+		kept[word] = true
+	}
+	was, is := lineSet(before), lineSet(now)
+	var text strings.Builder
+	for line := range strings.Lines(now) {
+		if was[strings.TrimSpace(line)] || isExplained(line, own, kept) || isEdited(line, was, is) {
+			text.WriteString(line)
+		}
+	}
+	return text.String(), true
+}
+
+// isLiteral reports whether a command writes no text to the file but its own and that of the file.
+func (w *Work) isLiteral(command, path string) bool {
+	if parsed := w.parsed[command]; parsed.least != unreached {
+		return false
+	}
+	for _, words := range shellcmd.Split(command).Words() {
+		if len(words) == 0 {
+			continue
+		}
+		args := words[1:]
+		switch words[0] {
+		case "echo", "printf", "tee", "true", "false", "mkdir", "cd", "ls", "touch", "chmod", "test", "[", "pwd":
+			continue
+		case "git":
+			if len(args) > 0 && slices.Contains([]string{"add", "commit", "status", "diff", "log"}, args[0]) {
+				continue
+			}
+			return false
+		case "sed":
+			if slices.ContainsFunc(args, func(arg string) bool { return w.isOther(arg, path) }) {
+				return false
+			}
+			continue
+		case "cat", "head", "tail":
+			isFile := func(arg string) bool { return !strings.HasPrefix(arg, "-") && strings.Trim(arg, "+0123456789") != "" }
+			if slices.ContainsFunc(args, func(arg string) bool { return isFile(arg) && !wordNames(cleanWord(w.repo, arg), path) }) {
+				return false
+			}
+			continue
+		case "mv", "cp": // of a file that the command makes
+			if len(args) != 2 || !strings.Contains(command, ">"+args[0]) && !strings.Contains(command, "> "+args[0]) {
+				return false
+			}
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// isOther reports whether an argument names an existing file that isn't the one with the path.
+func (w *Work) isOther(arg, path string) bool {
+	full := filepath.FromSlash(arg)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(w.repo.Root, full)
+	}
+	_, err := os.Lstat(full)
+	return err == nil && !wordNames(cleanWord(w.repo, arg), path)
+}
+
+// isExplained reports whether each word of a line is one of the file, or one of the commands, which
+// may be a part of it.
+func isExplained(line string, own, kept map[string]bool) bool {
+	for word := range textWords(line) {
+		found := own[word] || kept[word]
+		for part := range own {
+			const least = 4 // shorter parts occur by chance
+			if found = found || len(part) >= least && strings.Contains(word, part); found {
+				break
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// isEdited reports whether a line has most words of a line that was replaced: a command may have
+// edited it.
+func isEdited(line string, was, is map[string]bool) bool {
+	has, n := map[string]bool{}, 0
+	for word := range textWords(line) {
+		has[word] = true
+		n++
+	}
+	for former := range was {
+		if is[former] {
+			continue
+		}
+		same := 0
+		for word := range textWords(former) {
+			if has[word] {
+				same++
+			}
+		}
+		if 2*same > n { //nolint:mnd // more than half
+			return true
+		}
+	}
+	return false
+}
+
+// lineSet returns the lines of a text without white space around them.
+func lineSet(text string) map[string]bool {
+	lines := map[string]bool{}
+	for line := range strings.Lines(text) {
+		lines[strings.TrimSpace(line)] = true
+	}
+	return lines
+}
+
+// textWords returns the words of a text: letters, digits and underscores.
+func textWords(text string) func(yield func(string) bool) {
+	return strings.FieldsFuncSeq(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
