@@ -14,8 +14,41 @@ import (
 )
 
 // Trees returns the trees of all metadata branches for reading: the local branch's first, then
-// those fetched from remotes. A checkpoint may be in any of them. The list may be empty.
+// those fetched from remotes. A checkpoint may be in any of them. The list may be empty. It lacks the
+// trees that a partial clone lacks: see AbsentTrees.
 func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
+	trees, err := branchTrees(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	absent, err := absentOf(ctx, repo, trees)
+	return slices.DeleteFunc(trees, func(tree git.OID) bool { return slices.Contains(absent, tree) }), err
+}
+
+// AbsentTrees returns the trees of metadata branches that a partial clone lacks, as one without any
+// trees does.
+func AbsentTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
+	trees, err := branchTrees(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return absentOf(ctx, repo, trees)
+}
+
+func absentOf(ctx context.Context, repo *git.Repo, trees []git.OID) (absent []git.OID, err error) {
+	if partial, err := repo.IsPartial(); err != nil || !partial {
+		return nil, err
+	}
+	for _, tree := range trees {
+		if _, err := repo.Tree(ctx, tree); errors.Is(err, git.ErrMissing) {
+			absent = append(absent, tree)
+		}
+	}
+	return absent, ctx.Err()
+}
+
+// branchTrees returns the trees of all metadata branches.
+func branchTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	refs, err := gitref.List(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
 	if err != nil {
 		return nil, err

@@ -20,6 +20,9 @@ const maxSkipped = 16 << 20
 // exceed 16 MiB. It calls yield for every existing object of at most 1 MiB, in the order of oids.
 // For thousands of objects it takes a fraction of the time of as many calls of Read.
 func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) error) error {
+	if !r.replaces() {
+		oids = slices.DeleteFunc(slices.Clone(oids), r.present.lacks)
+	}
 	for len(oids) > 0 {
 		n, err := readUntilLarge(ctx, r.processes, r.Format, oids, yield)
 		if err != nil {

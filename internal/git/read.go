@@ -49,7 +49,7 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 
 // readFile reads an object from the repository's files without a git process. It resolves object
 // names, HEAD, branches and the program's own refs, optionally with ^{commit} or with a path. The
-// error is ErrMissing for a missing ref or path, ErrTooMuch above limit bytes, and errAskGit for
+// error is ErrMissing for a missing ref or path and for an object that a partial clone lacks, ErrTooMuch above limit bytes, and errAskGit for
 // everything that is left to git: replaced objects, alternates, damaged objects, large packed ones
 // or many of them, and other names.
 func (r *Repo) readFile(spec string, limit int64) (Object, error) {
@@ -82,6 +82,9 @@ func (r *Repo) readStored(oid OID, limit int64) (Object, error) {
 	o, err := r.Loose.read(oid, limit)
 	if errors.Is(err, errAskGit) && !r.cat.running() {
 		o, err = r.packed.read(oid, limit)
+	}
+	if errors.Is(err, errAskGit) && r.present.lacks(oid) {
+		return Object{}, ErrMissing
 	}
 	return o, err
 }
@@ -134,6 +137,7 @@ func (r *Repo) readPath(root, path string, limit int64) (Object, error) {
 func (r *Repo) ReadLazily() error {
 	r.Loose.pending.discard()
 	r.packed.close()
+	r.present.reset(true)
 	return r.cat.fetchLazily()
 }
 
@@ -142,5 +146,6 @@ func (r *Repo) ReadLazily() error {
 func (r *Repo) Close() error {
 	r.Loose.pending.discard()
 	r.packed.close()
+	r.present.reset(false)
 	return r.cat.close()
 }

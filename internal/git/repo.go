@@ -41,6 +41,7 @@ type Repo struct {
 	processes *processes
 	replaces  func() bool // reports whether replace refs may exist
 	packed    packedObjects
+	present   presence
 	refs      refFiles
 	cat       catFile
 	trees     treeCache
@@ -100,7 +101,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		}
 		return w
 	}
-	r.packed.loose = r.Loose
+	r.packed.loose, r.present.loose = r.Loose, r.Loose
 	r.refs = refFiles{gitDir: r.GitDir, commonDir: r.CommonDir, format: r.Format, storage: r.RefStorage}
 	r.replaces = sync.OnceValue(r.refs.haveReplacements)
 	r.Config = &Config{repo: r}

@@ -148,7 +148,8 @@ func (f *fake) server() *mcpserver.Server {
 				return nil, errors.New("/elsewhere: not a git repository")
 			}
 			return &mcpserver.Project{
-				Root: at.Dir, Work: f, Store: f, Sessions: f, Settings: f.settings,
+				Missing: func(context.Context) string { return "" },
+				Root:    at.Dir, Work: f, Store: f, Sessions: f, Settings: f.settings,
 				History: func(ctx context.Context) (*index.Reader, error) { return index.Open(ctx, f.history) },
 				Blame: func(_ context.Context, of mcpserver.Lines) ([]mcpserver.Run, error) {
 					return f.runs, f.note("blame %+v", of)

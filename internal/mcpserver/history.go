@@ -59,6 +59,8 @@ type histories struct {
 	// More reports whether there are more turns, including those that did not fit.
 	More    bool              `json:"more"`
 	Instead map[string]string `json:"instead,omitempty"`
+	// Missing describes what this clone lacks, if no turn was found.
+	Missing string `json:"missing,omitempty"`
 }
 
 // historyTurn is a short description of a turn.
@@ -222,7 +224,7 @@ func (s *Server) history(ctx context.Context, c call, ask func(*index.Reader) (h
 			out.Turns = out.Turns[:len(out.Turns)-1]
 		}
 		if out.Turns == nil {
-			out.Turns = []historyTurn{}
+			out.Turns, out.Missing = []historyTurn{}, c.project.Missing(ctx)
 		}
 		return data(out)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -88,6 +89,8 @@ type Reason struct {
 	// More is set if some commands or a part of a text did not fit.
 	More   bool   `json:"more"`
 	Resume string `json:"resume,omitempty"`
+	// Missing describes what this clone lacks, if the author is unknown.
+	Missing string `json:"missing,omitempty"`
 }
 
 // check returns an error for invalid lines.
@@ -140,6 +143,8 @@ type blamed struct {
 	Authors []blamedLines `json:"authors"`
 	// Next is the first line that did not fit, 0 if all did.
 	Next int `json:"next,omitempty"`
+	// Missing describes what this clone lacks, if the author of a line is unknown.
+	Missing string `json:"missing,omitempty"`
 }
 
 // blamedLines holds all lines of a writer.
@@ -169,9 +174,16 @@ func (s *Server) historyBlame(ctx context.Context, c call, in historyBlameInput)
 			shortWriter(r.Writer)
 		}
 		n := sort.Search(min(len(runs), maxRuns), func(n int) bool { return tokens(blamedOf(lines, runs, n+1)) > historyTokens })
-		return data(blamedOf(lines, runs, n))
+		out := blamedOf(lines, runs, n)
+		if slices.ContainsFunc(runs[:n], func(r Run) bool { return r.Writer.Kind == unknownWriter }) {
+			out.Missing = c.project.Missing(ctx)
+		}
+		return data(out)
 	})
 }
+
+// unknownWriter is the kind of a writer who isn't recorded.
+const unknownWriter = "unknown"
 
 // blamedOf returns the first n runs, grouped by writer.
 func blamedOf(of Lines, runs []Run, n int) blamed {
@@ -258,6 +270,9 @@ func (s *Server) historyWhy(ctx context.Context, c call, in historyWhyInput) (re
 			return nil, err
 		}
 		out.fit()
+		if out.Writer.Kind == unknownWriter {
+			out.Missing = c.project.Missing(ctx)
+		}
 		return data(out)
 	})
 }

@@ -66,8 +66,10 @@ type Project struct {
 	// or of a commit. A path outside of the worktree is an error.
 	Blame func(ctx context.Context, lines Lines) ([]Run, error)
 	Why   func(ctx context.Context, q Question) (Reason, error)
-	Log   *slog.Logger
-	Close func() error
+	// Missing describes what this clone lacks, with the commands that fetch it; "" if nothing.
+	Missing func(ctx context.Context) string
+	Log     *slog.Logger
+	Close   func() error
 }
 
 // Work is the part of package savedcontext that the tools use.

@@ -89,6 +89,23 @@ func (r Reader) IsCut(commit git.OID) bool {
 	return err == nil && boundary[commit]
 }
 
+// LacksRecord reports whether a commit names checkpoints and this clone has the record of none of them.
+func (r Reader) LacksRecord(ctx context.Context, commit git.Commit) bool {
+	ids := checkpoint.IDsOf(commit)
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil || len(ids) == 0 {
+		return false
+	}
+	for _, id := range ids {
+		for _, tree := range trees {
+			if c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id); err == nil && !c.Absent {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // ErrBinary means that a file has no lines.
 var ErrBinary = errors.New("binary file")
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 )
@@ -69,7 +70,11 @@ func (r Reader) WhyCommit(ctx context.Context, commit git.Commit) (Reason, error
 	if err != nil {
 		return Reason{}, err
 	}
-	if !known {
+	switch {
+	case known:
+	case len(checkpoint.IDsOf(commit)) > 0 || r.IsCut(commit.OID): // what it names, or merges, is not here
+		author = Author{Kind: Unknown, Commit: commit.OID}
+	default:
 		author = Author{Kind: Person, Commit: commit.OID, Name: commit.Author.Name}
 	}
 	found := Reason{Commit: commit}

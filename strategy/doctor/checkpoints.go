@@ -90,6 +90,9 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 			What: "no commit here names " + count(len(ids), "checkpoint"),
 			Why:  "commits were dropped or squashed, or are in another clone; checkpoints stay",
 		}
+		if gitlog.IsShallow(cc.repo) {
+			f.Why, f.Hint = "this clone is shallow; checkpoints stay", "`git fetch --unshallow` gets the commits"
+		}
 		if auto {
 			f.Why = "their commits were dropped, or are in another clone"
 			remotes := cc.remotes(ctx)

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -17,46 +13,52 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
-// MissingOfCheckpoint returns the files that this clone lacks of the checkpoints whose ids begin
-// with prefix.
-func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) ([]git.OID, error) {
+// Missing describes what this clone lacks of checkpoints.
+type Missing struct {
+	Objects []git.OID
+	// Unknown reports that no branch with checkpoints has one of them.
+	Unknown bool
+}
+
+// MissingOfCheckpoint returns what this clone lacks of the checkpoints whose ids begin with prefix.
+func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) (Missing, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
-		return nil, err
+		return Missing{}, err
 	}
 	ids, err := book.find(ctx, prefix)
-	if err != nil {
-		return nil, err
+	if err != nil || len(ids) == 0 {
+		return Missing{Unknown: true}, err
 	}
 	return book.missing(ctx, ids, false)
 }
 
-// MissingOfCommit returns the files that this clone lacks of the checkpoints that the commit names.
-func (r Reader) MissingOfCommit(ctx context.Context, rev string) ([]git.OID, error) {
+// MissingOfCommit returns what this clone lacks of the checkpoints that the commit names.
+func (r Reader) MissingOfCommit(ctx context.Context, rev string) (Missing, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
-		return nil, err
+		return Missing{}, err
 	}
 	commit, err := r.Repo.Commit(ctx, rev)
 	if err != nil {
-		return nil, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+		return Missing{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
 	}
 	return book.missing(ctx, checkpoint.IDsOf(commit), false)
 }
 
-// MissingOfList returns the files that this clone lacks for a list of the branch's checkpoints.
-func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
+// MissingOfList returns what this clone lacks for a list of the branch's checkpoints.
+func (r Reader) MissingOfList(ctx context.Context) (Missing, error) {
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
-		return nil, err
+		return Missing{}, err
 	}
 	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
-		return nil, err
+		return Missing{}, err
 	}
 	commits, err := commitFinder{r.Repo}.branchCommits(ctx, branch)
 	if err != nil {
-		return nil, err
+		return Missing{}, err
 	}
 	ids, _ := idsOf(commits)
 	return book.missing(ctx, ids, true)
@@ -67,54 +69,50 @@ type Gap int
 
 // The gaps.
 const (
-	NoGap Gap = iota
-	// NoRecord means that commits name checkpoints, but no branch with checkpoints was fetched, as
-	// in a clone of a single branch.
-	NoRecord
+	// NoRecord means that no branch with checkpoints was fetched, as in a clone of a single branch,
+	// though commits name checkpoints, or may do so in a shallow clone.
+	NoRecord Gap = iota
 	// NoContents means that a partial clone lacks contents of checkpoints.
 	NoContents
 	// NoHistory means that a shallow clone lacks commits.
 	NoHistory
 )
 
-// Gap determines what this clone lacks, of several parts the first in the order of the constants.
-func (r Reader) Gap(ctx context.Context) (Gap, error) {
+// Gaps determines what this clone lacks, in the order of the constants.
+func (r Reader) Gaps(ctx context.Context) ([]Gap, error) {
 	trees, err := checkpoint.Trees(ctx, r.Repo)
 	if err != nil {
-		return NoGap, err
+		return nil, err
 	}
-	if len(trees) == 0 {
+	absent, err := checkpoint.AbsentTrees(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	var gaps []Gap
+	shallow := gitlog.IsShallow(r.Repo)
+	if len(trees)+len(absent) == 0 {
 		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
-		if err == nil && len(named) > 0 {
-			return NoRecord, nil
+		if shallow || err == nil && len(named) > 0 {
+			gaps = append(gaps, NoRecord)
 		}
 	}
 	incomplete, err := r.incomplete(ctx)
-	switch {
-	case err != nil:
-		return NoGap, err
-	case incomplete:
-		return NoContents, nil
-	case gitlog.IsShallow(r.Repo):
-		return NoHistory, nil
+	if err != nil {
+		return nil, err
 	}
-	return NoGap, nil
-}
-
-// IsPartial reports whether a repository is a partial clone, which has a pack with a .promisor file.
-func IsPartial(repo *git.Repo) (bool, error) {
-	packs, err := os.ReadDir(filepath.Join(repo.CommonDir, "objects", "pack"))
-	isMark := func(file os.DirEntry) bool { return strings.HasSuffix(file.Name(), ".promisor") }
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if incomplete || len(absent) > 0 {
+		gaps = append(gaps, NoContents)
 	}
-	return slices.ContainsFunc(packs, isMark), err
+	if shallow {
+		gaps = append(gaps, NoHistory)
+	}
+	return gaps, nil
 }
 
 // incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
 // partial clone.
 func (r Reader) incomplete(ctx context.Context) (bool, error) {
-	partial, err := IsPartial(r.Repo)
+	partial, err := r.Repo.IsPartial()
 	if err != nil || !partial {
 		return false, err
 	}
@@ -135,40 +133,43 @@ func (r Reader) incomplete(ctx context.Context) (bool, error) {
 
 // missing returns the blobs of the checkpoints that this clone lacks: all of them, or only those
 // that a list reads.
-func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) ([]git.OID, error) {
+func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (Missing, error) {
+	var found Missing
 	wanted := map[git.OID]bool{}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
 	for _, id := range ids {
+		known := false
 		for _, tree := range r.trees {
-			dir, found, err := gittree.Lookup(ctx, r.repo, tree, id.Dir())
+			dir, stored, err := gittree.Lookup(ctx, r.repo, tree, id.Dir())
 			if err != nil {
-				return nil, err
+				return found, err
 			}
-			if !found || dir.Mode != git.ModeTree {
+			if !stored || dir.Mode != git.ModeTree {
 				continue
 			}
+			known = true
 			args = append(args, string(dir.OID))
 			if err := r.addListed(ctx, wanted, dir.OID); err != nil {
-				return nil, err
+				return found, err
 			}
 			break
 		}
+		found.Unknown = found.Unknown || !known
 	}
 	if len(wanted) == 0 {
-		return nil, nil
+		return found, nil
 	}
 	out, err := r.repo.Run(ctx, args...)
 	if err != nil {
-		return nil, fmt.Errorf("find what is missing: %w", err)
+		return found, fmt.Errorf("find what is missing: %w", err)
 	}
-	var missing []git.OID
 	for line := range strings.Lines(string(out)) {
 		oid, isMissing := strings.CutPrefix(strings.TrimSpace(line), "?")
 		if isMissing && (!listed || wanted[git.OID(oid)]) {
-			missing = append(missing, git.OID(oid))
+			found.Objects = append(found.Objects, git.OID(oid))
 		}
 	}
-	return missing, nil
+	return found, nil
 }
 
 // addListed adds the files below a checkpoint's directory that a list reads.

@@ -29,6 +29,11 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	absent, err := checkpoint.AbsentTrees(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	r.absent = len(absent) > 0
 	var before []git.OID
 	if err := r.meta(ctx, treesKey, &before); err != nil {
 		return err

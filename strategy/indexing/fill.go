@@ -137,6 +137,8 @@ func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress
 		return err
 	}
 	switch {
+	case r.absent:
+		r.now.Packs = packs
 	case r.lacking == nil: // the checkpoints were not read
 	case len(r.lacking) > 0:
 		r.now.Packs = packs
@@ -160,6 +162,8 @@ type run struct {
 	// lacking are the checkpoints that are incomplete in this clone; nil if no checkpoints
 	// were read.
 	lacking map[checkpoint.ID]bool
+	// absent reports that this clone lacks whole trees of checkpoints.
+	absent bool
 }
 
 func (r *run) all(ctx context.Context) error {

@@ -119,12 +119,41 @@ func (q *question) nothing(ctx context.Context, text string) error {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	if gap, err := (explain.Reader{Repo: repo}).Gap(ctx); err == nil && gap != explain.NoGap { // `entire doctor` reports the error
-		what, hint := format.Gap(gap)
+	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 { // `entire doctor` reports the error
+		what, hint := format.Gaps(gaps)
 		q.app.Streams.Notef("Nothing was found here: %s.", what)
 		q.app.Streams.Hint(hint)
 	} else {
 		q.app.Streams.Notef("%s", text)
+	}
+	return ctx.Err()
+}
+
+// hintWithGaps calls format.HintWithGaps for this repository.
+func (q *question) hintWithGaps(ctx context.Context, hint string) string {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return hint
+	}
+	defer func() { _ = repo.Close() }()
+	return format.HintWithGaps(ctx, repo, hint)
+}
+
+// noteMissing prints a note if a partial clone lacks contents of checkpoints, which may contain more
+// than was found.
+func (q *question) noteMissing(ctx context.Context) error {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	if partial, err := repo.IsPartial(); err != nil || !partial {
+		return ctx.Err()
+	}
+	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoContents) {
+		what, hint := format.Gaps([]explain.Gap{explain.NoContents})
+		q.app.Streams.Notef("Not everything is shown: %s.", what)
+		q.app.Streams.Hint(hint)
 	}
 	return ctx.Err()
 }

@@ -109,7 +109,7 @@ func (l *log) run(ctx context.Context) error {
 		text += "\nThere are more: --limit lists more of them.\n"
 	}
 	l.shown(text)
-	return nil
+	return l.noteMissing(ctx)
 }
 
 // entry is a turn in the list.

@@ -120,7 +120,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	})
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
 		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
-			"name a range as git log takes it, such as main..HEAD")
+			c.hintWithGaps(ctx, "name a range as git log takes it, such as main..HEAD"))
 	}
 	if err != nil {
 		return err

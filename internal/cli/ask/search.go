@@ -136,7 +136,7 @@ func (s *search) run(ctx context.Context, text string) error {
 		fmt.Fprintf(&b, "%d more: --limit shows more of them.\n", found.More)
 	}
 	s.shown(b.String())
-	return nil
+	return s.noteMissing(ctx)
 }
 
 // hit prints a hit in three lines: the time and the prompt; the excerpt; the session, by its short id,

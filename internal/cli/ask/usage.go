@@ -116,7 +116,7 @@ func (u *usage) run(ctx context.Context) error {
 		return u.nothing(ctx, "No tokens are recorded.")
 	}
 	u.print(&table, members, &total, unpriced, more)
-	return nil
+	return u.noteMissing(ctx)
 }
 
 // addUp returns the members of the group with their sums, the total, and the tokens of

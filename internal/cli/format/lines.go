@@ -16,7 +16,17 @@ const gitUsage = 129
 
 // LinesError converts an error of finding the authors of lines into one for the user, with a hint
 // or "". It returns other errors unchanged.
-func LinesError(err error, rev, path string) (hint string, said error) {
+func LinesError(repo *git.Repo, err error, rev, path string) (hint string, said error) {
+	hint, said = linesError(err, rev, path)
+	_, isExit := errors.AsType[*git.ExitError](err)
+	partial, failed := repo.IsPartial()
+	if failed == nil && partial && (isExit && hint == "" || errors.Is(err, git.ErrMissing)) {
+		return "`git fetch --refetch --no-filter` fetches them", errors.New("contents of the file's history are not in this partial clone")
+	}
+	return hint, said
+}
+
+func linesError(err error, rev, path string) (hint string, said error) {
 	exit, isExit := errors.AsType[*git.ExitError](err)
 	shown := Path(path)
 	const naming = "a revision is named as git does it: HEAD~2, a branch, the beginning of an id"

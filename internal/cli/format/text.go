@@ -5,6 +5,7 @@
 package format
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/explain"
@@ -178,18 +180,34 @@ func AbsentHint(checkpoint string) string {
 // DeepenHint is the hint if a shallow clone lacks commits.
 const DeepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
 
-// Gap describes what a clone lacks, with the command that fetches it.
-func Gap(gap explain.Gap) (what, hint string) {
-	switch gap {
-	case explain.NoRecord:
-		return "commits name checkpoints, but this clone has no branch with checkpoints", "`entire explain --fetch` fetches it"
-	case explain.NoContents:
-		return "contents of checkpoints are missing from this clone", "`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all"
-	case explain.NoHistory:
-		return "this clone is shallow", DeepenHint
-	case explain.NoGap:
+// Gaps describes what a clone lacks, with the commands that fetch it.
+func Gaps(gaps []explain.Gap) (what, hint string) {
+	var lacks, fetches []string
+	for _, gap := range gaps {
+		switch gap {
+		case explain.NoRecord:
+			lacks = append(lacks, "the branch with checkpoints is not in this clone")
+			fetches = append(fetches, "`entire explain --fetch` fetches it, if the remote has one")
+		case explain.NoContents:
+			lacks = append(lacks, "contents of checkpoints are missing from this clone")
+			fetches = append(fetches, "`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
+		case explain.NoHistory:
+			lacks = append(lacks, "this clone is shallow")
+			fetches = append(fetches, DeepenHint)
+		}
 	}
-	return "", ""
+	return strings.Join(lacks, ", and "), strings.Join(fetches, "; ")
+}
+
+// HintWithGaps returns the hint for something that wasn't found: if the clone has gaps, what they are,
+// with the commands that fetch it; else the given hint.
+func HintWithGaps(ctx context.Context, repo *git.Repo, hint string) string {
+	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+	if err != nil || len(gaps) == 0 { // `entire doctor` reports the error
+		return hint
+	}
+	what, fetch := Gaps(gaps)
+	return what + ": " + fetch
 }
 
 // LineWidth is the maximum width of a text of unknown origin.

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // checking is one run of check.
@@ -89,7 +90,7 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	})
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
 		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
-			"name a range as git log takes it, such as origin/main..HEAD; a CI job may have to fetch it first")
+			format.HintWithGaps(ctx, repo, "name a range as git log takes it, such as origin/main..HEAD; a CI job may have to fetch it first"))
 	}
 	if err != nil {
 		return err
@@ -104,6 +105,11 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 		}
 	} else {
 		c.PageText(func(w ui.Streams) { printProblems(w, &result) })
+	}
+	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
+		what, hint := format.Gaps(gaps)
+		c.Streams.Notef("There may be more to check: %s.", what)
+		c.Streams.Hint(hint)
 	}
 	if len(result.Problems) > 0 {
 		return app.ErrFailed

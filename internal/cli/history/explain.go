@@ -142,10 +142,17 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
 	if opts.fetch {
-		if gap, err := e.reader.Gap(ctx); err == nil && gap == explain.NoRecord {
+		if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoRecord) {
 			if err := e.FetchRecord(ctx, repo); err != nil {
 				return err
 			}
+		}
+		trees, err := checkpoint.AbsentTrees(ctx, repo)
+		if err == nil && len(trees) > 0 {
+			err = e.FetchObjects(ctx, repo, trees)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if opts.what != "" {
@@ -157,22 +164,9 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		}
 	}
 	if opts.fetch {
-		var missing []git.OID
-		switch {
-		case e.opts.checkpoint != "":
-			missing, err = e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
-		case e.opts.commit != "":
-			missing, err = e.reader.MissingOfCommit(ctx, e.opts.commit)
-		default:
-			missing, err = e.reader.MissingOfList(ctx)
-		}
-		if err == nil && len(missing) > 0 {
-			err = e.FetchObjects(ctx, repo, missing)
-		}
-		if err != nil {
+		if err := e.fetch(ctx); err != nil {
 			return err
 		}
-		e.found = nil
 	}
 	switch {
 	case e.opts.checkpoint != "":
@@ -181,6 +175,33 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return e.commit(ctx)
 	}
 	return e.list(ctx)
+}
+
+// fetch fetches what is missing of the checkpoints to show. If no branch here has one of them, it
+// fetches the branch again, which `git fetch` doesn't update in a clone of a single branch.
+func (e *explaining) fetch(ctx context.Context) error {
+	repo, find := e.reader.Repo, e.reader.MissingOfList
+	switch {
+	case e.opts.checkpoint != "":
+		find = func(ctx context.Context) (explain.Missing, error) {
+			return e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
+		}
+	case e.opts.commit != "":
+		find = func(ctx context.Context) (explain.Missing, error) {
+			return e.reader.MissingOfCommit(ctx, e.opts.commit)
+		}
+	}
+	missing, err := find(ctx)
+	if err == nil && missing.Unknown {
+		if err = e.FetchRecord(ctx, repo); err == nil {
+			missing, err = find(ctx)
+		}
+	}
+	if err == nil && len(missing.Objects) > 0 {
+		err = e.FetchObjects(ctx, repo, missing.Objects)
+	}
+	e.found = nil
+	return err
 }
 
 func (e *explaining) options() explain.Options {
@@ -219,7 +240,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return explainError(err)
+		return e.explained(ctx, err)
 	}
 	if e.opts.raw {
 		return e.copy(ctx, d)
@@ -238,7 +259,7 @@ func (e *explaining) commit(ctx context.Context) error {
 	o.Lines = !e.opts.json && !e.opts.raw
 	of, err := e.reader.Commit(ctx, e.opts.commit, o)
 	if err != nil {
-		return explainError(err)
+		return e.explained(ctx, err)
 	}
 	if e.opts.raw && len(of.Checkpoints) > 0 {
 		return e.copy(ctx, of.Checkpoints[len(of.Checkpoints)-1])
@@ -285,7 +306,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		b.WriteString(x.checkpoint(d))
 	}
 	if n := len(of.Missing); n > 1 {
-		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` gets them if the remote has them\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
+		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing), fetchHint)
 	} else if n == 1 {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
 	}
@@ -315,8 +336,8 @@ func (e *explaining) countEdited(ctx context.Context, details []explain.Detail) 
 	return nil
 }
 
-// fetchHint is the hint if a commit's checkpoint is not stored here.
-const fetchHint = "it is not stored here: `entire explain --fetch`, or `git fetch`, gets it if the remote has it on entire/checkpoints/v1"
+// fetchHint is the hint if checkpoints that commits name are not stored here.
+const fetchHint = "`entire explain --fetch` fetches what the remote has on entire/checkpoints/v1"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d explain.Detail) error {
@@ -331,14 +352,15 @@ func (e *explaining) copy(ctx context.Context, d explain.Detail) error {
 	return err
 }
 
-func explainError(err error) error {
+// explained adds hints to the errors of reading checkpoints.
+func (e *explaining) explained(ctx context.Context, err error) error {
 	unknown, isUnknown := errors.AsType[*explain.NotFoundError](err)
 	ambiguous, isAmbiguous := errors.AsType[*explain.AmbiguousError](err)
 	switch {
 	case isUnknown && unknown.Kind == "checkpoint":
-		return app.WithHint(err, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit")
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit"))
 	case isUnknown:
-		return app.WithHint(err, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id")
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id"))
 	case isAmbiguous:
 		const most = 5
 		found := ambiguous.Found[:min(len(ambiguous.Found), most)]

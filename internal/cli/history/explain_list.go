@@ -66,7 +66,7 @@ func (e *explaining) list(ctx context.Context) error {
 		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + format.DeepenHint + "\n")
 	}
 	if n := len(l.Missing); n > 0 {
-		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` gets them if the remote has them\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
+		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing), fetchHint)
 	}
 	return e.show(b.String())
 }

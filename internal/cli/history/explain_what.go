@@ -25,7 +25,7 @@ func (e *explaining) resolve(ctx context.Context) error {
 		var err error
 		_, temporary, err = e.reader.Lookup(ctx, what)
 		if _, isUnknown := errors.AsType[*explain.NotFoundError](err); err != nil && !isUnknown {
-			return explainError(err)
+			return e.explained(ctx, err)
 		}
 		isCheckpoint = err == nil
 		temporary = temporary && isCheckpoint

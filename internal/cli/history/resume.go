@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
@@ -146,8 +145,8 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 			return err
 		}
 		r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
-		if gitlog.IsShallow(r.repo) {
-			r.Streams.Hint("this clone is shallow: " + format.DeepenHint)
+		if hint := format.HintWithGaps(ctx, r.repo, ""); hint != "" {
+			r.Streams.Hint(hint)
 		}
 		if r.opts.json {
 			return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))

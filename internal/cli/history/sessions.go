@@ -106,9 +106,6 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	if err := repo.ReadLazily(); err != nil {
-		return err
-	}
 	filter := sessions.Filter{Limit: opts.limit}
 	if opts.all {
 		filter.Limit = 0
@@ -142,8 +139,8 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		})
 	}
 	if len(list) == 0 {
-		if gap, err := (explain.Reader{Repo: repo}).Gap(ctx); err == nil && gap != explain.NoGap {
-			what, hint := format.Gap(gap)
+		if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
+			what, hint := format.Gaps(gaps)
 			a.Streams.Notef("No sessions are known here: %s.", what)
 			a.Streams.Hint(hint)
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
@@ -110,6 +111,7 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 		},
 		Blame: lines.blame, Why: lines.why,
+		Missing: func(ctx context.Context) string { return format.HintWithGaps(ctx, repo, "") },
 		Close: func() error {
 			err := h.finish(ctx)
 			_ = repo.Close()

@@ -50,7 +50,7 @@ func (m mcpLines) blame(ctx context.Context, of mcpserver.Lines) ([]mcpserver.Ru
 	}
 	f, err := m.reader.File(ctx, q)
 	if err != nil {
-		return nil, linesError(err, q)
+		return nil, m.linesError(err, q)
 	}
 	writers := map[*blame.Author]*mcpserver.Writer{}
 	var runs []mcpserver.Run
@@ -78,15 +78,17 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 			return mcpserver.Reason{}, fmt.Errorf("no commit %s", ui.Line(q.Commit, format.NameWidth))
 		}
 		w, err = m.reader.WhyCommit(ctx, commit)
+		err = m.linesError(err, gitblame.Request{})
 	case q.Text != "":
 		w, err = m.reader.WhyText(ctx, q.Text)
+		err = m.linesError(err, gitblame.Request{})
 	default:
 		lines, bad := m.request(q.Lines)
 		if bad != nil {
 			return mcpserver.Reason{}, bad
 		}
 		w, err = m.reader.WhyLines(ctx, lines)
-		err = linesError(err, lines)
+		err = m.linesError(err, lines)
 	}
 	if err != nil {
 		return mcpserver.Reason{}, err
@@ -129,7 +131,7 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 }
 
 // linesError returns the description of an error of lines for the model.
-func linesError(err error, q gitblame.Request) error {
-	_, said := format.LinesError(err, q.Rev, q.Path)
+func (m mcpLines) linesError(err error, q gitblame.Request) error {
+	_, said := format.LinesError(m.reader.Repo, err, q.Rev, q.Path)
 	return said
 }

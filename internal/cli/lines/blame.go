@@ -1,7 +1,9 @@
 package lines
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -72,7 +74,7 @@ EXIT STATUS
 					r.Streams.Printf("%s", porcelain(&f))
 					return nil
 				}
-				r.show(r.table(&f), opts.noPager)
+				r.show(r.table(cmd.Context(), &f), opts.noPager)
 				return nil
 			})
 		},
@@ -96,7 +98,7 @@ const (
 )
 
 // table returns the lines of the file, group by group.
-func (r *reading) table(f *blame.File) string {
+func (r *reading) table(ctx context.Context, f *blame.File) string {
 	who, why := 0, 0
 	for _, l := range f.Lines {
 		who = max(who, min(ui.Width(whose(l.Author)), whoseWidth))
@@ -106,7 +108,8 @@ func (r *reading) table(f *blame.File) string {
 		width, _ := r.Streams.Size()
 		why = max(leastAbout, min(why, width/halfScreen-who-len("a1b2c3d    1234 ")))
 	}
-	cut := false // whether lines may be older than their commits
+	cut := false                  // whether lines may be older than their commits
+	lacking := map[git.OID]bool{} // whether the record of a commit with unknown lines is not here
 	number := 1
 	if n := len(f.Lines); n > 0 {
 		number = len(strconv.Itoa(f.Lines[n-1].Number))
@@ -121,7 +124,10 @@ func (r *reading) table(f *blame.File) string {
 		if i > 0 && last+1 != l.Number {
 			b.WriteString("...\n")
 		}
-		cut = cut || l.Author.Kind == blame.Unknown && r.reader.IsCut(l.Commit)
+		if _, known := lacking[l.Commit]; l.Author.Kind == blame.Unknown && !known {
+			cut = cut || r.reader.IsCut(l.Commit)
+			lacking[l.Commit] = r.reader.LacksRecord(ctx, f.Commits[l.Commit])
+		}
 		group := [...]string{commitName(l.Commit), whose(l.Author), ui.Line(about(f, l.Author), why)}
 		oid, name, text := group[0], group[1], group[2]
 		if group == before && l.Number == last+1 {
@@ -145,6 +151,10 @@ func (r *reading) table(f *blame.File) string {
 	}
 	if cut {
 		b.WriteString("\nUnknown lines may be older than their commit: this clone is shallow.\n  hint: " + format.DeepenHint + "\n")
+	}
+	maps.DeleteFunc(lacking, func(_ git.OID, lacks bool) bool { return !lacks })
+	if n := len(lacking); n > 0 {
+		fmt.Fprintf(&b, "\nThe checkpoints of %s with unknown lines are not in this clone.\n  hint: %s\n", ui.Plural(n, "commit"), fetchHint)
 	}
 	return b.String()
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/blame"
-	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // reading is one run of a command.
@@ -62,12 +61,7 @@ func (r *reading) rev(given string) string {
 
 // explained adds hints to the errors of blame.
 func (r *reading) explained(err error, rev, path string) error {
-	hint, said := format.LinesError(err, rev, path)
-	_, isExit := errors.AsType[*git.ExitError](err)
-	partial, failed := explain.IsPartial(r.reader.Repo)
-	if failed == nil && partial && (isExit && hint == "" || errors.Is(err, git.ErrMissing)) {
-		return app.WithHint(errors.New("contents of the file's history are not in this partial clone"), "`git fetch --refetch --no-filter` fetches them")
-	}
+	hint, said := format.LinesError(r.reader.Repo, err, rev, path)
 	if hint == "" {
 		return said
 	}

@@ -57,7 +57,7 @@ EXIT STATUS
 				if opts.json {
 					return r.Streams.JSON(newWhyJSON(r.reader.Repo, found, opts.full))
 				}
-				r.show(r.whyText(found, opts.full), opts.noPager)
+				r.show(r.whyText(cmd.Context(), found, opts.full), opts.noPager)
 				return nil
 			})
 		},
@@ -90,14 +90,16 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 	}
 	if !strings.HasPrefix(what, "-") && !strings.ContainsAny(what, " \t\n") {
 		if commit, err := r.reader.Repo.Commit(ctx, what+"^{commit}"); err == nil {
-			return r.reader.WhyCommit(ctx, commit)
+			found, err := r.reader.WhyCommit(ctx, commit)
+			return found, r.explained(err, "", "")
 		}
 	}
 	found, err := r.reader.WhyText(ctx, what)
 	if errors.Is(err, blame.ErrNoText) {
-		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(what), format.LineWidth)), "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD")
+		hint := "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD"
+		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(what), format.LineWidth)), format.HintWithGaps(ctx, r.reader.Repo, hint))
 	}
-	return found, err
+	return found, r.explained(err, "", "")
 }
 
 // place is a range of lines of a file, from 1. from is 0 if the range is invalid.
@@ -143,7 +145,10 @@ const (
 	longestText, mostAfter = 600, 6
 )
 
-func (r *reading) whyText(w blame.Reason, full bool) string {
+// fetchHint is the hint if the checkpoint of a commit is not in this clone.
+const fetchHint = "`entire explain --commit ID --fetch` fetches it, if the remote has it"
+
+func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string {
 	var b strings.Builder
 	fact := func(name, text string) {
 		if text != "" {
@@ -175,7 +180,11 @@ func (r *reading) whyText(w blame.Reason, full bool) string {
 	switch s.Author.Kind {
 	case blame.Unknown:
 		if r.reader.IsCut(w.Commit.OID) {
-			b.WriteString("\nIt may be older: this clone is shallow, and lacks the commits before this one.\n  hint: " + format.DeepenHint + "\n")
+			b.WriteString("\nNot recorded here, and it may be older: this clone is shallow, and lacks the commits before this one.\n  hint: " + format.DeepenHint + "\n")
+			return b.String()
+		}
+		if r.reader.LacksRecord(ctx, w.Commit) {
+			b.WriteString("\nThe checkpoint that the commit names is not in this clone.\n  hint: " + fetchHint + "\n")
 			return b.String()
 		}
 		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
