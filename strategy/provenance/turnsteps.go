@@ -125,12 +125,18 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 				}
 			case i == 0 && able == unreached:
 				t.add(path, *st.Before, st, t.others())
+			case i == 0 && able == reached:
+				before, ok := t.contentBefore(ctx, path, known)
+				if explained, judged := work.Explained(commands, path, before, *st.Before); ok && judged {
+					t.split(path, explained, *st.Before, st)
+				}
 			case i > 0 && able == unreached:
 				t.add(path, *last, from, t.made)
 				t.add(path, *st.Before, st, t.others())
 			case i > 0 && able == reached:
 				t.add(path, *last, from, t.made)
-				t.explain(path, commands, *last, *st.Before, st)
+				explained, _ := work.Explained(commands, path, *last, *st.Before)
+				t.split(path, explained, *st.Before, st)
 			}
 		}
 		last, from = st.After, st
@@ -169,11 +175,10 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 	}
 }
 
-// explain adds the steps of commands that gave a file a content, and of others who may have written
-// some of its lines.
-func (t *turnSides) explain(path string, commands []string, before, now string, at *transcript.FileState) {
-	explained, judged := t.turn.Work.Explained(commands, path, before, now)
-	if judged {
+// split adds the steps of commands that gave a file a content, and of others who may have written the
+// lines that explained, what Explained returned for it, doesn't have.
+func (t *turnSides) split(path, explained, now string, at *transcript.FileState) {
+	if explained != "" {
 		t.add(path, explained, at, t.made)
 	}
 	if explained != now {
