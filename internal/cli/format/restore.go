@@ -121,3 +121,17 @@ func RestoreStage(stage string) string {
 	}
 	return stage
 }
+
+// AutoFailures describes the failed attempts of an automatic checkpoint in a store since the last
+// that succeeded, or the error of reading them; empty if there are none.
+func AutoFailures(store *bands.Store, now time.Time) string {
+	failed, err := store.AutoFailures()
+	switch {
+	case err != nil:
+		return err.Error()
+	case failed.Count == 0:
+		return ""
+	}
+	return fmt.Sprintf("%s of an automatic checkpoint failed since %s, the last %s: %s", ui.Plural(failed.Count, "attempt"),
+		ui.Since(now, failed.First), ui.Ago(now, failed.Last), ui.Line(failed.Error, LineWidth*2))
+}

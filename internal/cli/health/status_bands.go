@@ -67,6 +67,9 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 			Hint: "the next snapshot repairs what is still in the tree: `entire fs checkpoint create`, then `entire fs verify`",
 		})
 	}
+	if text := format.AutoFailures(store, a.Now()); text != "" {
+		r.Notes = append(r.Notes, app.Note{Code: "auto-failed", Message: text, Hint: "`entire fs checkpoint --auto` tries again"})
+	}
 	r.Snapshots.Missed = format.NotNil(rec.Snapshots().Requests.Missed())
 	if !r.Snapshots.Enabled {
 		return

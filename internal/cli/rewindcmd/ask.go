@@ -58,8 +58,10 @@ func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
 // confirmMove asks before an undo or redo of something old, and before a redo if files have changed
 // since the undo: the redo leaves them as they are, so that the tree becomes one that never existed.
 // Without a terminal it refuses. If nothing is asked, it prints what is taken back.
-func (r *rewinding) confirmMove(ctx context.Context, op history.Operation, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
-	about, old := r.past(ctx, op)
+func (r *rewinding) confirmMove(ctx context.Context, op history.Operation, past *rewind.Past,
+	look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options,
+) error {
+	about, old := describePast(r.Now(), past), isOld(r.Now(), past)
 	var since []string
 	if op == history.OpRedo && !r.opts.force {
 		planned, err := look(ctx, o)

@@ -17,6 +17,8 @@ type rewindPlanJSON struct {
 	AtWork      []atWorkJSON `json:"at_work"`
 	Turns       []turnJSON   `json:"turns"`
 	Committed   []string     `json:"committed"`
+	// TakesBack is what an undo or redo takes back.
+	TakesBack *pastJSON `json:"takes_back,omitempty"`
 }
 
 // keptJSON is a path of "kept", and the reason why it stays.
@@ -39,6 +41,9 @@ func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot, taken takenBack) re
 	}
 	for _, t := range taken.turns {
 		j.Turns = append(j.Turns, newTurnJSON(t))
+	}
+	if last := taken.past; last != nil {
+		j.TakesBack = &pastJSON{last.What, format.UTC(last.At), last.Commits, last.Moved, last.Interrupted}
 	}
 	for _, k := range p.KeptPaths {
 		j.KeptBecause = append(j.KeptBecause, keptJSON{k.Path, string(k.Why), k.Session})

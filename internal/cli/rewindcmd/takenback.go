@@ -20,6 +20,16 @@ import (
 type takenBack struct {
 	turns     []points.Turn // oldest first
 	committed []string      // the files whose committed content changes
+	past      *rewind.Past  // what an undo or redo takes back, if that is known
+}
+
+// pastJSON is what an undo or redo takes back.
+type pastJSON struct {
+	What        string    `json:"what"`
+	At          time.Time `json:"at"`
+	Commits     int       `json:"commits_since"`
+	Moved       bool      `json:"head_moved"`
+	Interrupted bool      `json:"interrupted"`
 }
 
 // turnJSON is a turn that a rewind takes back.
@@ -148,26 +158,31 @@ func (r *rewinding) unchanged(p points.Point) error {
 	return nil
 }
 
-// past returns what an undo or redo takes back, and whether that is old: more than ten minutes, or
-// from before a commit. It is empty if there is nothing, or if that can't be read: the operation
-// reports it.
-func (r *rewinding) past(ctx context.Context, op history.Operation) (about string, old bool) {
-	const recent = 10 * time.Minute
+// past returns what an undo or redo takes back, nil if there is nothing, or if that can't be read:
+// the operation reports it.
+func (r *rewinding) past(ctx context.Context, op history.Operation) *rewind.Past {
 	last, err := r.rec.Rewind().Rewinder.Last(ctx, op)
 	if err != nil {
-		return "", false
+		return nil
 	}
-	old = !last.Interrupted && (last.Commits > 0 || last.Moved || r.Now().Sub(last.At) > recent)
-	return describePast(r.Now(), last, op), old
+	if op == history.OpRedo && !last.Interrupted {
+		last.What = "undo of the " + last.What
+	}
+	return &last
 }
 
-// describePast describes what an undo or redo takes back, with its age.
-func describePast(now time.Time, last rewind.Past, op history.Operation) string {
-	what := "the " + last.What
-	if op == history.OpRedo {
-		what = "the undo of " + what
+// isOld reports whether an undo or redo needs a question: after more than ten minutes, or a commit.
+func isOld(now time.Time, last *rewind.Past) bool {
+	const recent = 10 * time.Minute
+	return last != nil && !last.Interrupted && (last.Commits > 0 || last.Moved || now.Sub(last.At) > recent)
+}
+
+// describePast describes what an undo or redo takes back, with its age; empty if it isn't known.
+func describePast(now time.Time, last *rewind.Past) string {
+	if last == nil {
+		return ""
 	}
-	since := ui.Ago(now, last.At)
+	what, since := "the "+last.What, ui.Ago(now, last.At)
 	switch {
 	case last.Interrupted:
 		what = "the interrupted " + last.What

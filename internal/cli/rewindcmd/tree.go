@@ -48,13 +48,14 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 	if err != nil {
 		return err
 	}
+	past := r.past(ctx, op)
 	if r.opts.preview {
-		if about, _ := r.past(ctx, op); about != "" {
-			r.Streams.Notef("%s", about)
+		if past != nil {
+			r.Streams.Notef("%s", describePast(r.Now(), past))
 		}
-		return r.previewStep(ctx, look, o)
+		return r.previewStep(ctx, past, look, o)
 	}
-	if err := r.confirmMove(ctx, op, look, o); err != nil {
+	if err := r.confirmMove(ctx, op, past, look, o); err != nil {
 		return err
 	}
 	began := r.Now()
@@ -81,7 +82,7 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 		line = "%s: files changed by %s, and not since, are restored from %s (%s)."
 	}
 	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], reverted, done.Name, format.Took(r.Now().Sub(began)))
-	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "", takenBack{})
+	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "", takenBack{past: past})
 	for _, t := range done.Conversations {
 		if t.Changed {
 			r.Streams.Notef("Restored the conversation: %s", t.Path)
@@ -94,7 +95,7 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 }
 
 // previewStep prints what an undo or redo would change.
-func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+func (r *rewinding) previewStep(ctx context.Context, past *rewind.Past, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
 	var planned plan.Plan
 	err := r.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
 		o.Progress = format.ProgressOnly(reach)
@@ -105,7 +106,7 @@ func (r *rewinding) previewStep(ctx context.Context, look func(context.Context, 
 		return err
 	}
 	if r.opts.json {
-		return r.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
+		return r.Streams.JSON(newRewindPlanJSON(rewind.Plan{Plan: planned}, planned.Target, takenBack{past: past}))
 	}
 	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned}, nil)
 	convs, err := r.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)

@@ -2,12 +2,9 @@ package stores
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -200,7 +196,11 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 	}
 	due, err := takeAuto(ctx, f, s, opts)
 	if due && ctx.Err() == nil {
-		err = errors.Join(err, recordAuto(s, err))
+		failure := ""
+		if err != nil {
+			failure = access.Redact(err.Error())
+		}
+		err = errors.Join(err, s.RecordAuto(failure, s.Command.Now()))
 	}
 	if err != nil && app.CodeOf(f.Explain(err)) != app.ExitUsage {
 		err = app.WithCode(app.ExitFailure, f.Explain(err))
@@ -233,47 +233,4 @@ func takeAuto(ctx context.Context, f *access.Command, s *access.Selection, opts 
 		Causality: by,
 	})
 	return true, err
-}
-
-// autoFailures are the attempts of an automatic snapshot that failed since the last that succeeded.
-type autoFailures struct {
-	Count int       `json:"count"`
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
-	Error string    `json:"error"`
-}
-
-// autoFile is the file of a store with its autoFailures.
-const autoFile = "auto-failures.json"
-
-// readAutoFailures returns the recorded failures; none if the file is damaged.
-func readAutoFailures(s *access.Selection) (failed autoFailures, err error) {
-	data, err := disk.ReadFile(s.Path(autoFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return failed, nil
-	}
-	if err == nil && json.Unmarshal(data, &failed) != nil {
-		failed = autoFailures{}
-	}
-	return failed, err
-}
-
-// recordAuto records a failed attempt of an automatic snapshot, or forgets those before one that
-// succeeded.
-func recordAuto(s *access.Selection, attempt error) error {
-	failed, err := readAutoFailures(s)
-	switch {
-	case err != nil:
-		return err
-	case attempt == nil && failed.Count == 0:
-		return nil
-	case attempt == nil:
-		return disk.Remove(s.Path(autoFile))
-	}
-	now := s.Command.Now().UTC()
-	if failed.Count == 0 {
-		failed.First = now
-	}
-	failed.Count, failed.Last, failed.Error = failed.Count+1, now, access.Redact(attempt.Error())
-	return disk.WriteJSON(s.Path(autoFile), failed)
 }

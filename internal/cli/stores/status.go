@@ -110,15 +110,8 @@ func notes(s *access.Selection) []app.Note {
 			Code: "floor", Message: fmt.Sprintf("No automatic checkpoints are taken: %v.", err), Hint: "make room on the disk, or set bands.free_floor",
 		})
 	}
-	if failed, err := readAutoFailures(s); err != nil {
-		notes = append(notes, app.Note{Code: "auto-failed", Message: err.Error()})
-	} else if failed.Count > 0 {
-		notes = append(notes, app.Note{
-			Code: "auto-failed",
-			Message: fmt.Sprintf("%s of an automatic checkpoint failed since %s, the last %s: %s", ui.Plural(failed.Count, "attempt"),
-				ui.Since(s.Command.Now(), failed.First), ui.Ago(s.Command.Now(), failed.Last), ui.Line(failed.Error, 200)), //nolint:mnd // two lines
-			Hint: "`" + s.Command.Program + " checkpoint --auto` tries again",
-		})
+	if text := format.AutoFailures(s.Store, s.Command.Now()); text != "" {
+		notes = append(notes, app.Note{Code: "auto-failed", Message: text, Hint: "`" + s.Command.Program + " checkpoint --auto` tries again"})
 	}
 	if former := s.Entry.Former; former != "" {
 		notes = append(notes, app.Note{
