@@ -140,7 +140,6 @@ type shownTurn struct {
 	EndLine     int        `json:"end_line"`
 	Ended       string     `json:"ended"`
 	Files       int        `json:"files"`
-	Ignored     int        `json:"ignored"`
 	Added       int        `json:"added"`
 	Removed     int        `json:"removed"`
 	Tokens      usedTokens `json:"tokens"`
@@ -204,7 +203,6 @@ func (r *registers) shownAs(source string, t *shownTurn) {
 	r.reports(source, t.name()+" end", fmt.Sprint(t.EndLine, " ", t.Ended))
 	r.reports(source, t.name()+" tokens", t.total())
 	r.reports(source, t.name()+" changed", fmt.Sprintf("%d files, +%d -%d", t.Files, t.Added, t.Removed))
-	r.reports(source, t.name()+" ignored files", t.Ignored)
 }
 
 func (r *registers) gather() {
