@@ -233,7 +233,8 @@ func (t *turnSides) doubtful() Step {
 	return by
 }
 
-// add adds a step with a content of a file at a call's result, nil for a command's.
+// add adds a step with a content of a file at a call's result, or if that is nil, at
+// the end of the turn.
 func (t *turnSides) add(path, content string, at *transcript.FileState, by Step) {
 	blob, err := t.sp.Repo.WriteBlob([]byte(content))
 	if err != nil {
@@ -243,7 +244,7 @@ func (t *turnSides) add(path, content string, at *transcript.FileState, by Step)
 		t.at = at.Done().UTC()
 	}
 	by.At, by.Raw, by.Paths, by.Blobs = t.at, true, nil, nil
-	if by.At.After(t.made.At) {
+	if at == nil || by.At.After(t.made.At) {
 		by.At = t.made.At
 	}
 	by.add(path, blob)
