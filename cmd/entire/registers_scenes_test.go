@@ -197,12 +197,13 @@ func (r *registers) sceneRevert() {
 }
 
 func (r *registers) sceneCherryPick() {
-	r.Git("checkout", "-q", "-b", "picked")
+	branch := fmt.Sprintf("picked%d", r.number)
+	r.Git("checkout", "-q", "-b", branch)
 	r.turn(r.session("main"), "picked")
 	r.commit("to pick")
 	r.Git("checkout", "-q", "main")
 	r.scenePerson()
-	r.Git("cherry-pick", "picked")
+	r.Git("cherry-pick", branch)
 }
 
 func (r *registers) sceneSplitByFiles() {
