@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -44,16 +45,25 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Detail{}, err
 	}
-	commits := d.Commits
-	if len(commits) == 0 { // the author is the author of the checkpoint
-		// If it can't be read the author is unknown.
-		commits, _ = gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
-			"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
-	}
-	if len(commits) > 0 {
-		d.Author = commits[0].Author
-	}
+	d.Author = r.authorOf(ctx, id, d.Commits)
 	return d, ctx.Err()
+}
+
+// authorOf returns the author of the newest of a checkpoint's commits. If there is none, or it folds
+// the work of several checkpoints, it is the author of the checkpoint's first record, if known.
+func (r Reader) authorOf(ctx context.Context, id checkpoint.ID, commits []git.Commit) git.Signature {
+	if len(commits) > 0 && len(checkpoint.IDsOf(commits[0])) == 1 {
+		return commits[0].Author
+	}
+	recorded, err := gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id),
+		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
+	switch {
+	case err == nil && len(recorded) > 0:
+		return recorded[len(recorded)-1].Author
+	case len(commits) > 0:
+		return commits[0].Author
+	}
+	return git.Signature{}
 }
 
 // sessions reads the sessions of a checkpoint: first those that edited most of its files, unless

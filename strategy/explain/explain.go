@@ -55,8 +55,8 @@ type Detail struct {
 	Strategy string
 	Branch   string
 	Created  time.Time
-	// Author is the author of the newest commit, or of the checkpoint if there is no commit. It is
-	// zero if unknown.
+	// Author is the author of the newest commit, or of the checkpoint's first record if there is no
+	// commit or the commit folds several checkpoints. It is zero if unknown.
 	Author git.Signature
 	Files  []string
 	// Tokens is the total of all sessions' tokens for it, nil if it isn't known. Tokens of
