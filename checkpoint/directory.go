@@ -47,16 +47,16 @@ func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 
 // directoryAt reads the directory stored as a tree; "" is an empty directory.
 func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (directory, error) {
-	return directoryUnless(ctx, repo, tree, func(error) bool { return false })
+	return directoryUnless(ctx, source{repo: repo}, tree, func(error) bool { return false })
 }
 
 // directoryUnless is directoryAt, but leaves out metadata that can't be read because of an error
 // that ignore accepts.
-func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore func(error) bool) (d directory, err error) {
-	if d.entries, err = repo.Tree(ctx, tree); err != nil {
+func directoryUnless(ctx context.Context, from source, tree git.OID, ignore func(error) bool) (d directory, err error) {
+	if d.entries, err = from.repo.Tree(ctx, tree); err != nil {
 		return d, err
 	}
-	data, err := readEntry(ctx, repo, d.entries, metadataFile)
+	data, err := from.metadata(ctx, d.entries, maxEntry)
 	if d.absent = err != nil && ignore(err); err != nil && !d.absent {
 		return d, err
 	}
@@ -69,7 +69,7 @@ func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore f
 		if !ok || e.Mode != git.ModeTree {
 			continue
 		}
-		slot, size, err := readSlot(ctx, repo, index, e.OID, room)
+		slot, size, err := readSlot(ctx, from, index, e.OID, room)
 		if slot.absent = err != nil && ignore(err); err != nil && !slot.absent {
 			return d, fmt.Errorf("session %d: %w", index, err)
 		}
@@ -82,12 +82,12 @@ func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore f
 
 // readSlot reads the directory of a session. Its metadata may have at most room bytes; the size of
 // the metadata is returned.
-func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID, room int64) (slot slotDir, size int64, err error) {
+func readSlot(ctx context.Context, from source, index int, oid git.OID, room int64) (slot slotDir, size int64, err error) {
 	slot = slotDir{index: index, oid: oid}
-	if slot.entries, err = repo.Tree(ctx, oid); err != nil {
+	if slot.entries, err = from.repo.Tree(ctx, oid); err != nil {
 		return slot, 0, err
 	}
-	data, err := readEntryWithin(ctx, repo, slot.entries, metadataFile, min(room, maxEntry))
+	data, err := from.metadata(ctx, slot.entries, min(room, maxEntry))
 	if err != nil {
 		return slot, 0, err
 	}

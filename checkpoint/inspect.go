@@ -102,7 +102,7 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 		found.Lost, found.Missing = []string{"its directory is gone"}, []git.OID{dir}
 		return found, unlessMissing(err)
 	}
-	data, err := from.metadata(ctx, entries)
+	data, err := from.metadata(ctx, entries, maxEntry)
 	if err := unlessMissing(err); err != nil && !errors.Is(err, git.ErrTooMuch) {
 		return found, err
 	}
@@ -157,7 +157,7 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 		lost("the content of " + e.Name + " is gone")
 		i.Missing = append(i.Missing, e.OID)
 	}
-	data, err := from.metadata(ctx, entries)
+	data, err := from.metadata(ctx, entries, maxEntry)
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return nil // reported above
@@ -215,8 +215,7 @@ func covers(ctx context.Context, repo *git.Repo, dir, other git.OID, prefix stri
 	return true, nil
 }
 
-// source reads objects for an inspection: from metadata files read in advance, or from the
-// repository.
+// source reads metadata files: those that were read in advance, or from the repository.
 type source struct {
 	repo *git.Repo
 	// missing are objects that must not be requested: in a partial clone that makes git fail.
@@ -224,17 +223,18 @@ type source struct {
 	blobs   map[git.OID][]byte
 }
 
-// metadata returns the metadata file among the entries of a directory.
-func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, error) {
+// metadata returns the metadata file among the entries of a directory, nil if there is none. It
+// returns git.ErrTooMuch for one of more than limit bytes.
+func (s source) metadata(ctx context.Context, entries []git.TreeEntry, limit int64) ([]byte, error) {
 	if e, found := findEntry(entries, metadataFile); found {
 		if s.missing[e.OID] {
 			return nil, git.ErrMissing
 		}
-		if data, known := s.blobs[e.OID]; known {
+		if data, known := s.blobs[e.OID]; known && int64(len(data)) <= limit {
 			return data, nil
 		}
 	}
-	return readEntry(ctx, s.repo, entries, metadataFile)
+	return readEntryWithin(ctx, s.repo, entries, metadataFile, limit)
 }
 
 // prefetch reads the trees and metadata files of checkpoints, level by level. Unreadable objects are

@@ -59,15 +59,62 @@ func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
 	}
+	return readAvailable(ctx, source{repo: repo}, Located{id, entry.OID})
+}
+
+func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, error) {
 	missing := func(err error) bool { return errors.Is(err, git.ErrMissing) }
-	d, err := directoryUnless(ctx, repo, entry.OID, missing)
+	d, err := directoryUnless(ctx, from, at.Dir, missing)
 	if err == nil && d.absent && len(d.slots) == 0 {
 		err = git.ErrMissing
 	}
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", at.ID, err)
 	}
-	return d.checkpoint(id), nil
+	return d.checkpoint(at.ID), nil
+}
+
+// ReadAllAvailable calls yield in order for each of the checkpoints, as read by ReadAvailable from
+// the first of the trees that has it, or with the error. It returns the first error of yield. For
+// hundreds of checkpoints it takes a fraction of the time of as many calls of ReadAvailable.
+func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids []ID, yield func(ID, Checkpoint, error) error) error {
+	const together = 500 // the metadata of all checkpoints would not fit into memory
+	for part := range slices.Chunk(ids, together) {
+		found := make([]Located, len(part))
+		failed := make([]error, len(part))
+		for i, id := range part {
+			found[i], failed[i] = locate(ctx, repo, trees, id)
+		}
+		there := slices.DeleteFunc(slices.Clone(found), func(c Located) bool { return c.Dir == "" })
+		from, err := prefetch(ctx, repo, there, nil)
+		if err != nil { // read each by itself, to find the one that can't be read
+			from = source{repo: repo}
+		}
+		for i, at := range found {
+			var c Checkpoint
+			if failed[i] == nil {
+				c, failed[i] = readAvailable(ctx, from, at)
+			}
+			if err := yield(part[i], c, failed[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// locate finds a checkpoint in the first of the trees that has it.
+func locate(ctx context.Context, repo *git.Repo, trees []git.OID, id ID) (Located, error) {
+	for _, tree := range trees {
+		entry, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
+		if err != nil {
+			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+		}
+		if found && entry.Mode == git.ModeTree {
+			return Located{id, entry.OID}, nil
+		}
+	}
+	return Located{}, fmt.Errorf("read checkpoint %s: %w", id, ErrNotFound)
 }
 
 func (d *directory) checkpoint(id ID) Checkpoint {

@@ -15,8 +15,13 @@ type statements struct {
 	ids      map[string]map[string]int64 // ids of names, by table
 }
 
-// prepare returns a prepared statement. It begins a transaction if none is open.
+// prepare returns a prepared statement. It begins a transaction if none is open. The statement can
+// be run without ctx: a statement takes microseconds, and the driver would start a goroutine for it
+// that waits for ctx.
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !s.open {
 		if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return nil, explain(err)
@@ -40,7 +45,7 @@ func (s *statements) exec(ctx context.Context, query string, args ...any) (sql.R
 	if err != nil {
 		return nil, err
 	}
-	result, err := statement.ExecContext(ctx, args...)
+	result, err := statement.ExecContext(context.WithoutCancel(ctx), args...)
 	return result, explain(err)
 }
 
@@ -60,7 +65,7 @@ func (s *statements) row(ctx context.Context, query string, args []any, to ...an
 	if err != nil {
 		return false, err
 	}
-	err = statement.QueryRowContext(ctx, args...).Scan(to...)
+	err = statement.QueryRowContext(context.WithoutCancel(ctx), args...).Scan(to...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

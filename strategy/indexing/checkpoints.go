@@ -65,14 +65,8 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, s := range slots {
-		r.progress("checkpoints", int64(i), int64(len(slots)))
-		if err := r.slot(ctx, s); err != nil {
-			return err
-		}
-		if err := r.done(ctx); err != nil {
-			return err
-		}
+	if err := r.putSlots(ctx, slots); err != nil {
+		return err
 	}
 	return errors.Join(r.setMeta(ctx, treesKey, trees), r.setMeta(ctx, lackingKey, slices.Sorted(maps.Keys(r.lacking))))
 }
@@ -169,28 +163,24 @@ func recordedLines(m *checkpoint.SessionMeta) []fileLines {
 func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.ID) ([]slot, error) {
 	var slots []slot
 	first := map[string]int64{}
-	for i, id := range ids {
-		r.progress("metadata of checkpoints", int64(i), int64(len(ids)))
-		c, err := checkpoint.Checkpoint{}, checkpoint.ErrNotFound
-		for _, tree := range trees {
-			if c, err = checkpoint.ReadAvailable(ctx, r.Repo, tree, id); !errors.Is(err, checkpoint.ErrNotFound) {
-				break
-			}
-		}
+	done := int64(0)
+	err := checkpoint.ReadAllAvailable(ctx, r.Repo, trees, ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+		r.progress("metadata of checkpoints", done, int64(len(ids)))
+		done++
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return ctx.Err()
 		case errors.Is(err, checkpoint.ErrNotFound):
-			return nil, errReplaced
+			return errReplaced
 		case err != nil:
 			if errors.Is(err, git.ErrMissing) {
 				r.lacking[id] = true
 			}
 			r.skip(ctx, "checkpoint "+string(id), err)
-			continue
+			return nil
 		}
 		if err := r.w.Checkpoints.Drop(ctx, string(id)); err != nil {
-			return nil, err
+			return err
 		}
 		if c.Absent {
 			r.lacking[id] = true
@@ -214,6 +204,10 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			}
 			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, lines: recordedLines(&meta)})
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range slots {
 		slots[i].first = first[slots[i].session]
@@ -224,9 +218,9 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 	return slots, nil
 }
 
-// slot reads the part of a slot's transcript that the index lacks, and records which turns are
-// in the checkpoint.
-func (r *run) slot(ctx context.Context, s slot) error {
+// slot writes the part of a slot's transcript that the index lacks, which is read again unless it
+// was read from the place in the index, and records which turns are in the checkpoint.
+func (r *run) slot(ctx context.Context, s slot, read *reading) error {
 	agent := s.Meta.Agent
 	if !transcript.IsAgentName(agent) {
 		agent = ""
@@ -239,9 +233,9 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if err != nil {
 		return err
 	}
-	stored, err := segments.Unhashed(ctx, r.Repo, s.Dir)
-	if err != nil {
-		return r.skipped(ctx, s, err)
+	stored := read.stored
+	if read.err != nil && !read.whole {
+		return r.skipped(ctx, s, read.err)
 	}
 	had, _, err := r.w.FindSession(ctx, s.session)
 	if err != nil {
@@ -260,21 +254,12 @@ func (r *run) slot(ctx context.Context, s slot) error {
 	if covered && s.Meta.TranscriptLines > 0 {
 		return r.putPart(ctx, s, row, part)
 	}
-	// Read from the last turn that the index has of the session, if that is at the same line
-	// of this transcript, else all.
-	reader := storedReader{r.Repo, stored, &s.Meta}
-	var drafts []*turnDraft
-	lines, from := 0, 0
-	if total := s.Meta.TranscriptLines; at.Line > 0 && total > at.Line {
-		from = at.Line
-		drafts, lines, err = reader.span(ctx, segments.Span{From: from, Total: total})
+	if !read.whole || read.at.Line != at.Line || read.at.Key != at.Key {
+		read.transcript(ctx, r.Repo, &s, at) // it was read from another place
 	}
-	if err == nil && (from == 0 || len(drafts) == 0 || drafts[0].Key != at.Key) {
-		from = 0
-		drafts, lines, err = reader.span(ctx, segments.Span{})
-	}
-	if err != nil {
-		return r.skipped(ctx, s, err)
+	drafts, lines, from := read.drafts, read.lines, read.from
+	if read.err != nil {
+		return r.skipped(ctx, s, read.err)
 	}
 	ids, err := r.putTurns(ctx, s.session, row, drafts)
 	if err != nil {
@@ -367,24 +352,6 @@ func (r *run) skipped(ctx context.Context, s slot, err error) error {
 		return nil
 	}
 	return err
-}
-
-// storedReader reads the turns of a stored transcript.
-type storedReader struct {
-	repo   *git.Repo
-	stored segments.Transcript
-	meta   *checkpoint.SessionMeta
-}
-
-// span reads part of a transcript, and returns the number of the transcript's lines.
-func (sr storedReader) span(ctx context.Context, span segments.Span) (_ []*turnDraft, lines int, err error) {
-	t := turnReader{model: sr.meta.Model, known: sr.meta.FilesTouched}
-	err = sr.stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
-		t.line(line, n, 0)
-		lines = n + 1
-		return nil
-	})
-	return t.finished(), lines, err
 }
 
 // partOf returns the turns in a checkpoint's part of a transcript that was read whole. If the
