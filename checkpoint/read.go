@@ -78,17 +78,22 @@ func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, er
 // the first of the trees that has it, or with the error. It returns the first error of yield. For
 // hundreds of checkpoints it takes a fraction of the time of as many calls of ReadAvailable.
 func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids []ID, yield func(ID, Checkpoint, error) error) error {
-	const together = 500 // the metadata of all checkpoints would not fit into memory
+	const (
+		few      = 50  // are read as fast one by one
+		together = 500 // the metadata of all checkpoints would not fit into memory
+	)
 	for part := range slices.Chunk(ids, together) {
 		found := make([]Located, len(part))
 		failed := make([]error, len(part))
 		for i, id := range part {
 			found[i], failed[i] = locate(ctx, repo, trees, id)
 		}
-		there := slices.DeleteFunc(slices.Clone(found), func(c Located) bool { return c.Dir == "" })
-		from, err := prefetch(ctx, repo, there, nil)
-		if err != nil { // read each by itself, to find the one that can't be read
-			from = source{repo: repo}
+		from := source{repo: repo}
+		if len(part) > few {
+			there := slices.DeleteFunc(slices.Clone(found), func(c Located) bool { return c.Dir == "" })
+			if ahead, err := prefetch(ctx, repo, there, nil); err == nil { // else each is read by itself
+				from = ahead
+			}
 		}
 		for i, at := range found {
 			var c Checkpoint

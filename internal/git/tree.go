@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // TreeEntry is an entry of a tree.
@@ -43,21 +44,26 @@ func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
 
 func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
 	size := format.size()
-	entries := make([]TreeEntry, 0, len(data)/(size+20)+1)
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, 0)
-		if end < 0 || len(data) < end+1+size {
+	text := string(data) // names are parts of one string, as are ids: there are many small trees
+	entries := make([]TreeEntry, 0, len(text)/(size+20)+1)
+	ids := make([]byte, 0, cap(entries)*2*size)
+	for len(text) > 0 {
+		end := strings.IndexByte(text, 0)
+		if end < 0 || len(text) < end+1+size {
 			return nil, fmt.Errorf("entry %d is cut off", len(entries))
 		}
-		mode, name, ok := bytes.Cut(data[:end], []byte(" "))
-		bits, err := strconv.ParseUint(string(mode), 8, 32)
+		mode, name, ok := strings.Cut(text[:end], " ")
+		bits, err := strconv.ParseUint(mode, 8, 32)
 		if !ok || err != nil {
 			return nil, fmt.Errorf("entry %d has no mode", len(entries))
 		}
-		entries = append(entries, TreeEntry{
-			Mode: Mode(bits), Name: string(name), OID: OID(hex.EncodeToString(data[end+1 : end+1+size])),
-		})
-		data = data[end+1+size:]
+		entries = append(entries, TreeEntry{Mode: Mode(bits), Name: name})
+		ids = hex.AppendEncode(ids, data[len(data)-len(text)+end+1:][:size])
+		text = text[end+1+size:]
+	}
+	all := OID(ids)
+	for i := range entries {
+		entries[i].OID = all[i*2*size:][:2*size]
 	}
 	if !slices.IsSortedFunc(entries, CompareEntries) {
 		slices.SortStableFunc(entries, CompareEntries) // git fsck reports such a tree, git reads it

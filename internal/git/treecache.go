@@ -6,7 +6,7 @@ import (
 )
 
 // maxTreeEntries bounds the entries of all trees in memory.
-const maxTreeEntries = 200_000
+const maxTreeEntries = 100_000
 
 // treeCache keeps the entries of trees. Its methods are safe for concurrent use.
 type treeCache struct {

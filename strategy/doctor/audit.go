@@ -3,8 +3,11 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,7 +35,7 @@ type Audit struct {
 	MaxSize int64
 	// Fetch fetches objects that this clone lacks. If it is nil missing objects are a problem.
 	Fetch func(ctx context.Context, missing []git.OID) error
-	// Progress is called with the number of searched bytes and their total, unless it is nil.
+	// Progress is called with the number of examined checkpoints and their total, unless it is nil.
 	Progress func(done, total int64)
 }
 
@@ -68,7 +71,7 @@ type Audited struct {
 
 // Run checks the range. An error of git about the range is a *git.ExitError.
 func (a *Audit) Run(ctx context.Context) (Audited, error) {
-	run := &audit{Audit: a, seen: map[git.OID]bool{}, order: map[checkpoint.ID]int{}}
+	run := &audit{Audit: a, seen: map[[sha256.Size]byte]bool{}, order: map[checkpoint.ID]int{}, clean: cleanLines{seed: maphash.MakeSeed()}}
 	revs := a.Range
 	if len(revs) == 0 {
 		revs = []string{"HEAD"}
@@ -91,44 +94,77 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	if err != nil {
 		return Audited{}, err
 	}
-	for _, n := range run.names {
-		if err := run.checkpoint(ctx, trees, n); err != nil {
+	const together = 1000 // the files of all checkpoints would not fit into memory
+	for part := range slices.Chunk(run.names, together) {
+		if err := run.part(ctx, trees, part); err != nil {
 			return Audited{}, err
 		}
 	}
-	if err := run.measure(ctx); err != nil {
-		return Audited{}, err
-	}
-	for _, c := range run.checkpoints {
-		if err := run.whole(ctx, c); err != nil {
-			return Audited{}, err
-		}
-	}
-	err = run.search(ctx)
 	slices.SortStableFunc(run.result.Problems, func(x, y Problem) int {
 		return cmp.Or(run.order[x.Checkpoint]-run.order[y.Checkpoint], strings.Compare(x.Code, y.Code), strings.Compare(x.File, y.File))
 	})
-	return run.result, err
+	return run.result, nil
+}
+
+// part checks some of the checkpoints.
+func (a *audit) part(ctx context.Context, trees []git.OID, names []named) error {
+	a.checkpoints, a.files, a.missing = nil, nil, nil
+	for _, n := range names {
+		if err := a.find(ctx, trees, n); err != nil {
+			return err
+		}
+	}
+	dirs := make([]git.OID, len(a.checkpoints))
+	for i, c := range a.checkpoints {
+		dirs[i] = c.Dir
+	}
+	// Trees that can't be read are reported by list.
+	const few = 50
+	for level := 0; level < 2 && len(dirs) > few && a.Repo.PrefetchTrees(ctx, dirs) == nil; level++ {
+		var below []git.OID
+		for _, dir := range dirs {
+			entries, _ := a.Repo.Tree(ctx, dir)
+			for _, e := range entries {
+				if e.Mode == git.ModeTree {
+					below = append(below, e.OID)
+				}
+			}
+		}
+		dirs = below
+	}
+	for _, c := range a.checkpoints {
+		if err := a.list(ctx, c.named, c.Dir, ""); err != nil {
+			return err
+		}
+	}
+	if err := a.measure(ctx); err != nil {
+		return err
+	}
+	if err := a.whole(ctx, trees); err != nil {
+		return err
+	}
+	return a.search(ctx)
 }
 
 // audit is one run.
 type audit struct {
 	*Audit
 
-	result      Audited
-	names       []named
-	order       map[checkpoint.ID]int
+	result Audited
+	names  []named
+	order  map[checkpoint.ID]int
+	seen   map[[sha256.Size]byte]bool // the names of files, in bytes
+	clean  cleanLines
+	// Of the checkpoints that are being checked:
 	checkpoints []auditedCheckpoint
 	files       []auditedFile
-	seen        map[git.OID]bool
 	missing     map[git.OID]bool
 }
 
 // auditedCheckpoint is a checkpoint that exists in this clone.
 type auditedCheckpoint struct {
 	named
-
-	tree, dir git.OID
+	checkpoint.Located
 }
 
 // auditedFile is a file of a checkpoint, the first of those with the same content.
@@ -145,8 +181,8 @@ func (a *audit) found(n named, file string, f Finding) {
 	a.result.Problems = append(a.result.Problems, Problem{Finding: f, Commit: n.commit, Checkpoint: n.id, File: file})
 }
 
-// checkpoint finds a checkpoint and lists its files.
-func (a *audit) checkpoint(ctx context.Context, trees []git.OID, n named) error {
+// find finds a checkpoint.
+func (a *audit) find(ctx context.Context, trees []git.OID, n named) error {
 	for _, tree := range trees {
 		dir, found, err := gittree.Lookup(ctx, a.Repo, tree, n.id.Dir())
 		switch {
@@ -159,8 +195,8 @@ func (a *audit) checkpoint(ctx context.Context, trees []git.OID, n named) error 
 			continue
 		}
 		a.result.Checkpoints++
-		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, tree, dir.OID})
-		return a.list(ctx, n, dir.OID, "")
+		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, checkpoint.Located{ID: n.id, Dir: dir.OID}})
+		return nil
 	}
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning,
@@ -191,12 +227,22 @@ func (a *audit) list(ctx context.Context, n named, dir git.OID, prefix string) e
 			if err := a.list(ctx, n, e.OID, prefix+e.Name+"/"); err != nil {
 				return err
 			}
-		case !a.seen[e.OID]:
-			a.seen[e.OID] = true
+		case a.isNew(e.OID):
 			a.files = append(a.files, auditedFile{named: n, path: prefix + e.Name, oid: e.OID})
 		}
 	}
 	return nil
+}
+
+// isNew reports whether a file was not listed before.
+func (a *audit) isNew(oid git.OID) bool {
+	var name [sha256.Size]byte              // of SHA-1, too
+	_, _ = hex.Decode(name[:], []byte(oid)) // a tree has valid names
+	if a.seen[name] {
+		return false
+	}
+	a.seen[name] = true
+	return true
 }
 
 func absentFinding(what string) Finding {
@@ -249,7 +295,7 @@ func (a *audit) absent(ctx context.Context) (map[git.OID]bool, error) {
 	for part := range slices.Chunk(a.checkpoints, most) {
 		dirs := make([]string, len(part))
 		for i, c := range part {
-			dirs[i] = string(c.dir)
+			dirs[i] = string(c.Dir)
 		}
 		missing, _, err := objects(ctx, a.Repo, dirs...)
 		if err != nil {
@@ -269,39 +315,55 @@ func sizeText(size int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(size)/mib)
 }
 
-// whole checks that a checkpoint can be read and has transcripts.
-func (a *audit) whole(ctx context.Context, c auditedCheckpoint) error {
-	found, err := checkpoint.InspectDir(ctx, a.Repo, c.id, c.dir, a.missing)
+// whole checks that the checkpoints can be read and have transcripts.
+func (a *audit) whole(ctx context.Context, trees []git.OID) error {
+	located := make([]checkpoint.Located, len(a.checkpoints))
+	ids := make([]checkpoint.ID, len(a.checkpoints))
+	for i, c := range a.checkpoints {
+		located[i], ids[i] = c.Located, c.id
+	}
+	inspected, err := checkpoint.Inspect(ctx, a.Repo, located, a.missing)
 	if err != nil {
 		return err
 	}
+	for i := range inspected {
+		a.inspected(a.checkpoints[i].named, &inspected[i])
+	}
+	at := 0
+	return checkpoint.ReadAllAvailable(ctx, a.Repo, trees, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
+		n := a.checkpoints[at].named
+		at++
+		if err != nil || stored.Summary.Forgotten {
+			return ctx.Err() // reported above, or removed on purpose
+		}
+		for _, s := range stored.Sessions {
+			entries, err := a.Repo.Tree(ctx, s.Dir)
+			if err != nil || s.Meta.IsTask || len(segments.In(entries)) > 0 {
+				continue
+			}
+			a.found(n, strconv.Itoa(s.Index), Finding{
+				Code: NoTranscript, Severity: Warning, What: "the session has no transcript",
+				Why: "what was asked and done for this commit is not recorded",
+			})
+		}
+		return ctx.Err()
+	})
+}
+
+// inspected reports the damage of a checkpoint.
+func (a *audit) inspected(n named, found *checkpoint.Inspected) {
 	switch {
 	case len(found.Missing) > 0:
-		a.found(c.named, "", absentFinding(count(len(found.Missing), "file")+" of it not in this clone"))
+		a.found(n, "", absentFinding(count(len(found.Missing), "file")+" of it not in this clone"))
 	case len(found.Lost) > 0:
-		a.found(c.named, "", Finding{
+		a.found(n, "", Finding{
 			Code: DamagedCheckpoint, Severity: Error, What: "the checkpoint is damaged: " + strings.Join(found.Lost, "; "),
 			Why: "that part of the record can't be read", Hint: "`entire doctor --fix`, in a clone that has it whole, repairs the branch",
 		})
 	case found.Summary != "":
-		a.found(c.named, "", Finding{
+		a.found(n, "", Finding{
 			Code: CheckpointSummary, Severity: Error, What: "the checkpoint is damaged: " + found.Summary,
 			Why: "its branch, tokens and files as a whole are not known", Hint: "`entire doctor --fix` rebuilds its metadata",
 		})
 	}
-	stored, err := checkpoint.ReadAvailable(ctx, a.Repo, c.tree, c.id)
-	if err != nil || stored.Summary.Forgotten {
-		return ctx.Err() // reported above, or removed on purpose
-	}
-	for _, s := range stored.Sessions {
-		entries, err := a.Repo.Tree(ctx, s.Dir)
-		if err != nil || s.Meta.IsTask || len(segments.In(entries)) > 0 {
-			continue
-		}
-		a.found(c.named, strconv.Itoa(s.Index), Finding{
-			Code: NoTranscript, Severity: Warning, What: "the session has no transcript",
-			Why: "what was asked and done for this commit is not recorded",
-		})
-	}
-	return ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,10 +21,6 @@ import (
 // search searches all files that are in this clone for secrets. It reads files sequentially and
 // searches them concurrently.
 func (a *audit) search(ctx context.Context) error {
-	total := int64(0)
-	for _, f := range a.files {
-		total += f.size
-	}
 	var lock sync.Mutex // guards result
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -39,7 +36,7 @@ func (a *audit) search(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("read %s of checkpoint %s: %w", f.path, f.id, err), g.Wait())
 		}
 		g.Go(func() error {
-			secrets, err := secretsIn(ctx, a.Redact, f.path, object.Data)
+			secrets, err := a.secretsIn(ctx, f.path, object.Data)
 			if err != nil {
 				return err
 			}
@@ -48,7 +45,7 @@ func (a *audit) search(ctx context.Context) error {
 			a.result.Files++
 			a.result.Bytes += f.size
 			if a.Progress != nil {
-				a.Progress(a.result.Bytes, total)
+				a.Progress(int64(a.order[f.id])+1, int64(len(a.names)))
 			}
 			if len(secrets) > 0 {
 				var rules []string
@@ -72,7 +69,8 @@ func (a *audit) search(ctx context.Context) error {
 
 // secretsIn returns the secrets that the current rules mask in a file of a checkpoint. Lines of
 // transcripts and JSON documents are searched string by string, as in redaction.
-func secretsIn(ctx context.Context, r *redact.Redactor, path string, data []byte) ([]Secret, error) {
+func (a *audit) secretsIn(ctx context.Context, path string, data []byte) ([]Secret, error) {
+	r := a.Redact
 	if !strings.Contains(path, ".json") {
 		hits, err := r.CheckTextContext(ctx, string(data))
 		return placed(nil, hits, data, 1), err
@@ -85,13 +83,47 @@ func secretsIn(ctx context.Context, r *redact.Redactor, path string, data []byte
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
+		if a.clean.has(line) {
+			continue
+		}
 		hits, err := r.CheckLineContext(ctx, line)
 		if err != nil {
 			return nil, err
 		}
+		if len(hits) == 0 {
+			a.clean.add(line)
+		}
 		secrets = placed(secrets, hits, line, n)
 	}
 	return secrets, nil
+}
+
+// cleanLines remembers lines in which no secret was found: each checkpoint of a session has the lines
+// of those before. Its methods are safe for concurrent use.
+type cleanLines struct {
+	seed maphash.Seed
+
+	mu     sync.Mutex // guards hashes
+	hashes map[uint64]struct{}
+}
+
+func (c *cleanLines) has(line []byte) bool {
+	hash := maphash.Bytes(c.seed, line)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, found := c.hashes[hash]
+	return found
+}
+
+func (c *cleanLines) add(line []byte) {
+	const most = 1 << 18 // lines
+	hash := maphash.Bytes(c.seed, line)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hashes == nil || len(c.hashes) == most {
+		c.hashes = make(map[uint64]struct{})
+	}
+	c.hashes[hash] = struct{}{}
 }
 
 // placed appends the secrets of hits in a text that begins at a line.

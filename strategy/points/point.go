@@ -210,22 +210,29 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}
-	var points []Point
+	var linked []Point
+	var ids []checkpoint.ID
 	for _, c := range commits {
-		ids := checkpoint.IDsOf(c)
-		if len(ids) == 0 || len(points) == most {
-			continue
+		if named := checkpoint.IDsOf(c); len(named) > 0 {
+			id := named[len(named)-1]
+			linked = append(linked, Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id})
+			ids = append(ids, id)
 		}
-		id := ids[len(ids)-1]
-		p := Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
-		stored, err := checkpoint.ReadAvailable(ctx, pt.Repo, v1, id)
+	}
+	points, enough := make([]Point, 0, len(linked)), errors.New("enough points")
+	err = checkpoint.ReadAllAvailable(ctx, pt.Repo, []git.OID{v1}, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
+		if len(points) == most {
+			return enough
+		}
+		p := linked[0]
+		linked = linked[1:]
 		switch {
 		case errors.Is(err, git.ErrTooMuch), errors.Is(err, git.ErrMissing):
 			p.Unreadable = err.Error()
 			points = append(points, p)
-			continue
+			return nil
 		case err != nil:
-			continue // the trailer's checkpoint doesn't exist
+			return nil //nolint:nilerr // the trailer's checkpoint doesn't exist
 		case !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return !s.Absent }):
 			p.Unreadable = "the metadata of its sessions is not in this clone"
 		}
@@ -236,8 +243,12 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 			}
 		}
 		points = append(points, p)
+		return nil
+	})
+	if errors.Is(err, enough) {
+		err = nil
 	}
-	return points, nil
+	return points, err
 }
 
 // snapPoint is the point of a snapshot, and the checkpoints it is paired with.

@@ -83,8 +83,8 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 		audit.Fetch = func(ctx context.Context, missing []git.OID) error { return c.FetchObjects(ctx, repo, missing) }
 	}
 	var result doctor.Audited
-	err = c.Streams.Sized("Checking", func(reach func(string, ui.Amount)) (err error) {
-		audit.Progress = func(done, total int64) { reach("", ui.Amount{Bytes: done, Size: total}) }
+	err = c.Streams.Count("Checking, checkpoint", func(tick func(done, total int64)) (err error) {
+		audit.Progress = tick
 		result, err = audit.Run(ctx)
 		return err
 	})

@@ -49,9 +49,29 @@ func revList(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, er
 	if err != nil {
 		return nil, err
 	}
-	var commits []git.Commit
-	for line := range strings.Lines(string(out)) {
-		c, err := r.Commit(ctx, strings.TrimSuffix(line, "\n"))
+	oids := strings.Fields(string(out))
+	commits := make([]git.Commit, 0, len(oids))
+	const few = 100 // are read as fast one by one
+	if len(oids) > few {
+		many := make([]git.OID, len(oids))
+		for i, oid := range oids {
+			many[i] = git.OID(oid)
+		}
+		err := r.ReadMany(ctx, many, func(o git.Object) error {
+			c, err := git.ParseCommit(o)
+			if err == nil {
+				c.Note, err = r.Notes.Of(ctx, c.OID)
+			}
+			commits = append(commits, c)
+			return err
+		})
+		if err == nil && len(commits) == len(oids) {
+			return commits, nil
+		}
+		commits = commits[:0] // one can't be read, or is large
+	}
+	for _, oid := range oids {
+		c, err := r.Commit(ctx, oid)
 		if err != nil {
 			return nil, err
 		}
