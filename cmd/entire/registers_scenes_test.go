@@ -333,7 +333,7 @@ func (r *registers) sceneWithoutHooks() {
 }
 
 func (r *registers) sceneIgnored() {
-	r.Write(".gitignore", "*.log\nbuild/\n")
+	r.Write(".gitignore", fmt.Sprintf("*.log\nbuild/\n# scene %d\n", r.number))
 	r.commit("ignore files")
 	s := r.session("main")
 	r.asks(s, "build it")
