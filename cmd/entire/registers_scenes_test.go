@@ -86,9 +86,9 @@ func (r *registers) lines(name string, n int) string {
 }
 
 // commit commits all changes as a person.
-func (r *registers) commit(message string, args ...string) {
+func (r *registers) commit(message string) {
 	r.Git("add", "-A")
-	r.Git(append([]string{"commit", "-q", "-m", fmt.Sprintf("%s in scene %d", message, r.number)}, args...)...)
+	r.Git("commit", "-q", "-m", fmt.Sprintf("%s in scene %d", message, r.number))
 }
 
 func (r *registers) sceneOneTurn() {
@@ -142,7 +142,7 @@ func (r *registers) sceneDeletion() {
 	r.commit("before the deletion")
 	s := r.session("main")
 	r.asks(s, "delete lines")
-	s.Edit(r.named("long"), "line 1 of long in scene "+fmt.Sprint(r.number)+"\n", "")
+	s.Edit(r.named("long"), fmt.Sprintf("line 1 of long in scene %d\n", r.number), "")
 	s.Bash("rm " + r.named("gone"))
 	s.Stop()
 	r.commit("deletion")

@@ -97,10 +97,11 @@ func (r *registers) reports(source, fact string, value any) {
 }
 
 // asked runs a command that prints JSON, and returns it.
-func asked[T any](r *registers, args ...string) (v T) {
+func asked[T any](r *registers, args ...string) *T {
 	r.TB.Helper()
+	v := new(T)
 	text := r.Entire(args...)
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
 		r.TB.Fatalf("entire %q: %v\n%s", args, err, text)
 	}
 	return v

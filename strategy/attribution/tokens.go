@@ -156,7 +156,7 @@ func (t *texts) form(line int) int {
 		words := t.words(line)
 		key := make([]byte, 0, 4*len(words)) //nolint:mnd // bytes of a word's number
 		for _, word := range words {
-			key = binary.LittleEndian.AppendUint32(key, uint32(word)) //nolint:gosec // numbers of tokens are small
+			key = binary.LittleEndian.AppendUint32(key, uint32(word))
 		}
 		id, known := t.forms[string(key)]
 		if !known {

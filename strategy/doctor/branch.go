@@ -58,7 +58,7 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 	if !all && len(located) > recent {
 		if last, err := lastChanged(ctx, e.repo, b.tip.OID, located); err == nil {
 			located, b.partial = last, true
-			revs = []string{"--ignore-missing"}
+			revs = append(make([]string, 0, 1+len(last)), "--ignore-missing")
 			for _, c := range last {
 				revs = append(revs, string(c.Dir))
 			}

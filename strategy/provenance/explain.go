@@ -20,13 +20,11 @@ func (w *Work) Explained(commands []string, path, before, now string) (string, b
 	}
 	own := map[string]bool{}
 	for _, command := range commands {
-		switch w.reach([]string{command}, path) {
-		case unreached:
+		able := w.reach([]string{command}, path)
+		if able == unreached {
 			continue
-		case reachable:
-			return "", false
 		}
-		if !w.isLiteral(command, path) {
+		if able == reachable || !w.isLiteral(command, path) {
 			return "", false
 		}
 		for word := range textWords(command) {

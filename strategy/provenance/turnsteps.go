@@ -107,70 +107,100 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 	var last *string
 	var from *transcript.FileState
 	if len(states) == 0 {
-		if before, ok := t.contentBefore(ctx, path, known); ok {
-			last = &before
+		if work.reach(work.read().Commands(nil, nil, work.has), path) != reached {
+			return
 		}
+		before, ok := t.contentBefore(ctx, path, known)
+		if !ok {
+			return
+		}
+		last = &before
 	}
 	for i := range states {
 		st := &states[i]
-		foreign := st.Before != nil && (i > 0 && last != nil && *last != *st.Before || i == 0 && !t.isKnown(ctx, path, known, *st.Before))
-		if foreign {
-			commands := work.read().Commands(from, st, work.has)
-			able := work.reach(commands, path)
-			switch {
-			case i == 0 && able == unreached && len(t.made.Beside) == 0 && !t.made.Begun.IsZero():
-				if blob, err := t.sp.Repo.WriteBlob([]byte(*st.Before)); err == nil {
-					mark(&t.begun, path)
-					t.first.add(path, blob)
-				}
-			case i == 0 && able == unreached:
-				t.add(path, *st.Before, st, t.others())
-			case i == 0 && able == reached:
-				before, ok := t.contentBefore(ctx, path, known)
-				if explained, judged := work.Explained(commands, path, before, *st.Before); ok && judged {
-					t.split(path, explained, *st.Before, st)
-				}
-			case i > 0 && able == unreached:
-				t.add(path, *last, from, t.made)
-				t.add(path, *st.Before, st, t.others())
-			case i > 0 && able == reached:
-				t.add(path, *last, from, t.made)
-				explained, _ := work.Explained(commands, path, *last, *st.Before)
-				t.split(path, explained, *st.Before, st)
-			}
+		switch {
+		case st.Before == nil:
+		case i == 0:
+			t.beforeFirst(ctx, path, known, st)
+		case last != nil && *last != *st.Before:
+			t.between(path, *last, from, st)
 		}
 		last, from = st.After, st
 	}
-	if last == nil {
+	if last != nil {
+		t.afterLast(ctx, path, *last, from)
+	}
+}
+
+// beforeFirst adds the steps of a file before the turn's first edit of it.
+func (t *turnSides) beforeFirst(ctx context.Context, path string, known []Step, st *transcript.FileState) {
+	if t.isKnown(ctx, path, known, *st.Before) {
 		return
 	}
+	work := t.turn.Work
+	commands := work.read().Commands(nil, st, work.has)
+	switch able := work.reach(commands, path); {
+	case able == unreached && len(t.made.Beside) == 0 && !t.made.Begun.IsZero():
+		if blob, err := t.sp.Repo.WriteBlob([]byte(*st.Before)); err == nil {
+			mark(&t.begun, path)
+			t.first.add(path, blob)
+		}
+	case able == unreached:
+		t.add(path, *st.Before, st, t.others())
+	case able == reached:
+		before, ok := t.contentBefore(ctx, path, known)
+		if explained, judged := work.Explained(commands, path, before, *st.Before); ok && judged {
+			t.split(path, explained, *st.Before, st)
+		}
+	}
+}
+
+// between adds the steps of a file between two edits, of which the first left the content last.
+func (t *turnSides) between(path, last string, from, st *transcript.FileState) {
+	work := t.turn.Work
+	commands := work.read().Commands(from, st, work.has)
+	able := work.reach(commands, path)
+	if able == reachable {
+		return
+	}
+	t.add(path, last, from, t.made)
+	if able == unreached {
+		t.add(path, *st.Before, st, t.others())
+		return
+	}
+	explained, _ := work.Explained(commands, path, last, *st.Before)
+	t.split(path, explained, *st.Before, st)
+}
+
+// afterLast adds the steps of a file after the turn's last edit of it, which left the content last. If
+// from is nil there was no edit, and last is the content before the turn.
+func (t *turnSides) afterLast(ctx context.Context, path, last string, from *transcript.FileState) {
+	work := t.turn.Work
 	now, ok := t.turn.content(ctx, t.sp, path)
 	if !ok {
 		return
 	}
-	if len(states) > 0 && now == *last {
+	if from != nil && now == last {
 		mark(&t.sure, path)
 		return
 	}
 	commands := work.read().Commands(from, nil, work.has)
 	able := work.reach(commands, path)
-	switch explained, judged := work.Explained(commands, path, *last, now); {
+	explained, judged := work.Explained(commands, path, last, now)
+	isUnsure := t.turn.Unsure[path] || able == reachable && from != nil && !t.ranLast(path, from)
+	if from != nil && (judged || able == unreached || isUnsure) {
+		t.add(path, last, from, t.made)
+	}
+	switch {
+	case judged && explained == now:
+		mark(&t.sure, path)
 	case judged:
-		if from != nil {
-			t.add(path, *last, from, t.made)
-		}
-		if explained == now {
-			mark(&t.sure, path)
-			return
-		}
-		t.add(path, explained, from, t.made)
+		t.add(path, explained, nil, t.made)
 		mark(&t.unsure, path)
 	case from == nil:
 	case able == unreached:
-		t.add(path, *last, from, t.made)
 		t.left(path, t.others())
-	case t.turn.Unsure[path], able == reachable && !t.ranLast(path, from):
-		t.add(path, *last, from, t.made)
+	case isUnsure:
 		mark(&t.unsure, path)
 	}
 }

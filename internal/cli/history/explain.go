@@ -142,16 +142,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
 	if opts.fetch {
-		if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoRecord) {
-			if err := e.FetchRecord(ctx, repo); err != nil {
-				return err
-			}
-		}
-		trees, err := checkpoint.AbsentTrees(ctx, repo)
-		if err == nil && len(trees) > 0 {
-			err = e.FetchObjects(ctx, repo, trees)
-		}
-		if err != nil {
+		if err := e.fetchRecord(ctx); err != nil {
 			return err
 		}
 	}
@@ -175,6 +166,21 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return e.commit(ctx)
 	}
 	return e.list(ctx)
+}
+
+// fetchRecord fetches the branch with checkpoints and its trees, if they are missing.
+func (e *explaining) fetchRecord(ctx context.Context) error {
+	repo := e.reader.Repo
+	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoRecord) {
+		if err := e.FetchRecord(ctx, repo); err != nil {
+			return err
+		}
+	}
+	trees, err := checkpoint.AbsentTrees(ctx, repo)
+	if err != nil || len(trees) == 0 {
+		return err
+	}
+	return e.FetchObjects(ctx, repo, trees)
 }
 
 // fetch fetches what is missing of the checkpoints to show. If no branch here has one of them, it
