@@ -190,7 +190,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
 		return b.String()
 	case blame.Person:
-		b.WriteString("\nNo agent wrote it.\n")
+		b.WriteString("\nThe record names no agent.\n")
 		return b.String()
 	case blame.Agent:
 	}
