@@ -132,7 +132,7 @@ matrix:
 
 # Histories whose authors are known, against entire blame: writes docs/blame-accuracy.md, and
 # fails if a goal there is missed. They wait for time to pass, so several are played at once.
-# make test has two.
+# make test has two, and one more in which much happens at once.
 HISTORIES ?= 200
 SEED      ?= 1
 blame-accuracy:

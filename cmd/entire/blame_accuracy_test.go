@@ -12,9 +12,9 @@ import (
 )
 
 // TestBlameAccuracy compares the recorded author of each line of a few histories with the known
-// one: none is wrong. ENTIRE_TEST_HISTORIES sets the number of histories, ENTIRE_TEST_SEED the
-// first seed: these are disturbed, and must reach the goals. ENTIRE_TEST_TABLE=FILE writes the
-// page with the figures.
+// one: none is wrong, and few are in a history that is disturbed. ENTIRE_TEST_HISTORIES sets the
+// number of histories, ENTIRE_TEST_SEED the first seed: these are disturbed, and must reach the
+// goals. ENTIRE_TEST_TABLE=FILE writes the page with the figures.
 func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories within are parallel
 	testkit.Long(t, "plays histories with hooks")
 	t.Parallel()
@@ -26,14 +26,14 @@ func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories withi
 	}
 	const few, first = 2, 6
 	histories, seed := number("ENTIRE_TEST_HISTORIES", few), number("ENTIRE_TEST_SEED", first)
-	disturbed := os.Getenv("ENTIRE_TEST_HISTORIES") != "" // not all of its lines are right yet
-	var mu sync.Mutex                                     // guards all
+	isWhole := os.Getenv("ENTIRE_TEST_HISTORIES") != ""
+	var mu sync.Mutex // guards all
 	var all blameaccuracy.Result
 	t.Run("history", func(t *testing.T) {
 		for i := range histories {
 			t.Run(strconv.FormatUint(seed+i, 10), func(t *testing.T) {
 				t.Parallel()
-				one := blameaccuracy.Play(matrixRepo(t), seed+i, disturbed)
+				one := blameaccuracy.Play(matrixRepo(t), seed+i, isWhole)
 				t.Logf("%+v", one.Total())
 				for _, f := range one.Failures {
 					t.Log(f)
@@ -44,6 +44,16 @@ func TestBlameAccuracy(t *testing.T) { //nolint:tparallel // the histories withi
 				mu.Lock()
 				defer mu.Unlock()
 				all.Add(one)
+			})
+		}
+		if !isWhole {
+			t.Run("disturbed", func(t *testing.T) {
+				t.Parallel()
+				one := blameaccuracy.Play(matrixRepo(t), seed, true)
+				const most = 0.05 // what few lines can show; the goals need many histories
+				if n := one.Total(); float64(n.Wrong) > most*float64(n.All()) {
+					t.Errorf("%+v %+v", n, one.Failures)
+				}
 			})
 		}
 	})
