@@ -73,7 +73,7 @@ const method = "# The accuracy of blame\n\n" +
 	"| white space only | the author of the line is unchanged, and blame is `git blame -w` |\n" +
 	"| a moved block, a renamed file | the author stays, as with `git blame -M -C`. Of what is moved to another file and not committed it is the one who moved it: git follows such lines only in commits. A move is committed whole. Where less than 40 letters and digits of one writer are together, git can't follow them either: then the one who moved them is right, too |\n" +
 	"| a line that a formatter changed, on save or run by an agent or the person | the author of the line is unchanged |\n" +
-	"| what a revert brings back | the person who reverted, as git has it |\n" +
+	"| what a revert brings back | the person who reverted, as git has it; a line that had only been formatted is its author's |\n" +
 	"| a subagent's shell command | the subagent; if only its session is named, that counts as unknown |\n\n" +
 	"A line is *right* if the person, or session, turn and subagent are the right ones;\n" +
 	"*unknown* if the program says that it doesn't know one of them; else *wrong*.\n\n"
