@@ -27,7 +27,9 @@ func (w *Work) Explained(commands []string, path, before, now string) (string, b
 		if able == reachable || !w.isLiteral(command, path) {
 			return "", false
 		}
-		for word := range textWords(command) {
+		// printf and echo replace escapes.
+		unescaped := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(command)
+		for word := range textWords(command + "\n" + unescaped) {
 			own[word] = true
 		}
 	}

@@ -15,6 +15,7 @@ func TestExplained(t *testing.T) {
 	}{
 		"appended":            {command: "cat >> a.go <<'END'\nthird := load(3)\nEND", now: before + "third := load(3)\n", want: before + "third := load(3)\n"},
 		"and by another":      {command: "cat >> a.go <<'END'\nthird := load(3)\nEND", now: before + "third := load(3)\nmine := store(9)\n", want: before + "third := load(3)\n"},
+		"escaped":             {command: `printf 'a 27\nb 27\n' >> a.go`, now: before + "a 27\nb 27\n", want: before + "a 27\nb 27\n"},
 		"part of a word":      {command: "sed -i s/loa/Loa/ a.go", now: "first := Load(1)\nsecond := Load(2)\n", want: "first := Load(1)\nsecond := Load(2)\n"},
 		"replaced":            {command: "sed -i 's/first/zeroth/' a.go", now: "zeroth := load(1)\nsecond := load(2)\n", want: "zeroth := load(1)\nsecond := load(2)\n"},
 		"indented":            {command: "sed -i 's/^/\t/' a.go", now: "\tfirst := load(1)\n\tsecond := load(2)\n", want: "\tfirst := load(1)\n\tsecond := load(2)\n"},
