@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -50,12 +49,14 @@ func (w *Work) Explained(commands []string, path, before, now string) (string, b
 	return text.String(), true
 }
 
-// isLiteral reports whether a command writes no text to the file but its own and that of the file.
+// isLiteral reports whether a command whose reach is known writes no text to the file but its own and
+// that of the file.
 func (w *Work) isLiteral(command, path string) bool {
-	if parsed := w.parsed[command]; parsed.least != unreached {
+	parsed := w.parsed[command]
+	if parsed.least != unreached {
 		return false
 	}
-	for _, words := range shellcmd.Split(command).Words() {
+	for _, words := range parsed.simple {
 		if len(words) == 0 {
 			continue
 		}

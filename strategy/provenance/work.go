@@ -187,22 +187,24 @@ func quotes(command, path string) bool {
 	})
 }
 
-// parsedCommand is a command with the words that may name paths, and its reach to any other path.
+// parsedCommand is a command with the words that may name paths, its reach to any other path, and the
+// words of its simple commands.
 type parsedCommand struct {
-	words []string
-	least reach
+	words  []string
+	least  reach
+	simple [][]string
 }
 
 func parseCommand(repo *git.Repo, command string) parsedCommand {
-	c := parsedCommand{words: wordsOf(repo, command)}
 	line := shellcmd.Split(command)
+	c := parsedCommand{words: wordsOf(repo, command), simple: line.Words()}
 	isOpen := func(words []string) bool { return len(words) > 0 && !changesOnlyNamed(words) }
-	if command == "" || expands(command) || !line.IsWhole() || slices.ContainsFunc(line.Words(), isOpen) {
+	if command == "" || expands(command) || !line.IsWhole() || slices.ContainsFunc(c.simple, isOpen) {
 		c.least = reachable
 	}
 	// A directory that is only made or listed isn't one whose files change.
 	listed := map[string]int{}
-	for _, words := range line.Words() {
+	for _, words := range c.simple {
 		if len(words) > 0 && (words[0] == "mkdir" || words[0] == "ls") {
 			for _, word := range wordsOf(repo, strings.Join(words[1:], " ")) {
 				listed[word]++
