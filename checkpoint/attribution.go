@@ -13,7 +13,8 @@ import (
 // initial_attribution. docs/formats/attribution.md defines the figures.
 type Attribution struct {
 	CalculatedAt time.Time `json:"calculated_at"`
-	// AgentLines is the number of added lines of all agents, not only of the session.
+	// AgentLines is the number of added lines of all agents, not only of the session. Lines whose
+	// author isn't known are neither in it nor in HumanAdded and HumanModified, but in UnknownLines.
 	AgentLines      int     `json:"agent_lines"`
 	HumanAdded      int     `json:"human_added"`
 	HumanModified   int     `json:"human_modified"`
@@ -23,6 +24,7 @@ type Attribution struct {
 
 	// SessionLines is the number of AgentLines written by the slot's own session.
 	SessionLines int `json:"session_lines"`
+	UnknownLines int `json:"unknown_lines,omitempty"`
 	AgentRemoved int `json:"agent_removed"`
 	// AgentReplaced and HumanReplaced count removed lines that were replaced by other lines.
 	AgentReplaced int `json:"agent_replaced"`

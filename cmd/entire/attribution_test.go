@@ -13,7 +13,7 @@ func figureNames() map[string]string {
 		"agent": "agent_lines", "own": "session_lines",
 		"added": "human_added", "modified": "human_modified", "removed": "human_removed", "replaced": "human_replaced",
 		"agent-removed": "agent_removed", "agent-replaced": "agent_replaced",
-		"agent-files": "agent_files", "human-files": "human_files",
+		"agent-files": "agent_files", "human-files": "human_files", "unknown": "unknown_lines",
 	}
 }
 
@@ -52,7 +52,7 @@ func cmdAttributed(s *story, args []string) {
 	}
 	s.equal("sums", []string{
 		strconv.Itoa(int(got["total_committed"])),
-		strconv.Itoa(sum("agent_lines", "human_added", "human_modified")),
+		strconv.Itoa(sum("agent_lines", "human_added", "human_modified", "unknown_lines")),
 		strconv.Itoa(sum("agent_removed", "agent_replaced", "human_removed", "human_replaced")),
 	}, []string{strconv.Itoa(added), strconv.Itoa(added), strconv.Itoa(removed)})
 }

@@ -21,6 +21,7 @@ type explainedPoint struct {
 	Commits   []struct{ OID string }
 
 	AgentLines   *int `json:"agent_lines"`
+	UnknownLines int  `json:"unknown_lines"`
 	TotalLines   *int `json:"total_lines"`
 	AgentRemoved *int `json:"agent_removed"`
 	TotalRemoved *int `json:"total_removed"`
@@ -95,7 +96,7 @@ func (r *registers) fromExplain() {
 			r.explained(strings.Join(list[:len(list)-len(list)/4], " "), &p)
 			r.reports("explain --json", "checkpoint "+p.ID+" sessions", sorted(p.Sessions))
 			if p.AgentLines != nil {
-				share := storedShare{*p.AgentLines, *p.TotalLines, *p.AgentRemoved, *p.TotalRemoved - *p.AgentRemoved}
+				share := storedShare{*p.AgentLines, p.UnknownLines, *p.TotalLines, *p.AgentRemoved, *p.TotalRemoved - *p.AgentRemoved}
 				r.reports("explain --json", "checkpoint "+p.ID+" share", share)
 			}
 		}
@@ -240,8 +241,8 @@ func (r *registers) storedShares(c *linkedCommit, share lineShare) {
 	}
 	for _, slot := range r.Stored()[c.checkpoints[0]].Slots {
 		if a := slot.Meta.Attribution; a != nil {
-			r.reports("checkpoint", c.name()+" agent's and all lines", fmt.Sprintf("%v of %v", a["agent_lines"], a["total_committed"]))
-			r.reports("blame", c.name()+" agent's and all lines", fmt.Sprintf("%d of %d", share.agent, share.total()))
+			r.reports("checkpoint", c.name()+" agents', unknown and all lines", fmt.Sprint(a["agent_lines"], a["unknown_lines"], a["total_committed"]))
+			r.reports("blame", c.name()+" agents', unknown and all lines", fmt.Sprint(share.agent, share.unknown, share.total()))
 		}
 	}
 }

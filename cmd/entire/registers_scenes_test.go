@@ -42,6 +42,7 @@ func registerScenes() []registerScene {
 		{"formatter", false, (*registers).sceneFormatter},
 		{"without hooks", false, (*registers).sceneWithoutHooks},
 		{"ignored files", false, (*registers).sceneIgnored},
+		{"unknown lines", true, (*registers).sceneUnknownLines},
 		{"uncommitted", true, (*registers).sceneUncommitted},
 	}
 }
@@ -342,6 +343,17 @@ func (r *registers) sceneIgnored() {
 	s.Bash(fmt.Sprintf("mkdir -p build && echo %[1]d > build/a%[1]d && echo %[1]d > build/b%[1]d && echo %[1]d > scene%02[1]d/shell.log", r.number))
 	s.Stop()
 	r.commit("with ignored files")
+}
+
+// sceneUnknownLines plays a turn in which somebody adds a line to a file that a command then changes.
+func (r *registers) sceneUnknownLines() {
+	s := r.session("main")
+	r.asks(s, "append a line by the shell")
+	s.Write(r.named("unknown"), r.lines("unknown", 3))
+	r.Write(r.named("unknown"), r.Read(r.named("unknown"))+"nobody knows who wrote this\n")
+	s.Bash("echo 'the line of the command' >> " + r.named("unknown"))
+	s.Stop()
+	r.commit("an unknown line")
 }
 
 func (r *registers) sceneUncommitted() {

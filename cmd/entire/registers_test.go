@@ -400,6 +400,7 @@ func (r *registers) fromSessions() {
 // storedShare are the lines of a checkpoint's commit, as they were counted when it was made.
 type storedShare struct {
 	Agent        int `json:"agent_lines"`
+	Unknown      int `json:"unknown_lines"`
 	Total        int `json:"total_committed"`
 	AgentRemoved int `json:"agent_removed"`
 	HumanRemoved int `json:"human_removed"`

@@ -184,12 +184,11 @@ func agentShare(s Share) string {
 	switch {
 	case s.Total() == 0, s.Unknown == s.Total():
 		return "\u2013"
-	case s.Agent == 0 && s.Unknown == 0:
-		return "0 %"
-	case s.Agent == 0:
-		return "\u2265 0 %"
 	case s.Unknown > 0:
-		return "\u2265 " + percent(s.Agent, s.Total())
+		const hundred = 100
+		return fmt.Sprintf("\u2265 %d %%", s.Agent*hundred/s.Total())
+	case s.Agent == 0:
+		return "0 %"
 	}
 	return percent(s.Agent, s.Total())
 }

@@ -153,7 +153,7 @@ func (m *summary) write() {
 		shown := list[:min(len(list), m.rows)]
 		for _, p := range shown {
 			n := p.share.Total()
-			m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, percent(p.share.Agent, n), percent(p.share.Person, n), percent(p.share.Unknown, n))
+			m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, agentShare(p.share), percent(p.share.Person, n), percent(p.share.Unknown, n))
 		}
 		m.more(len(list)-len(shown), "file")
 		m.line("\n</details>")

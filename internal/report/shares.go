@@ -122,8 +122,8 @@ func (p *page) beginTable(caption, first markup) {
 func (p *page) shareCells(s Share) {
 	total := s.Total()
 	p.element("<td class=\"n\">", count(int64(total)), "</td>")
-	for _, n := range []int{s.Agent, s.Person, s.Unknown} {
-		p.element("<td class=\"n\">", percent(n, total), "</td>")
+	for _, text := range []string{agentShare(s), percent(s.Person, total), percent(s.Unknown, total)} {
+		p.element("<td class=\"n\">", text, "</td>")
 	}
 	p.raw("<td>")
 	const width = 100

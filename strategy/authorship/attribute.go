@@ -387,11 +387,11 @@ func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, er
 	out := checkpoint.Attribution{
 		CalculatedAt: d.Created, AgentLines: a.total.agentLines, HumanAdded: a.total.humanAdded,
 		HumanModified: a.total.humanModified, HumanRemoved: a.total.humanRemoved,
-		SessionLines: own.agentLines, AgentRemoved: a.total.agentRemoved,
+		SessionLines: own.agentLines, UnknownLines: a.total.unknownLines, AgentRemoved: a.total.agentRemoved,
 		AgentReplaced: a.total.agentReplaced, HumanReplaced: a.total.humanReplaced,
 		AgentFiles: a.total.agentFiles, HumanFiles: a.total.humanFiles, Estimated: a.total.estimated,
 	}
-	out.TotalCommitted = out.AgentLines + out.HumanAdded + out.HumanModified
+	out.TotalCommitted = out.AgentLines + out.HumanAdded + out.HumanModified + out.UnknownLines
 	if out.TotalCommitted > 0 {
 		const percent = 100
 		out.AgentPercentage = float64(out.AgentLines) / float64(out.TotalCommitted) * percent

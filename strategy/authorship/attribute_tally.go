@@ -18,7 +18,7 @@ const mostRanges = 256 << 10
 
 // tally counts lines.
 type tally struct {
-	agentLines, agentRemoved, agentReplaced                int
+	agentLines, agentRemoved, agentReplaced, unknownLines  int
 	humanAdded, humanModified, humanRemoved, humanReplaced int
 	agentFiles, humanFiles                                 int
 	estimated, tooMany                                     bool
@@ -63,16 +63,22 @@ func (a *attributing) lines(ctx context.Context, l authoredLines) {
 
 // addLine counts an added line.
 func (t *tallies) addLine(l attribution.Line) {
-	switch {
-	case l.By != attribution.Person:
-		t.total.agentLines++
+	if l.By != attribution.Person {
 		own := t.own[string(l.By)]
-		own.agentLines++
+		if !l.Unsure {
+			own.agentLines++
+		}
 		if own.turns == nil {
 			own.turns = map[string]int{}
 		}
 		own.turns[l.Turn]++
 		t.own[string(l.By)] = own
+	}
+	switch {
+	case l.Unsure:
+		t.total.unknownLines++
+	case l.By != attribution.Person:
+		t.total.agentLines++
 	case l.Modified:
 		t.total.humanModified++
 	default:

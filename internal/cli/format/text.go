@@ -153,7 +153,12 @@ func Subject(message string) string {
 func WrittenBy(a checkpoint.Attribution) string {
 	var parts []string
 	if a.TotalCommitted > 0 {
-		parts = append(parts, fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line")))
+		of := ui.Plural(a.TotalCommitted, "line")
+		if a.UnknownLines > 0 {
+			parts = append(parts, fmt.Sprintf("agent wrote at least %d %% (%d of %s, %d unknown)", int(a.AgentPercentage), a.AgentLines, of, a.UnknownLines))
+		} else {
+			parts = append(parts, fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, of))
+		}
 	}
 	if removed := a.AgentRemoved + a.HumanRemoved; removed > 0 && (a.AgentRemoved > 0 || a.TotalCommitted == 0) {
 		text := fmt.Sprintf("removed %d of %s", a.AgentRemoved, ui.Plural(removed, "line"))

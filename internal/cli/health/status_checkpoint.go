@@ -19,6 +19,7 @@ type storedJSON struct {
 // attributionJSON is the part of a commit's attribution that `status` prints.
 type attributionJSON struct {
 	AgentLines      int     `json:"agent_lines"`
+	UnknownLines    int     `json:"unknown_lines,omitempty"`
 	TotalCommitted  int     `json:"total_committed"`
 	AgentPercentage float64 `json:"agent_percentage"`
 	AgentRemoved    int     `json:"agent_removed"`
@@ -54,7 +55,7 @@ func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON)
 		s.Checkpoint = &storedJSON{CreatedAt: meta.CreatedAt}
 		if by, ok := checkpoint.ParseAttribution(meta.Attribution); ok && format.WrittenBy(by) != "" {
 			s.Checkpoint.Attribution = &attributionJSON{
-				by.AgentLines, by.TotalCommitted, by.AgentPercentage, by.AgentRemoved, by.HumanRemoved, format.WrittenBy(by),
+				by.AgentLines, by.UnknownLines, by.TotalCommitted, by.AgentPercentage, by.AgentRemoved, by.HumanRemoved, format.WrittenBy(by),
 			}
 		}
 	}

@@ -37,8 +37,10 @@ type explainPointJSON struct {
 	Tokens    *checkpoint.Tokens  `json:"token_usage,omitempty"`
 	Commits   []explainCommitJSON `json:"commits"`
 	// AgentLines and TotalLines, and the lines removed without a replacement, are absent if the
-	// authors of the lines are unknown.
+	// authors of the lines aren't recorded. UnknownLines are the lines of TotalLines whose author the
+	// record leaves open.
 	AgentLines   *int `json:"agent_lines,omitempty"`
+	UnknownLines int  `json:"unknown_lines,omitempty"`
 	TotalLines   *int `json:"total_lines,omitempty"`
 	AgentRemoved *int `json:"agent_removed,omitempty"`
 	TotalRemoved *int `json:"total_removed,omitempty"`
@@ -133,7 +135,7 @@ func newExplainPoint(p *explain.Point) explainPointJSON {
 		CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Tokens: p.Tokens, Commits: newExplainCommits(p.Commits),
 	}
 	if a := p.Attribution; a != nil {
-		j.AgentLines, j.TotalLines = &a.AgentLines, &a.TotalCommitted
+		j.AgentLines, j.UnknownLines, j.TotalLines = &a.AgentLines, a.UnknownLines, &a.TotalCommitted
 		removed := a.AgentRemoved + a.HumanRemoved
 		j.AgentRemoved, j.TotalRemoved = &a.AgentRemoved, &removed
 	}
