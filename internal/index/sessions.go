@@ -172,3 +172,10 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	}
 	return err
 }
+
+// CheckpointsOf returns the ids of the checkpoints that have a part of the session, the newest first.
+func (r *Reader) CheckpointsOf(ctx context.Context, session string) ([]string, error) {
+	const query = `SELECT c.name FROM slots x JOIN checkpoints c ON c.id = x.checkpoint JOIN sessions s ON s.id = x.session
+WHERE s.name = ? ORDER BY x.at DESC, c.name`
+	return collect(ctx, r.conn, query, []any{session}, scanName)
+}

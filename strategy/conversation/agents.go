@@ -53,16 +53,30 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	return all, nil
 }
 
-// candidates returns the other checkpoints that may have a session of c: those that the messages on
-// the metadata branches name, or all checkpoints if no message names c, as in a branch that was
-// squashed.
+// ofSession returns the checkpoints of a session: from the index if it is up to date, else from the
+// messages on the metadata branches.
+func (lo *Logs) ofSession(ctx context.Context, id string) ([]checkpoint.ID, error) {
+	r, err := lo.filler.Current(ctx)
+	if err != nil {
+		return checkpoint.OfSession(ctx, lo.Repo, id)
+	}
+	names, err := r.CheckpointsOf(ctx, transcript.SessionID(id))
+	ids := make([]checkpoint.ID, len(names))
+	for i, name := range names {
+		ids[i] = checkpoint.ID(name)
+	}
+	return ids, errors.Join(err, r.Close())
+}
+
+// candidates returns the other checkpoints that may have a session of c: those that are known to have
+// one, or all checkpoints if c is not among these, as in a branch that was squashed.
 func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
 	var ids []checkpoint.ID
 	for _, s := range c.Sessions {
 		if s.Meta.SessionID == "" {
 			continue
 		}
-		of, err := checkpoint.OfSession(ctx, lo.Repo, s.Meta.SessionID)
+		of, err := lo.ofSession(ctx, s.Meta.SessionID)
 		if err != nil {
 			return nil, err
 		}

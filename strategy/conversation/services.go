@@ -4,6 +4,7 @@
 package conversation
 
 import (
+	"github.com/seed-3aff656d/entire/strategy/indexing"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -18,7 +19,7 @@ type Services struct {
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
 	convs := &Conversations{Workspace: w, points: points.New(w).Points, snapshots: snapshots.New(w).Snapshots}
-	return &Services{Logs: &Logs{Workspace: w, conversations: convs}, Conversations: convs}
+	return &Services{Logs: &Logs{Workspace: w, conversations: convs, filler: indexing.New(w).Filler}, Conversations: convs}
 }
 
 // Logs restores stored transcripts to where the agent reads them.
@@ -26,6 +27,7 @@ type Logs struct {
 	*workspace.Workspace
 
 	conversations *Conversations
+	filler        *indexing.Filler
 }
 
 // Conversations truncates conversations, and restores them.

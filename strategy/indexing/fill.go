@@ -1,6 +1,7 @@
 package indexing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,19 +44,9 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 	}
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
-		r, err := index.Open(ctx, f.indexFiles())
-		if err == nil {
-			if !r.Writing {
-				var text string
-				text, err = r.Meta(ctx, sourcesKey)
-				if known := decodeSources(text); err == nil && known.equal(f.look(&known)) {
-					return r, nil
-				}
-			}
-			err = errors.Join(err, r.Close())
-		}
-		if err != nil && !errors.Is(err, index.ErrLost) {
-			return nil, err
+		r, err := f.Current(ctx)
+		if err == nil || !errors.Is(err, index.ErrLost) {
+			return r, err
 		}
 		if err := f.Fill(ctx, lockWait, progress); err != nil && !errors.Is(err, index.ErrLost) {
 			return nil, err
@@ -65,6 +56,22 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 			return r, err
 		}
 	}
+}
+
+// Current returns the index if it is up to date with the record, else index.ErrLost.
+func (f *Filler) Current(ctx context.Context) (*index.Reader, error) {
+	r, err := index.Open(ctx, f.indexFiles())
+	if err != nil {
+		return nil, err
+	}
+	if !r.Writing {
+		var text string
+		text, err = r.Meta(ctx, sourcesKey)
+		if known := decodeSources(text); err == nil && known.equal(f.look(&known)) {
+			return r, nil
+		}
+	}
+	return nil, cmp.Or(errors.Join(err, r.Close()), index.ErrLost)
 }
 
 // Exists reports whether there is an index.
