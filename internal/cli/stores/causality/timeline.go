@@ -34,7 +34,8 @@ func NewTimelineCmd(f *access.Command) *cobra.Command {
 		Short: "Show what changed from checkpoint to checkpoint, the newest first",
 		Long: `Shows what changed from checkpoint to checkpoint, the newest first: when, the lines
 added and removed, who did it, and the files with the most changes. Checkpoints in
-which nothing changed are left out; "log" lists them.
+which nothing changed are left out; "log" lists them. Files that git ignores are included,
+as in all checkpoints; ` + "`entire log`" + ` lists those of a turn only if an edit tool wrote them.
 
 Times of today are times of day. Lines are counted for up to 500 changed files.
 
