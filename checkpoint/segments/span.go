@@ -32,7 +32,7 @@ type Span struct {
 const heldBytes = 16 << 20
 
 // Lines yields the lines of a span in order, each without its newline and with its number. The lines of
-// a segment that is a document are its messages ([transcript.Messages]). A line is valid only until
+// a segment that can only be read as a whole are its messages ([transcript.Messages]). A line is valid only until
 // yield returns. If the total is known, the segments before the span are not
 // read. Lines stops at the first error of yield and returns it unchanged. A span beyond the end of
 // the transcript ends there.

@@ -37,7 +37,7 @@ func Agent(recorded string, transcript []byte) string {
 // no known agent.
 func Form(transcript []byte) string {
 	const most = 50
-	if isDocument(transcript) {
+	if IsDocument(transcript) {
 		_, agent, _ := forms.Document(transcript)
 		return agent
 	}
@@ -58,19 +58,20 @@ func Form(transcript []byte) string {
 	return ""
 }
 
-// Messages returns the messages of a transcript that is one document instead of lines, each as a line
-// as the other functions of this package read it; an empty one is not part of the conversation. It
-// returns false for a transcript of lines.
+// Messages returns the messages of a transcript that can only be read as a whole, each as a line as
+// the other functions of this package read it; an empty one is not part of the conversation. Such a
+// transcript is one document, or lines of Codex without events. It returns false for other
+// transcripts of lines.
 func Messages(transcript []byte) (lines [][]byte, ok bool) {
-	if !isDocument(transcript) {
-		return nil, false
+	if !IsDocument(transcript) {
+		return forms.Rollout(transcript)
 	}
 	lines, _, ok = forms.Document(transcript)
 	return lines, ok
 }
 
-// isDocument reports whether the first value of a transcript is an object with a list of messages.
-func isDocument(transcript []byte) bool {
+// IsDocument reports whether the first value of a transcript is an object with a list of messages.
+func IsDocument(transcript []byte) bool {
 	s := scanner{b: transcript}
 	if s.peek() != '{' || !s.enter('{') {
 		return false

@@ -77,10 +77,13 @@ func (p Place) File(a agent.Agent, session string, recorded time.Time) (string, 
 // CheckPath returns nil if a path passed to a hook may be read as a transcript: it must be
 // absolute, without "..", and name a file *.jsonl in dir. If dir is directly below a directory
 // "projects", the file may be anywhere in "projects". Symbolic links are followed before the check.
-// The file need not exist. The error wraps [ErrOutside], or [ErrNotRegular] if path exists and is
-// not a regular file.
+// The file need not exist. The error wraps [ErrOutside], [ErrDocument] for a file *.json, or
+// [ErrNotRegular] if path exists and is not a regular file.
 func CheckPath(path, dir string) error {
 	name, isUp := filepath.Base(path), slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
+	if strings.HasSuffix(name, ".json") {
+		return fmt.Errorf("transcript %q: %w", path, ErrDocument)
+	}
 	isFile := strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) || isUp || !isFile || !filepath.IsAbs(dir) {
 		return fmt.Errorf("transcript %q: %w", path, ErrOutside)

@@ -21,6 +21,9 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 	// ErrOutside means that a path is not in the agent's session directories.
 	ErrOutside = errors.New("outside the agent's session directories")
+	// ErrDocument means that the file is one JSON document, which its agent writes anew with each
+	// message: early versions of Gemini CLI do. Stored ones are read, live ones are not.
+	ErrDocument = errors.New("a transcript that is one JSON document can't be read while it is written")
 )
 
 // Cursor is a position in a transcript, to be saved between two scans. The zero Cursor is the

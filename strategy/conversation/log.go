@@ -198,8 +198,8 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 			return log, "", err
 		}
 		label = cmp.Or(transcript.Form(first.Data), label)
-		if _, isDocument := transcript.Messages(first.Data); isDocument {
-			return log, "its transcript is one JSON document, from which " + cmp.Or(label, "its agent") + " can't go on", nil
+		if transcript.IsDocument(first.Data) {
+			return log, "its transcript is one JSON document, which can be read but not restored", nil
 		}
 		if id == "" { // its metadata is missing or damaged
 			id = transcript.SessionIDIn(first.Data)

@@ -286,10 +286,14 @@ func (c *codexEnvelope) call() *entry {
 		Args   string          `json:"arguments"`
 		Output json.RawMessage `json:"output"`
 		Action struct {
-			Query   string `json:"query"`
-			URL     string `json:"url"`
-			Pattern string `json:"pattern"`
+			Query   string   `json:"query"`
+			URL     string   `json:"url"`
+			Pattern string   `json:"pattern"`
+			Command []string `json:"command"`
 		} `json:"action"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
 	}
 	c.decode(&p)
 	switch p.Type {
@@ -339,17 +343,39 @@ func (c *codexEnvelope) call() *entry {
 			p.Args = "{}"
 		}
 		return done(useBlock(p.Call, p.Name, object(json.RawMessage(p.Args))))
+	case "local_shell_call":
+		return done(useBlock(p.Call, "Bash", command{Command: shellCommand(p.Action.Command)}))
 	case "function_call_output":
-		var output string
-		if json.Unmarshal(p.Output, &output) != nil {
-			output = string(p.Output)
+		return codexOutput(p.Call, p.Output)
+	case "message":
+		// Other messages have events. This is the only record of a command that the person ran.
+		if len(p.Content) == 1 && strings.HasPrefix(p.Content[0].Text, "<user_shell_command>") {
+			return codexRequest(p.Content[0].Text)
 		}
-		status, output := exitStatus(output)
-		return &entry{Type: "user", Message: &message{
-			Role: "user", Content: []block{resultBlock(p.Call, withStatus(status, output), status != 0)},
-		}}
 	}
 	return nil
+}
+
+// codexOutput returns the result of a call. Its output is a text, or in early versions JSON with the
+// exit status.
+func codexOutput(call string, raw json.RawMessage) *entry {
+	var output string
+	if json.Unmarshal(raw, &output) != nil {
+		output = string(raw)
+	}
+	status, output := exitStatus(output)
+	var early struct {
+		Output   *string `json:"output"`
+		Metadata struct {
+			Exit int `json:"exit_code"`
+		} `json:"metadata"`
+	}
+	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &early) == nil && early.Output != nil {
+		status, output = early.Metadata.Exit, *early.Output
+	}
+	return &entry{Type: "user", Message: &message{
+		Role: "user", Content: []block{resultBlock(call, withStatus(status, output), status != 0)},
+	}}
 }
 
 // todo is one item of a todo list.

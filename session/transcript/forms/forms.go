@@ -50,8 +50,9 @@ func formOf(line []byte) (agent string, convert func(line []byte) []byte) {
 		startsWith(line, `"sessionId":`) && has(`"projectHash":`),
 		startsWith(line, `"id":`) && has(`"timestamp":`) && has(`"type":`):
 		return GeminiCLI, geminiLine
-	// {"type", "id", "parentId", "timestamp"}, after a first line with a version
-	case kind == "session" && next(`"version":`), isPiKind(kind) && next(`"id":`):
+	// {"type", "id", "parentId", "timestamp"}, after a first line with a version; in early versions
+	// without version, id and parentId
+	case kind == "session" && (next(`"version":`) || next(`"id":`)), isPiKind(kind) && (next(`"id":`) || next(`"timestamp":`)):
 		return PiAgent, piLine
 	// {"role", "message": {"content"}}
 	case startsWith(line, `"role":`):

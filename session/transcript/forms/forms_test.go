@@ -118,6 +118,22 @@ func TestLine(t *testing.T) {
 			former("response_item", `{"type":"function_call","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"look\",\"status\":\"in_progress\"}]}","call_id":"c1"}`),
 			`{"type":"assistant","timestamp":"2026-06-18T00:57:05.559Z",` + assistant + `[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"look","status":"in_progress"}]}}]}}`,
 		},
+		"codex 0.140: a person's shell": {
+			former("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"}]}`),
+			`{"type":"user","timestamp":"2026-06-18T00:57:05.559Z","message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`,
+		},
+		"pi: session without a version": {
+			`{"type":"session","id":"s1","timestamp":"t","cwd":"/p","provider":"x"}`,
+			`{"type":"system","subtype":"session_start","uuid":"s1","sessionId":"s1","timestamp":"t","cwd":"/p"}`,
+		},
+		"pi: prompt without an id": {
+			`{"type":"message","timestamp":"t","message":{"role":"user","content":"Write it"}}`,
+			`{"type":"user","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"Write it"}]}}`,
+		},
+		"pi: answer without an id": {
+			`{"type":"message","timestamp":"t","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"usage":{"input":2,"output":3}}}`,
+			`{"type":"assistant","timestamp":"t","message":{"id":"t","role":"assistant","usage":{"input_tokens":2,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":3},"content":[{"type":"text","text":"Done."}]}}`,
+		},
 		"copilot: session": {
 			copilot("session.start", `{"sessionId":"s1","context":{"cwd":"/p","branch":"main"}}`),
 			`{"type":"system","subtype":"session_start","uuid":"u1","sessionId":"s1","timestamp":"2026-11-22T13:12:34.493Z","cwd":"/p","gitBranch":"main"}`,

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -40,7 +41,7 @@ func piLine(line []byte) []byte {
 			e.Compact = true
 		}
 	case "message":
-		e = piMessage(p.ID, p.Message)
+		e = piMessage(cmp.Or(p.ID, p.Time), p.Message)
 	}
 	if e == nil {
 		return nil
@@ -58,7 +59,7 @@ type piPart struct {
 	Args json.RawMessage `json:"arguments"`
 }
 
-// piMessage converts the message of the line with the given id.
+// piMessage converts the message of the line with the given id, or time if it has no id.
 func piMessage(id string, raw json.RawMessage) *entry {
 	var m struct {
 		Role     string          `json:"role"`
