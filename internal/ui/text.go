@@ -17,13 +17,13 @@ func Text(text string) string {
 		switch {
 		case r == '\n', r == '\t':
 			return r
-		case r != '\r' && unicode.IsSpace(r):
+		case unicode.IsSpace(r):
 			return ' '
 		case !unicode.IsPrint(r):
 			return -1
 		}
 		return r
-	}, text)
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // Size returns the size of the terminal of Err, where questions are asked. If there is

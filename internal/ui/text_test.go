@@ -16,6 +16,8 @@ func TestTextRemovesControlCharacters(t *testing.T) {
 		"right\u202eto left\u2066":   "rightto left",
 		"no\u00a0break, em\u2003dot": "no break, em dot",
 		"Grüße, 世界 🙂":                "Grüße, 世界 🙂",
+		"a\u2028b\u2029c\u0085d":     "a b c d",
+		"10%\r20%\vx\fy\r":           "10% 20% x y ",
 		"bell\a, back\b, \x00":       "bell, back, ",
 	}
 	for text, want := range tests {

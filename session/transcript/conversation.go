@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -163,10 +164,12 @@ func (c *Conversation) use(b *block, item Item) {
 	if len(b.id) > 0 {
 		c.uses[string(b.id)] = len(c.Items)
 	}
-	if item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id); item.Tool == "" {
-		item.Tool = "(unnamed)" // a malformed call of the model
-	}
+	item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id)
 	item.Text, item.Command = c.detail(b.input)
+	if item.Tool == "" { // a malformed call of the model
+		item.Tool = "(unreadable call)"
+		item.Text = cmp.Or(item.Text, firstLine(Unquoted(b.name)))
+	}
 	if c.Full && c.kept < manyOutputs {
 		used := ToolUse{Tool: item.Tool, Input: b.input}
 		_, item.Edits = used.Edits()

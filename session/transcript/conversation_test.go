@@ -65,6 +65,14 @@ func TestConversation(t *testing.T) {
 		"a tool that failed":        {[]string{toolUse("Read", `{"file_path":"/etc/x"}`), result}, []string{"Read: /etc/x (failed)"}},
 		"a tool use written twice":  {[]string{toolUse("Read", `{}`), toolUse("Read", `{}`)}, []string{"Read: "}},
 		"a malformed name":          {[]string{toolUse(`Task\" >\n<parameter`, `{}`)}, []string{"Task: "}},
+		"a name after a space":      {[]string{toolUse(` Read`, `{"file_path":"/x"}`)}, []string{"Read: /x"}},
+		"a call without a name":     {[]string{toolUse(``, `{"command":"ls"}`)}, []string{"(unreadable call): ls"}},
+		"a name that isn't one":     {[]string{toolUse(`\u003cinvoke`, `{}`)}, []string{"(unreadable call): <invoke"}},
+		"an input that is a text":   {[]string{toolUse("Read", `"{\"file_path\": \"/x\nmore"`)}, []string{`Read: {"file_path": "/x …`}},
+		"an input in a text":        {[]string{toolUse("Read", `"{\"file_path\": \"/x\"}"`)}, []string{"Read: /x"}},
+		"an input that is a list":   {[]string{toolUse("Read", `[1]`)}, []string{"Read: (unreadable input)"}},
+		"no input":                  {[]string{toolUse("Read", `null`)}, []string{"Read: "}},
+		"a search by the vendor":    {[]string{`{"type":"assistant","message":{"content":[{"type":"server_tool_use","id":"t1","name":"web_search","input":{"query":"pumps"}},{"type":"web_search_tool_result","tool_use_id":"t1","content":[]}]}}`}, []string{"web_search: pumps"}},
 		"a stand-in":                {[]string{`{"type":"api-request","body":""}`, `{"type":"entire-omitted","bytes":9}`, `{"type":"attachment","attachment":{"type":"skill_listing","content":""}}`}, nil},
 		"no JSON":                   {[]string{"", "nonsense", `{"type":"user"`, `[1]`, `{"type":"user","message":7}`}, nil},
 		"the session's own folder":  {[]string{toolUse("Read", `{"file_path":"/w/other/x"}`)}, []string{"Read: x"}},
@@ -98,7 +106,7 @@ func TestToolText(t *testing.T) {
 		"a notebook":        {`{"notebook_path":"/home/ada/project/n.ipynb","new_source":"x"}`, "n.ipynb"},
 		"bytes, not text":   {"{\"command\":\"a\xffb\"}", "a\uFFFDb"},
 		"nothing":           {`{}`, ""},
-		"no object":         {`"x"`, ""},
+		"no object":         {`"x"`, "x"},
 		"a list of numbers": {`{"todos":7,"questions":"x","path":[1]}`, ""},
 	}
 	for name, c := range tests {

@@ -1,7 +1,9 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,8 +28,20 @@ func telling() []string {
 }
 
 // detail returns the most descriptive part of a tool's input, in one line, and the command if it is
-// longer than that line and the conversation is Full.
+// longer than that line and the conversation is Full. A malformed input may be a text, possibly one
+// that contains the input.
 func (c *Conversation) detail(raw []byte) (line, command string) {
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0, raw[0] == '{', string(raw) == "null":
+	case raw[0] == '"':
+		text := Value(raw).Text()
+		if !json.Valid([]byte(text)) {
+			return firstLine(text), ""
+		}
+		raw = []byte(text)
+	default:
+		return "(unreadable input)", ""
+	}
 	d := parseDoing(raw)
 	for _, key := range telling() {
 		value := d.named[key]

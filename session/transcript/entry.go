@@ -252,6 +252,12 @@ func parseBlock(s *scanner) (b block, ok bool) {
 			s.skip()
 		}
 	}
+	// The vendor executes tools of its own, such as "server_tool_use" of a search.
+	for _, kind := range []string{"tool_use", "tool_result"} {
+		if bytes.HasSuffix(b.kind, []byte("_"+kind)) {
+			b.kind = []byte(kind)
+		}
+	}
 	return b, true
 }
 

@@ -47,6 +47,7 @@ func IsTask(tool string) bool { return tool == "Task" || tool == "Agent" }
 // write half of a call into the name.
 func toolName(s string) string {
 	const longest = 128
+	s = strings.TrimSpace(s)
 	end := strings.IndexFunc(s, func(r rune) bool {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':

@@ -145,7 +145,10 @@ func (co *Committer) reason(err error) string {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
 	}
 	printable := func(c rune) rune {
-		if unicode.IsControl(c) {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case unicode.IsControl(c):
 			return -1
 		}
 		return c

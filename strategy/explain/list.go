@@ -227,7 +227,7 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 		p.Prompt = summary.Intent
 	}
 	if p.Prompt = cmp.Or(p.Prompt, main.Meta.Title); p.Prompt == "" {
-		p.Prompt = sr.promptsTitle(ctx, main)
+		p.Prompt = sr.pointTitle(ctx, c.Sessions)
 	}
 	if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
 		p.Attribution = &a

@@ -53,3 +53,23 @@ func (sr sessionReader) promptsTitle(ctx context.Context, s checkpoint.Stored) s
 	}
 	return titles[0]
 }
+
+// pointTitle returns the title of a checkpoint for which none is stored: a prompt of the first session
+// that has one, or if prompts are missing or only replies, a request in a transcript.
+func (sr sessionReader) pointTitle(ctx context.Context, all []checkpoint.Stored) string {
+	for _, s := range all {
+		if title := sr.promptsTitle(ctx, s); title != "" {
+			return title
+		}
+	}
+	for _, s := range all {
+		if s.Absent { // where its part begins isn't known
+			continue
+		}
+		part, _ := sr.session(ctx, s, Options{}) // what can't be read has no title
+		if part.Intent != "" && !part.NothingNew {
+			return part.Intent
+		}
+	}
+	return ""
+}

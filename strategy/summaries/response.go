@@ -73,7 +73,7 @@ func filled[T any](list []T, good func(T) bool) []T {
 func plain(text string) string {
 	text = strings.Map(func(c rune) rune {
 		switch {
-		case c == '\n' || c == '\t':
+		case unicode.IsSpace(c):
 			return ' '
 		case unicode.IsControl(c), unicode.Is(unicode.Cf, c):
 			return -1

@@ -19,13 +19,13 @@ func TestReadSummary(t *testing.T) {
 		Learnings: checkpoint.Learnings{Repo: []string{}, Code: []checkpoint.Finding{}, Workflow: []string{}},
 	}
 	full := empty
-	full.Friction = []string{"two words"}
+	full.Friction = []string{"two words", "a b c"}
 	full.Learnings.Code = []checkpoint.Finding{{Path: "a.go", Line: 3, EndLine: 4, Finding: "x"}, {Path: "b.go", Line: 9, Finding: "y"}}
 	for answer, want := range map[string]checkpoint.SessionSummary{
 		`{"intent":"i","outcome":"o"}`:                                            empty,
 		"Here:\n```json\n{\"intent\":\"i\",\"outcome\":\"o\"}\n```\n":             empty,
 		`{"intent":"i\u001b[31m"` + `,"outcome":" o\u202e ","friction":[""," "]}`: {Intent: "i[31m", Outcome: "o", Friction: empty.Friction, OpenItems: empty.OpenItems, Learnings: empty.Learnings},
-		`{"intent":"i","outcome":"o","extra":{"x":1},"friction":["two\nwords"],"learnings":{"code":[
+		`{"intent":"i","outcome":"o","extra":{"x":1},"friction":["two\nwords","a\u2028b\u0085c"],"learnings":{"code":[
 			{"path":"a.go","line":3,"end_line":4,"finding":"x"},{"path":"b.go","line":9,"end_line":1,"finding":"y"},{"path":"c.go"}]}}`: full,
 	} {
 		got, err := readSummary(answer)

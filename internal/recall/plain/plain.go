@@ -34,7 +34,7 @@ func Clean(s string) string {
 		switch {
 		case c == '\n', c == '\t':
 			return c
-		case c == '\u0085', c == '\u2028', c == '\u2029': // ends of lines and paragraphs
+		case c == '\r', c == '\v', c == '\f', c == '\u0085', c == '\u2028', c == '\u2029': // ends of lines and paragraphs
 			return '\n'
 		case c == '\u200d', c == '\u200c': // they join letters and signs
 			return c
@@ -42,7 +42,7 @@ func Clean(s string) string {
 			return -1
 		}
 		return c
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
 	return strings.TrimSpace(s)
 }
 

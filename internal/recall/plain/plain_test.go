@@ -32,6 +32,9 @@ func TestShorten(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	t.Parallel()
+	if got := plain.Clean("a\r\nb\rc\u0085d\u2028e\u2029f\vg\fh"); got != "a\nb\nc\nd\ne\nf\ng\nh" {
+		t.Errorf("%q", got)
+	}
 	if got := plain.Clean("  a\x1b[31mb\u202ec\u200b\n\td\xff\r\n "); got != "a[31mbc\n\td\uFFFD" {
 		t.Errorf("%q", got)
 	}

@@ -339,8 +339,8 @@ func (c *codexEnvelope) call() *entry {
 			}
 			return done(useBlock(p.Call, "TodoWrite", map[string]any{"todos": todos}))
 		}
-		if !json.Valid([]byte(p.Args)) {
-			p.Args = "{}"
+		if !json.Valid([]byte(p.Args)) { // a malformed call of the model
+			return done(useBlock(p.Call, p.Name, p.Args))
 		}
 		return done(useBlock(p.Call, p.Name, object(json.RawMessage(p.Args))))
 	case "local_shell_call":
