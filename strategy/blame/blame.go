@@ -227,6 +227,8 @@ type group struct {
 	// unsure holds the files whose unsure lines are listed in the commit's note.
 	unsure []file
 	ids    []checkpoint.ID
+	// rest holds the lines that are a person's because no record of the commit's checkpoints has them.
+	rest map[*Line]bool
 }
 
 // attributing finds the authors of lines.
@@ -244,7 +246,7 @@ type attributing struct {
 	blobs   map[git.OID][]byte
 	follows map[[2]git.OID][]int
 	patches patches
-	rest    []remainder
+	rest    []*group // those with rest
 }
 
 func newAttributing(r Reader, commits map[git.OID]git.Commit) *attributing {

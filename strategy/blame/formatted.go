@@ -32,7 +32,7 @@ type formattedFile struct {
 }
 
 // followFormatted gives lines whose tokens the commit's parent has, too, the author whom they have
-// there: those of commits that name no checkpoint, and those whose author isn't known. Each commit
+// there: those of persons that are in no record, and those whose author isn't known. Each commit
 // that only formatted them is skipped. left is the number of commits in which lines may be blamed.
 func (at *attributing) followFormatted(ctx context.Context, content []byte, f *File, groups []*group, left *int) error {
 	var files []formattedFile
@@ -41,7 +41,7 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 		one := formattedFile{now: g.blob, path: g.path, number: func(l *Line) int { return l.Orig }}
 		c := at.commits[g.commit]
 		for _, l := range g.lines {
-			if l.Author.Kind == Unknown || l.Author.Kind == Person && len(g.ids) == 0 {
+			if l.Author.Kind == Unknown || l.Author.Kind == Person && (len(g.ids) == 0 || g.rest[l]) {
 				one.lines = append(one.lines, l)
 			}
 		}

@@ -58,7 +58,6 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		isComplete = isComplete && at.records[id].complete
 		isRecorded = isRecorded || at.records[id].tree != ""
 	}
-	rest := remainder{group: g}
 	for _, l := range g.lines {
 		isUnsure := func(s source) bool { return s.file.unsure.Has(s.line(l.Orig)) }
 		isOlder := func(s source) bool { // the recorded commit had the line from its parent
@@ -75,7 +74,11 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 			// No checkpoint lists the file; or the commit folds others, and the line is from one
 			// that had no session.
 			author = at.person(g.commit)
-			rest.lines = append(rest.lines, l)
+			if g.rest == nil {
+				g.rest = map[*Line]bool{}
+				at.rest = append(at.rest, g)
+			}
+			g.rest[l] = true
 		case isRecorded:
 			derived, err := at.derive(ctx, g, l, author)
 			if err != nil {
@@ -87,9 +90,6 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	}
 	if isRecorded {
 		deriveBetween(g.lines)
-	}
-	if len(rest.lines) > 0 {
-		at.rest = append(at.rest, rest)
 	}
 	return nil
 }

@@ -16,14 +16,6 @@ import (
 // mostOrigins is the maximum number of files of records that are compared.
 const mostOrigins = 1000
 
-// remainder holds lines of a commit's file that are a person's because no record of the commit's
-// checkpoints has them.
-type remainder struct {
-	*group
-
-	lines []*Line
-}
-
 // recordedLine is a line of a record, by its number.
 type recordedLine struct {
 	*recordedFile
@@ -51,7 +43,7 @@ func (at *attributing) followMoves(ctx context.Context) error {
 		return err
 	}
 	for _, r := range at.rest {
-		for _, l := range r.lines {
+		for l := range r.rest {
 			if gone[r.commit][attribution.Form([]byte(l.Text))] {
 				l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit})
 			}
@@ -60,6 +52,9 @@ func (at *attributing) followMoves(ctx context.Context) error {
 		var block []*Line
 		var origins [][]recordedLine
 		for _, l := range r.lines {
+			if !r.rest[l] {
+				continue
+			}
 			from := removed[attribution.Form([]byte(l.Text))]
 			if n := len(block); n > 0 && (len(from) == 0 || block[n-1].Orig+1 != l.Orig) {
 				at.moveBlock(block, origins)
