@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact"
@@ -89,6 +90,9 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 				run.names = append(run.names, named{id, c.OID})
 			}
 		}
+	}
+	if err := run.cut(ctx, revs); err != nil {
+		return Audited{}, err
 	}
 	trees, err := checkpoint.Trees(ctx, a.Repo)
 	if err != nil {
@@ -179,6 +183,36 @@ type auditedFile struct {
 func (a *audit) found(n named, file string, f Finding) {
 	f.Subject = string(n.id)
 	a.result.Problems = append(a.result.Problems, Problem{Finding: f, Commit: n.commit, Checkpoint: n.id, File: file})
+}
+
+// cut reports that a shallow clone lacks commits of the range.
+func (a *audit) cut(ctx context.Context, revs []string) error {
+	boundary, err := gitlog.Boundary(a.Repo)
+	if err != nil || len(boundary) == 0 {
+		return err
+	}
+	out, err := a.Repo.Run(ctx, slices.Concat([]string{"rev-list", "--end-of-options"}, revs, []string{"--"})...)
+	if err != nil {
+		return fmt.Errorf("read history: %w", err)
+	}
+	var last []git.OID
+	for line := range strings.Lines(string(out)) {
+		if oid := git.OID(strings.TrimSpace(line)); boundary[oid] {
+			last = append(last, oid)
+		}
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	what := "commits before it are not in this clone"
+	if n := len(last) - 1; n > 0 {
+		what = "commits before it and " + count(n, "other") + " are not in this clone"
+	}
+	a.found(named{commit: last[0]}, "", Finding{
+		Code: AbsentCommits, Severity: Warning, What: what, Why: "their checkpoints could not be checked",
+		Hint: "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some",
+	})
+	return nil
 }
 
 // find finds a checkpoint.

@@ -52,6 +52,7 @@ const (
 	DamagedCheckpoint  = "damaged-checkpoint"
 	CheckpointSummary  = "checkpoint-summary"
 	AbsentContent      = "absent-content"
+	AbsentCommits      = "absent-commits"
 	OversizedBlob      = "oversized-blob"
 	BrokenRef          = "broken-ref"
 	StaleLock          = "stale-lock"

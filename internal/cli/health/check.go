@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ func NewCheck(a *app.App) *cobra.Command {
 and all before it, if there is none. It finds
 
   commits whose checkpoint isn't here, and checkpoints that can't be read
+  commits of the range that aren't here, as in a shallow clone
   sessions without a transcript
   secrets that today's rules mask: those that an older version or another program let by
   files of more than --max-size
@@ -106,15 +108,15 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	} else {
 		c.PageText(func(w ui.Streams) { printProblems(w, &result) })
 	}
+	if len(result.Problems) == 0 {
+		return nil // all of the range was checked
+	}
 	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
 		what, hint := format.Gaps(gaps)
 		c.Streams.Notef("There may be more to check: %s.", what)
 		c.Streams.Hint(hint)
 	}
-	if len(result.Problems) > 0 {
-		return app.ErrFailed
-	}
-	return nil
+	return app.ErrFailed
 }
 
 // checkJSON is the output of `check --json`; docs/formats/doctor.md describes it.
@@ -153,7 +155,7 @@ func printProblems(w ui.Streams, r *doctor.Audited) {
 		if len(lines) > 0 {
 			what += " (line " + strings.Join(lines, ", ") + ")"
 		}
-		t.Row(p.Commit.Short(), string(p.Checkpoint), p.Code, file, ui.Line(what, format.LineWidth))
+		t.Row(p.Commit.Short(), cmp.Or(string(p.Checkpoint), "-"), p.Code, file, ui.Line(what, format.LineWidth))
 	}
 	w.Printf("%s\n", w.Table(t))
 	// The reason and the hint of equal problems are printed once.
