@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -49,7 +48,7 @@ func absentOf(ctx context.Context, repo *git.Repo, trees []git.OID) (absent []gi
 
 // branchTrees returns the trees of all metadata branches.
 func branchTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
-	refs, err := gitref.List(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
+	refs, err := metadataRefs(ctx, repo)
 	if err != nil {
 		return nil, err
 	}

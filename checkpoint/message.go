@@ -9,7 +9,7 @@ const initMessage = "Initialize metadata branch\n\nThis branch stores session me
 // m in the checkpoint id. shadowBranch is the branch from which it was condensed, empty if none.
 func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	var b strings.Builder
-	b.WriteString("Checkpoint: " + string(id) + "\n\n")
+	b.WriteString(RecordSubject + string(id) + "\n\n")
 	trailer := func(key, value string) {
 		if value = OneLine(value); value != "" {
 			b.WriteString(key + ": " + value + "\n")
@@ -40,7 +40,7 @@ func SummaryMessage(at SessionIn) string {
 // SubjectID returns the checkpoint to which a commit on the metadata branch belongs, from the first
 // line of its message, false if it names none.
 func SubjectID(subject string) (ID, bool) {
-	for _, prefix := range []string{"Checkpoint: ", "Finalize transcript for Checkpoint: ", "Update summary for checkpoint "} {
+	for _, prefix := range []string{RecordSubject, "Finalize transcript for Checkpoint: ", "Update summary for checkpoint "} {
 		if rest, found := strings.CutPrefix(subject, prefix); found {
 			rest, _, _ = strings.Cut(rest, " ")
 			id, err := ParseID(rest)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -26,12 +25,14 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 			d.Created = s.Meta.CreatedAt
 		}
 	}
-	var wait sync.WaitGroup // git finds the commits while the conversations are read
+	var wait sync.WaitGroup // git finds the commits and the author while the conversations are read
 	var searched error
+	var authors map[checkpoint.ID]git.Signature
 	wait.Go(func() { d.Commits, searched = commitFinder{r.Repo}.commitsOf(ctx, id, d.Created, o.Search) })
+	wait.Go(func() { authors, _ = checkpoint.Authors(ctx, r.Repo, id) }) // the rest is shown without it, too
 	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
-	d.Unsearched = searched
+	d.Unsearched, d.Author = searched, authors[id]
 	for _, s := range d.Sessions {
 		switch {
 		case s.NothingNew, s.Tokens == nil:
@@ -45,25 +46,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Detail{}, err
 	}
-	d.Author = r.authorOf(ctx, id, d.Commits)
 	return d, ctx.Err()
-}
-
-// authorOf returns the author of the newest of a checkpoint's commits. If there is none, or it folds
-// the work of several checkpoints, it is the author of the checkpoint's first record, if known.
-func (r Reader) authorOf(ctx context.Context, id checkpoint.ID, commits []git.Commit) git.Signature {
-	if len(commits) > 0 && len(checkpoint.IDsOf(commits[0])) == 1 {
-		return commits[0].Author
-	}
-	recorded, err := gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id),
-		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
-	switch {
-	case err == nil && len(recorded) > 0:
-		return recorded[len(recorded)-1].Author
-	case len(commits) > 0:
-		return commits[0].Author
-	}
-	return git.Signature{}
 }
 
 // sessions reads the sessions of a checkpoint: first those that edited most of its files, unless

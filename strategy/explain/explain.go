@@ -55,8 +55,8 @@ type Detail struct {
 	Strategy string
 	Branch   string
 	Created  time.Time
-	// Author is the author of the newest commit, or of the checkpoint's first record if there is no
-	// commit or the commit folds several checkpoints. It is zero if unknown.
+	// Author is the person in whose clone it was recorded first, whoever made its commits. It is zero
+	// if unknown.
 	Author git.Signature
 	Files  []string
 	// Tokens is the total of all sessions' tokens for it, nil if it isn't known. Tokens of
@@ -133,8 +133,9 @@ const (
 type Options struct {
 	Scope  Scope
 	Search Search
-	// Lines requests Points instead of many details of a commit.
-	Lines bool
+	// MostDetails is the number of checkpoints of a commit above which Points are returned instead of
+	// them, 0 for no limit.
+	MostDetails int
 	// Subagents requests the conversations of subagents, too.
 	Subagents bool
 }
@@ -189,15 +190,12 @@ type OfCommit struct {
 	Checkpoints []Detail
 	Missing     []checkpoint.ID
 	// Points are returned instead of Checkpoints, where a line each is requested: the checkpoints
-	// that a merge brings in, or those of a commit that names more than MostDetails.
+	// that a merge brings in, or those of a commit that names more than Options.MostDetails.
 	Points []Point
 	Merge  bool
 	// Cut reports that the commits which a merge brings in are not in this shallow clone.
 	Cut bool
 }
-
-// MostDetails is the maximum number of checkpoints of a commit that are shown in full.
-const MostDetails = 5
 
 // Commit reads the checkpoints of the commit that rev names.
 func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, error) {
@@ -226,8 +224,11 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 			return OfCommit{}, err
 		}
 		return of, r.addPoints(ctx, &of, brought)
-	case o.Lines && len(ids) > MostDetails:
-		return of, r.addPoints(ctx, &of, []git.Commit{commit})
+	case o.MostDetails > 0 && len(ids) > o.MostDetails:
+		if err := r.addPoints(ctx, &of, []git.Commit{commit}); err != nil || len(of.Points) != 1 {
+			return of, err
+		}
+		of.Points, of.Missing = nil, nil // the only one that is stored here is shown in detail
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
@@ -255,7 +256,15 @@ func (r Reader) addPoints(ctx context.Context, of *OfCommit, commits []git.Commi
 		of.Points = append(of.Points, p)
 	}
 	of.Missing = l.Missing
-	return nil
+	ids := make([]checkpoint.ID, len(of.Points))
+	for i, p := range of.Points {
+		ids[i] = checkpoint.ID(p.ID)
+	}
+	authors, _ := checkpoint.Authors(ctx, r.Repo, ids...) // the points are shown without them, too
+	for i, id := range ids {
+		of.Points[i].Author = authors[id]
+	}
+	return ctx.Err()
 }
 
 // unlessMissing returns err, or nil if err means that an object is missing.

@@ -42,6 +42,8 @@ type Point struct {
 	ID              string
 	Temporary, Task bool
 	Sessions        []string
+	// Author is as in Detail, but only that of a point of a commit is read.
+	Author git.Signature
 	// Agent and Model are the main session's, empty if they aren't known.
 	Agent, Model string
 	// Prompt describes the main session: the intent of the stored summary, or a request.

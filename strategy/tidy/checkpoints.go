@@ -16,13 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-const (
-	// subject is the beginning of the subjects of commits that store a checkpoint.
-	subject = "Checkpoint: "
-	// pushedRefs is the prefix of the refs that record pushes to a remote without tracking
-	// refs.
-	pushedRefs = "refs/entire/pushed/"
-)
+// pushedRefs is the prefix of the refs that record pushes to a remote without tracking
+// refs.
+const pushedRefs = "refs/entire/pushed/"
 
 // checkpoints lists the checkpoints of the auto-commit strategy whose commits are reachable
 // from no ref and no reflog. A shared one is kept, as another clone may have its commit. In a
@@ -48,7 +44,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	var ids []checkpoint.ID
 	for _, message := range stores {
 		line, _, _ := strings.Cut(message, "\n")
-		id, err := checkpoint.ParseID(strings.TrimPrefix(line, subject))
+		id, err := checkpoint.ParseID(strings.TrimPrefix(line, checkpoint.RecordSubject))
 		if err == nil && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

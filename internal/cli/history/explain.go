@@ -47,7 +47,7 @@ has taken up yet are marked [temporary].
 With a checkpoint or a commit it shows one checkpoint: who made it when, the
 tokens, the commits that carry its id, what it was about, the files, and the
 conversation, as far as it belongs to this checkpoint. A commit that was made of
-several shows all of theirs. With a snapshot (v12, 12) it is the checkpoint of its
+several lists them, and shows all of theirs with --full. With a snapshot (v12, 12) it is the checkpoint of its
 commit or its turn; a tag, branch or file of that name goes first. With a session or
 a file it lists the checkpoints that have something of it. Ids may be cut, to 4
 characters or more.
@@ -107,7 +107,7 @@ EXIT STATUS
 	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
 	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or a part of its name")
 	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
-	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part")
+	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part; all checkpoints of a commit")
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
@@ -262,7 +262,13 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 
 func (e *explaining) commit(ctx context.Context) error {
 	o := e.options()
-	o.Lines = !e.opts.json && !e.opts.raw
+	switch {
+	case e.opts.json, e.opts.raw, e.opts.full:
+	case e.opts.short:
+		o.MostDetails = 5
+	default:
+		o.MostDetails = 1
+	}
 	of, err := e.reader.Commit(ctx, e.opts.commit, o)
 	if err != nil {
 		return e.explained(ctx, err)
@@ -304,6 +310,11 @@ func (e *explaining) commit(ctx context.Context) error {
 			}
 			x.writePoint(&b, p)
 		}
+		b.WriteString("\n`entire explain -c ID` shows one of them")
+		if !of.Merge {
+			b.WriteString(", --full all")
+		}
+		b.WriteString(".\n")
 	}
 	for i, d := range of.Checkpoints {
 		if i > 0 {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -180,6 +181,9 @@ func (x explainText) writePoint(b *strings.Builder, p explain.Point) {
 	}
 	b.WriteByte('\n')
 	var facts []string
+	if author := ui.Line(cmp.Or(p.Author.Name, p.Author.Email), format.NameWidth); author != "" {
+		facts = append(facts, author)
+	}
 	if len(p.Files) > 0 {
 		facts = append(facts, ui.Plural(len(p.Files), "file"))
 	}

@@ -11,6 +11,9 @@ import (
 // committerVar is git's variable for the committer.
 const committerVar = "GIT_COMMITTER_IDENT"
 
+// UnknownEmail is the address that Identity returns if none is configured.
+const UnknownEmail = "unknown@local"
+
 // Identity returns the committer that git would use now, or "Unknown <unknown@local>" without a
 // time if none is configured.
 func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
@@ -31,7 +34,7 @@ func Identity(ctx context.Context, r *git.Repo) (git.Signature, error) {
 	}
 	out, err := r.Run(ctx, "var", committerVar)
 	if _, ok := errors.AsType[*git.ExitError](err); ok {
-		return git.Signature{Name: "Unknown", Email: "unknown@local"}, nil
+		return git.Signature{Name: "Unknown", Email: UnknownEmail}, nil
 	}
 	if err != nil {
 		return git.Signature{}, err
