@@ -31,6 +31,8 @@ type explainedPoint struct {
 type explainedDetail struct {
 	explainedPoint
 
+	Author string
+
 	Sessions []struct {
 		ID          string
 		Files       []string        `json:"files_touched"`
@@ -73,6 +75,8 @@ func (r *registers) fromExplain() {
 			}
 		}
 		r.explained("explain -c", &d.explainedPoint)
+		r.reports("explain -c", "checkpoint "+id+" author", d.Author)
+		r.reports("git", "checkpoint "+id+" author", r.authorOf(id))
 		r.reports("explain -c, sessions", "checkpoint "+id+" files", sorted(files))
 		r.reports("explain -c", "checkpoint "+id+" sessions", sorted(ids))
 		for i := range r.list {
@@ -157,6 +161,7 @@ func (r *registers) fromCommits() {
 		var ids []string
 		for _, d := range asked[struct{ Checkpoints []explainedDetail }](r, "explain", "--json", "--short", "--commit", c.oid).Checkpoints {
 			r.explained("explain COMMIT", &d.explainedPoint)
+			r.reports("explain COMMIT", "checkpoint "+d.ID+" author", d.Author)
 			ids = append(ids, d.ID)
 			for _, path := range d.Files {
 				if len(c.checkpoints) == 1 && len(r.of(d.ID)) == 1 && !slices.Contains(c.files, path) {

@@ -28,6 +28,7 @@ func registerScenes() []registerScene {
 		{"rename", false, (*registers).sceneRename},
 		{"amend", false, (*registers).sceneAmend},
 		{"squash", true, (*registers).sceneSquash},
+		{"another person", true, (*registers).sceneAnotherPerson},
 		{"fixup", false, (*registers).sceneFixup},
 		{"revert", false, (*registers).sceneRevert},
 		{"cherry-pick", false, (*registers).sceneCherryPick},
@@ -177,6 +178,26 @@ func (r *registers) sceneSquash() {
 	r.Git("merge", "-q", "--squash", "topic")
 	r.Git("commit", "-q", "-m", "squashed")
 	r.Git("branch", "-q", "-D", "topic")
+}
+
+// sceneAnotherPerson plays the work of two persons, one of whom squashes the other's and continues
+// the other's session.
+func (r *registers) sceneAnotherPerson() {
+	branch := fmt.Sprintf("colleague%d", r.number)
+	theirs := r.session(fmt.Sprintf("colleague%d", r.number))
+	r.Git("checkout", "-q", "-b", branch)
+	r.Git("config", "user.name", "Bob Builder")
+	r.turn(theirs, "theirs")
+	r.commit("of a colleague")
+	r.Git("config", "--unset", "user.name")
+	r.Git("checkout", "-q", "main")
+	r.Git("merge", "-q", "--squash", branch)
+	r.Git("commit", "-q", "-m", "squashed for a colleague")
+	r.Git("branch", "-q", "-D", branch)
+	r.turn(theirs, "continued")
+	r.commit("continued for a colleague")
+	r.turn(r.session("main"), "own")
+	r.commit("of my own, too")
 }
 
 func (r *registers) sceneFixup() {

@@ -25,6 +25,7 @@ type registers struct {
 	turns    int
 	sessions map[string]*testkit.Session
 
+	authors map[string][]string            // of checkpoints and of sessions, in the order of git's record
 	facts   map[string]map[string][]string // the sources of each value of a fact
 	list    []loggedTurn                   // all turns, the oldest first
 	commits []linkedCommit                 // of the branches, the oldest first
@@ -136,6 +137,7 @@ func storedTokens(t *testkit.Tokens) usedTokens {
 // shownTurn is a turn in the output of log and search.
 type shownTurn struct {
 	Session     string     `json:"session"`
+	Author      string     `json:"author"`
 	Prompt      string     `json:"prompt"`
 	Line        int        `json:"line"`
 	EndLine     int        `json:"end_line"`
@@ -199,6 +201,7 @@ func (r *registers) logged(args ...string) (list []loggedTurn) {
 // shownAs records what a source reports of a turn.
 func (r *registers) shownAs(source string, t *shownTurn) {
 	r.reports(source, t.name()+" request", t.Prompt)
+	r.reports(source, t.name()+" author", t.Author)
 	r.reports(source, t.name()+" checkpoints", sorted(t.Checkpoints))
 	r.reports(source, t.name()+" commits", t.oids())
 	r.reports(source, t.name()+" end", fmt.Sprint(t.EndLine, " ", t.Ended))
@@ -275,6 +278,24 @@ func (r *registers) fromGit() {
 		c.head = slices.Contains(head, oid)
 		r.commits = append(r.commits, c)
 	}
+	r.authors = map[string][]string{}
+	record := regexp.MustCompile(`^Checkpoint: (\S+)\n(?s:.*)\nEntire-Session: (\S+)\n`)
+	for oid := range strings.FieldsSeq(r.Git("rev-list", "--reverse", "entire/checkpoints/v1")) {
+		if found := record.FindStringSubmatch(r.Git("log", "-1", "--format=%B", oid) + "\n"); found != nil {
+			name := r.Git("log", "-1", "--format=%an", oid)
+			for _, of := range []string{found[1], found[2], found[1] + " " + found[2]} {
+				r.authors[of] = append(r.authors[of], name)
+			}
+		}
+	}
+}
+
+// authorOf returns the author of the first record of a checkpoint, or of a session in it.
+func (r *registers) authorOf(of string) string {
+	if list := r.authors[of]; len(list) > 0 {
+		return list[0]
+	}
+	return ""
 }
 
 // named returns the name of a commit's facts.
@@ -300,6 +321,11 @@ func (r *registers) fromLog() {
 		r.reports("log, changed", t.Turn.name()+" file count", len(t.Changed))
 		r.reports("log", t.Turn.name()+" file count", t.Turn.Files)
 		r.reports("git", t.Turn.name()+" commits", r.of(t.Turn.Checkpoints...))
+		if len(t.Turn.Checkpoints) == 0 {
+			r.reports("git", t.Turn.name()+" author", "")
+		} else {
+			r.reports("git", t.Turn.name()+" author", r.authorOf(t.Turn.Checkpoints[0]+" "+t.Turn.Session))
+		}
 		for _, path := range t.files() {
 			places[path] = append(places[path], t.Turn.name())
 		}
@@ -335,6 +361,7 @@ type ofSession struct {
 	files    []string
 	tokens   usedTokens
 	linked   []string
+	authors  []string
 	unlinked usedTokens // tokens of turns without a checkpoint
 }
 
@@ -353,6 +380,9 @@ func (r *registers) bySession() map[string]*ofSession {
 		s.files = append(s.files, t.files()...)
 		s.tokens = s.tokens.plus(t.Turn.total())
 		s.linked = append(s.linked, t.Turn.Checkpoints...)
+		if t.Turn.Author != "" {
+			s.authors = append(s.authors, t.Turn.Author)
+		}
 		if len(t.Turn.Checkpoints) == 0 {
 			s.unlinked = s.unlinked.plus(t.Turn.total())
 		}
@@ -368,6 +398,8 @@ func (r *registers) fromSessions() {
 		r.reports("log", name+"files", sorted(s.files))
 		r.reports("log", name+"tokens", s.tokens)
 		r.reports("log", name+"checkpoints", sorted(s.linked))
+		r.reports("log", name+"authors", sorted(s.authors))
+		r.reports("git", name+"authors", sorted(r.authors[id]))
 	}
 	type listed struct {
 		ID             string
@@ -376,6 +408,7 @@ func (r *registers) fromSessions() {
 		Turns          int
 		Files          []string
 		Checkpoints    []string
+		Authors        []string
 		Tokens         *testkit.Tokens `json:"token_usage"`
 		Checkpoint     *struct {
 			Attribution *storedShare
@@ -388,6 +421,7 @@ func (r *registers) fromSessions() {
 		r.reports("sessions", name+"files", sorted(s.Files))
 		r.reports("sessions", name+"tokens", storedTokens(s.Tokens))
 		r.reports("sessions", name+"checkpoints", sorted(s.Checkpoints))
+		r.reports("sessions", name+"authors", sorted(s.Authors))
 	}
 	for _, s := range asked[struct{ Sessions []listed }](r, "status", "--json").Sessions {
 		r.reports("status", fmt.Sprintf("session %.8s first prompt", s.ID), s.FirstPrompt)
@@ -410,6 +444,7 @@ func (r *registers) fromUsage() {
 	type member struct {
 		Key       string
 		Label     string
+		Authors   []string
 		Tokens    usedTokens
 		Subagents usedTokens `json:"subagent_tokens"`
 	}
@@ -423,7 +458,15 @@ func (r *registers) fromUsage() {
 		r.reports("log", "session "+id[:8]+" tokens", s.tokens)
 	}
 	r.reports("log", "tokens of all", total)
-	for _, by := range []string{"session", "branch", "commit", "day", "model", "agent", "file", "prompt"} {
+	byAuthor := map[string]usedTokens{}
+	for i := range r.list {
+		t := &r.list[i].Turn
+		byAuthor[t.Author] = byAuthor[t.Author].plus(t.total())
+	}
+	for name, used := range byAuthor {
+		r.reports("log", "tokens of "+name, used)
+	}
+	for _, by := range []string{"session", "branch", "commit", "day", "model", "agent", "file", "prompt", "author"} {
 		u := asked[usage](r, "usage", "--json", "--limit", "1000", "--by", by)
 		var sum usedTokens
 		for _, m := range u.Members {
@@ -432,6 +475,9 @@ func (r *registers) fromUsage() {
 			switch {
 			case by == "session":
 				r.reports("usage", "session "+m.Key[:8]+" tokens", used)
+				r.reports("usage", fmt.Sprintf("session %.8s authors", m.Key), sorted(m.Authors))
+			case by == "author":
+				r.reports("usage", "tokens of "+m.Key, used)
 			case by == "commit" && m.Key != "":
 				i := slices.IndexFunc(r.commits, func(c linkedCommit) bool { return c.oid == m.Key })
 				if i < 0 {

@@ -11,7 +11,7 @@ import (
 // Filter selects turns; an empty field selects all.
 type Filter struct {
 	// Agent is a part of the agent's name, Session a prefix of an id, Author a part of the
-	// name or address of the author of a commit of the turn.
+	// name or address of the turn's author: see Row.Author.
 	// Worktree is the root of the session's worktree.
 	Agent, Session, Author, Branch, Worktree string
 	// File is the path of a file or directory, relative to the root of the worktree, or the
@@ -46,9 +46,7 @@ func (f *Filter) condition() (where string, args []any) {
 		add("t.branch = ?", f.Branch)
 	}
 	if f.Author != "" {
-		name := strings.ToLower(f.Author)
-		add(`t.id IN (SELECT p.turn FROM commits c JOIN checkpoints k ON k.name = c.checkpoint JOIN parts p ON p.checkpoint = k.id
-    WHERE instr(lower(c.author), ?) > 0 OR instr(lower(c.email), ?) > 0)`, name, name)
+		add(ofTurn(isAuthor), f.Author, f.Author)
 	}
 	if f.File != "" {
 		name := path.Clean(f.File)
@@ -90,7 +88,10 @@ type Row struct {
 	Prompt                           string
 	// Context is the id of the saved context that the row was made from, empty for a turn
 	// of a transcript.
-	Context               string
+	Context string
+	// Author is the name, else the address, of the person in whose clone the turn's first
+	// checkpoint was recorded. It is empty for a turn without one, or if that isn't known.
+	Author                string
 	At, Ended             time.Time
 	Line, End             int
 	Commands, Failed      int
@@ -104,12 +105,12 @@ type Row struct {
 	Base, Snapshot int
 }
 
-const rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.context, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed`
+var rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.context, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed, ifnull(` + ofTurn(authorName) + `, '')`
 
 func (r *Row) targets(at, ended *int64) []any {
 	return []any{
 		&r.ID, &r.Session, &r.Agent, &r.Worktree, &r.Branch, &r.Prompt, &r.Context, at, ended, &r.Line, &r.End,
-		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed,
+		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed, &r.Author,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,10 @@ func put(ctx context.Context, w *index.Writer) error {
 		}
 		part := index.Part{Checkpoint: fmt.Sprintf("%012d", s), Session: row, At: noon(), Branch: "main", To: turns * 5}
 		if err := w.Checkpoints.Put(ctx, part); err != nil {
+			return err
+		}
+		recorded := index.Recorded{Checkpoint: part.Checkpoint, At: noon(), Name: "Ada", Email: "ada@example.com"}
+		if err := w.Checkpoints.PutAuthor(ctx, recorded); err != nil {
 			return err
 		}
 		for _, oid := range []string{"aaaa", "bbbb"} {
@@ -162,7 +167,7 @@ func TestTokensAreDividedAmongFilesAndCommits(t *testing.T) {
 		index.ByFile: {"a.go": 100, "b.go": 102}, index.ByCommit: {"c000000000001": 50, "c000000000002": 152},
 		index.ByPrompt: {"1": 101, "2": 101}, index.BySession: {"one": 202}, index.ByBranch: {"main": 101, "feature": 101},
 	} {
-		spent, err := r.Usage(ctx, by, index.Filter{}, time.UTC)
+		spent, err := r.Usage(ctx, index.Grouping{By: by, Local: time.UTC}, index.Filter{})
 		fine(t, err)
 		got := map[string]int64{}
 		for _, s := range spent {
@@ -222,7 +227,7 @@ func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 		t.Errorf("turns: %+v, want %+v", ofTurns, want)
 	}
 	for _, by := range index.Groups() {
-		spent, err := r.Usage(ctx, by, index.Filter{}, time.UTC)
+		spent, err := r.Usage(ctx, index.Grouping{By: by, Local: time.UTC}, index.Filter{})
 		fine(t, err)
 		total, messages, ofSession := index.Tokens{}, int64(0), map[string]index.Tokens{}
 		for _, s := range spent {
@@ -239,6 +244,80 @@ func TestTokensOfGroupsAddUpToTheTotal(t *testing.T) {
 		if diff := cmp.Diff(bySession, ofSession); diff != "" {
 			t.Errorf("turns and sessions: %s", diff)
 		}
+	}
+}
+
+// The author of a turn is that of the earliest record of its first checkpoint, and of the session if
+// the record names sessions. Nobody is, if that isn't known.
+func TestAuthorsAreThoseOfTheFirstRecord(t *testing.T) {
+	t.Parallel()
+	ada, bob, nobody := index.Recorded{Name: "Ada", Email: "ada@example.com"}, index.Recorded{Email: "bob@example.com"}, index.Recorded{}
+	in := func(a index.Recorded, checkpoint, session string, hour int) index.Recorded {
+		a.Checkpoint, a.Session, a.At = checkpoint, session, noon().Add(time.Duration(hour)*time.Hour)
+		return a
+	}
+	const one, two = "000000000001", "000000000002" // the turn is in both
+	for name, c := range map[string]struct {
+		records []index.Recorded
+		turn    string
+		session []string
+	}{
+		"none":                {nil, "", nil},
+		"the first":           {[]index.Recorded{in(ada, one, "s", 1), in(bob, two, "s", 2)}, "Ada", []string{"Ada", "bob@example.com"}},
+		"in any order":        {[]index.Recorded{in(bob, one, "s", 2), in(ada, one, "s", 1)}, "Ada", []string{"Ada"}},
+		"only the later":      {[]index.Recorded{in(bob, two, "s", 2)}, "", []string{"bob@example.com"}},
+		"unknown":             {[]index.Recorded{in(nobody, one, "s", 1), in(bob, two, "s", 2)}, "", []string{"bob@example.com"}},
+		"of another session":  {[]index.Recorded{in(ada, one, "other", 1), in(bob, one, "s", 2)}, "bob@example.com", []string{"bob@example.com"}},
+		"without the session": {[]index.Recorded{in(ada, one, "", 1)}, "Ada", []string{"Ada"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, f := t.Context(), index.At(t.TempDir())
+			w, err := index.OpenWriter(ctx, f)
+			fine(t, err)
+			row, err := w.PutSession(ctx, index.Session{Name: "s"})
+			fine(t, err)
+			_, err = w.Turns.Put(ctx, row, turn(0, 0))
+			fine(t, err)
+			for n, checkpoint := range []string{one, two} {
+				at := noon().Add(time.Duration(n) * time.Hour)
+				fine(t, w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: checkpoint, Session: row, At: at}))
+				fine(t, w.Checkpoints.Put(ctx, index.Part{Checkpoint: checkpoint, Session: row, At: at}))
+			}
+			for _, a := range c.records {
+				fine(t, w.Checkpoints.PutAuthor(ctx, a))
+			}
+			fine(t, w.Close(ctx, nil))
+			r, err := index.Open(ctx, f)
+			fine(t, err)
+			defer func() { fine(t, r.Close()) }()
+			rows, _, err := r.Turns(ctx, index.Filter{}, 2)
+			fine(t, err)
+			if len(rows) != 1 || rows[0].Author != c.turn {
+				t.Errorf("the turn is of %+v, want %q", rows, c.turn)
+			}
+			found, _, err := r.Sessions(ctx, index.SessionFilter{}, -1)
+			fine(t, err)
+			if diff := cmp.Diff(c.session, found[0].Authors); diff != "" {
+				t.Errorf("session (-want +got):\n%s", diff)
+			}
+			spent, err := r.Usage(ctx, index.Grouping{By: index.ByAuthor}, index.Filter{})
+			fine(t, err)
+			for _, s := range spent {
+				if s.Key != c.turn {
+					t.Errorf("tokens of %q, want %q", s.Key, c.turn)
+				}
+			}
+			for text, name := range map[string]string{"ADA@": "Ada", "BOB": "bob@example.com"} {
+				n, err := r.Count(ctx, index.Filter{Author: text})
+				fine(t, err)
+				ofSession, err := r.SessionsOf(ctx, text)
+				fine(t, err)
+				if (n == 1) != (c.turn == name) || (len(ofSession) == 1) != slices.Contains(c.session, name) {
+					t.Errorf("%s selects %d turns and the sessions %q", text, n, ofSession)
+				}
+			}
+		})
 	}
 }
 

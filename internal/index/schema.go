@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 8
+const schemaVersion = 9
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -53,6 +53,9 @@ CREATE TABLE slots (
 CREATE INDEX slots_checkpoint ON slots(checkpoint);
 CREATE TABLE parts (checkpoint INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (checkpoint, turn)) WITHOUT ROWID;
 CREATE INDEX parts_turn ON parts(turn);
+CREATE TABLE authors (
+    checkpoint TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL, PRIMARY KEY (checkpoint, session)
+) WITHOUT ROWID;
 CREATE TABLE commits (
     oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, author TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL,
     PRIMARY KEY (oid, checkpoint)

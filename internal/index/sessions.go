@@ -28,6 +28,9 @@ type StoredSession struct {
 	Branch      string
 	// Checkpoints are the names of its checkpoints, the newest first.
 	Checkpoints []string
+	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
+	// recorded, in the order of the first checkpoint of each, as far as they are known.
+	Authors []string
 	// Files are the files that its turns changed, sorted. If the index has no turns of it, they
 	// are those that its checkpoints name.
 	Files []string
@@ -125,6 +128,17 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	if err != nil {
 		return err
 	}
+	query = "SELECT x.session, " + authorName + " AS person" + ofSession + " WHERE x.session" + chosen + " AND person <> '' GROUP BY x.session, person ORDER BY x.session, min(x.at), person"
+	err = each(ctx, r.conn, query, args, func(row scanner) error {
+		var id int64
+		var name string
+		err := row.Scan(&id, &name)
+		of[id].Authors = append(of[id].Authors, name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	read := map[*StoredSession]bool{} // those with turns
 	byName := make(map[string]*StoredSession, len(of))
 	for _, s := range of {
@@ -166,7 +180,7 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 			s.Files = slices.Compact(files)
 		}
 	}
-	spent, err := r.usage(ctx, BySession, "t.session"+chosen, args, time.UTC)
+	spent, err := r.usage(ctx, Grouping{By: BySession}, "t.session"+chosen, args)
 	for _, u := range spent {
 		byName[u.Key].Spent = append(byName[u.Key].Spent, u)
 	}

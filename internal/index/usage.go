@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -21,11 +22,21 @@ const (
 	ByAgent   Group = "agent"
 	ByFile    Group = "file"
 	ByPrompt  Group = "prompt"
+	ByAuthor  Group = "author"
 )
 
 // Groups returns all groups.
 func Groups() []Group {
-	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt}
+	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt, ByAuthor}
+}
+
+// Grouping is how Usage groups turns.
+type Grouping struct {
+	By Group
+	// Local is the time zone of days.
+	Local *time.Location
+	// Authors requests Spent.Authors, which take as long as the sums.
+	Authors bool
 }
 
 // Spent is the usage of one model by one member of a group.
@@ -40,6 +51,9 @@ type Spent struct {
 	Subagent bool
 	Messages int64
 	Tokens
+	// Authors are the authors of the turns, sorted, as far as they are known: see Row.Author. They are
+	// set only if they are requested.
+	Authors []string
 }
 
 // shares selects the members of a group among which the tokens x of a turn are divided,
@@ -49,17 +63,20 @@ const shares = `WITH members AS (SELECT turn, name, label, row_number() OVER (PA
 // Usage returns the usage of the turns that a filter selects, by group, model and whether
 // subagents used it. The members of the group are ordered by their last turns, the latest
 // first.
-func (r *Reader) Usage(ctx context.Context, by Group, f Filter, local *time.Location) ([]Spent, error) {
+func (r *Reader) Usage(ctx context.Context, g Grouping, f Filter) ([]Spent, error) {
 	where, args := f.condition()
-	return r.usage(ctx, by, where, args, local)
+	return r.usage(ctx, g, where, args)
 }
 
 // usage is Usage for the turns t of sessions s that a condition selects.
-func (r *Reader) usage(ctx context.Context, by Group, where string, args []any, local *time.Location) ([]Spent, error) {
+func (r *Reader) usage(ctx context.Context, g Grouping, where string, args []any) ([]Spent, error) {
 	from := " FROM spent u JOIN turns t ON t.id = u.turn JOIN sessions s ON s.id = t.session JOIN models o ON o.id = u.model"
 	sums := "sum(u.input), sum(u.cache_write), sum(u.cache_read), sum(u.output), sum(u.messages)"
-	prefix, key, label := "", "''", "''"
-	switch by {
+	prefix, key, label, authors := "", "''", "''", "'[]'"
+	if g.Authors {
+		authors = "json_group_array(DISTINCT " + ofTurn(authorName) + ")"
+	}
+	switch g.By {
 	case BySession:
 		key, label = "s.name", "s.agent"
 	case ByBranch:
@@ -70,6 +87,8 @@ func (r *Reader) usage(ctx context.Context, by Group, where string, args []any, 
 		key = "o.name"
 	case ByAgent:
 		key = "s.agent"
+	case ByAuthor:
+		key = "ifnull(" + ofTurn(authorName) + ", '')"
 	case ByPrompt:
 		key, label = "t.id", "t.prompt"
 	case ByFile:
@@ -88,16 +107,22 @@ func (r *Reader) usage(ctx context.Context, by Group, where string, args []any, 
 		sums = share("input") + ", " + share("cache_write") + ", " + share("cache_read") + ", " + share("output") + ", " + share("messages")
 	}
 	// The key is grouped by its place: SQLite resolves a name in GROUP BY as a column first.
-	query := prefix + "SELECT " + key + ", max(" + label + "), max(t.ended), o.name, u.sub, " + sums + from + " WHERE " + where + " GROUP BY 1, o.id, u.sub"
+	query := prefix + "SELECT " + key + ", max(" + label + "), max(t.ended), o.name, u.sub, " + authors + ", " + sums + from + " WHERE " + where + " GROUP BY 1, o.id, u.sub"
 	list, err := collect(ctx, r.conn, query, args, func(rows scanner, s *Spent) error {
 		var last int64
-		if err := rows.Scan(&s.Key, &s.Label, &last, &s.Model, &s.Subagent, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
+		var authors string
+		if err := rows.Scan(&s.Key, &s.Label, &last, &s.Model, &s.Subagent, &authors, &s.Input, &s.CacheWrite, &s.CacheRead, &s.Output, &s.Messages); err != nil {
 			return err
 		}
+		var names []string // null is that of an unknown author
+		if err := json.Unmarshal([]byte(authors), &names); err != nil {
+			return err
+		}
+		s.Authors = union(nil, names)
 		s.Last = fromMillis(last)
-		if by == ByDay {
+		if g.By == ByDay {
 			if n, err := strconv.ParseInt(s.Key, 10, 64); err == nil {
-				s.Key = time.Unix(n*900, 0).In(local).Format(time.DateOnly)
+				s.Key = time.Unix(n*900, 0).In(g.Local).Format(time.DateOnly)
 			} else {
 				s.Key = ""
 			}
@@ -108,6 +133,13 @@ func (r *Reader) usage(ctx context.Context, by Group, where string, args []any, 
 		return nil, err
 	}
 	return joined(list), nil
+}
+
+// union returns the names in either list, sorted, without empty ones.
+func union(a, b []string) []string {
+	all := slices.DeleteFunc(slices.Concat(a, b), func(name string) bool { return name == "" })
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // joined sums rows with the same member, model and Subagent, and sorts them.
@@ -131,6 +163,7 @@ func joined(list []Spent) []Spent {
 		}
 		out[i].Tokens = out[i].Plus(s.Tokens)
 		out[i].Messages += s.Messages
+		out[i].Authors = union(out[i].Authors, s.Authors)
 		if s.Last.After(out[i].Last) {
 			out[i].Last = s.Last
 		}

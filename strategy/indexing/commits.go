@@ -17,7 +17,8 @@ import (
 // commits updates the commits that name checkpoints, if branches or the notes of commits have
 // changed since the last run.
 func (r *run) commits(ctx context.Context) error {
-	if r.known.Refs == r.now.Refs {
+	deepened := r.known.Shallow != r.now.Shallow // earlier commits came, or went
+	if r.known.Refs == r.now.Refs && !deepened {
 		return nil
 	}
 	refs, err := gitref.List(ctx, r.Repo, "refs/heads", "refs/remotes")
@@ -52,14 +53,14 @@ func (r *run) commits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if slices.Equal(before, tips) && former == string(notes) {
+	if slices.Equal(before, tips) && former == string(notes) && !deepened {
 		return nil
 	}
 	gone, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", before, tips)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // a former tip doesn't exist any more
+	if err != nil || deepened { // a former tip doesn't exist any more
 		before = nil
 		if err := r.w.DropCommit(ctx, ""); err != nil {
 			return err

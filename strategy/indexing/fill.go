@@ -30,6 +30,7 @@ const (
 	lackingKey  = "lacking"
 	tipsKey     = "tips"
 	notesKey    = "notes"
+	recordsKey  = "records"
 	contextsKey = "contexts"
 	snapshotKey = "snapshot"
 )
@@ -174,7 +175,7 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.contexts, r.commits, r.snapshots} {
+	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.contexts, r.authors, r.commits, r.snapshots} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ type sources struct {
 	Contexts  string `json:"contexts"`
 	Snapshots string `json:"snapshots"`
 	Forgotten string `json:"forgotten"`
+	// Shallow changes with the boundary of a shallow clone.
+	Shallow string `json:"shallow,omitempty"`
 	// Packs changes with git's packs. It is empty unless something was not indexed because
 	// this clone lacks it: a new pack may have it.
 	Packs string `json:"packs,omitempty"`
@@ -44,7 +46,7 @@ func decodeSources(text string) (s sources) {
 }
 
 func (s *sources) equal(o *sources) bool {
-	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
+	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && s.Shallow == o.Shallow && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
 }
 
 // stampOf returns a text that changes when the file does.
@@ -66,8 +68,8 @@ func (f *Filler) look(known *sources) *sources {
 	now := &sources{
 		Refs: gitref.Fingerprint(f.Repo), Contexts: stampAt(filepath.Join(f.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
 		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(f.Repo.CommonDir), "checkpoints")),
-		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)),
-		States:    map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
+		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)), Shallow: stampAt(filepath.Join(f.Repo.CommonDir, "shallow")),
+		States: map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
 	}
 	if known.Packs != "" {
 		now.Packs = f.packs()

@@ -59,7 +59,10 @@ type Session struct {
 	Files []string
 	// Checkpoints are the checkpoints of its commits, the newest first.
 	Checkpoints []checkpoint.ID
-	Tokens      session.Tokens
+	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
+	// recorded, in the order of their first ones, as far as they are known.
+	Authors []string
+	Tokens  session.Tokens
 	// Transcript is the path of the agent's own file, empty if it isn't known.
 	Transcript string
 }
@@ -91,6 +94,8 @@ type Filter struct {
 	Prefix string
 	// Agent reports whether sessions of an agent are selected.
 	Agent func(name string) bool
+	// Author is a part of the name or the address of the author of one of its checkpoints.
+	Author string
 	// Limit is the maximum number of sessions, 0 for none.
 	Limit int
 }
@@ -123,6 +128,16 @@ func (r Reader) List(ctx context.Context, f Filter) (found Found, err error) {
 	for i, state := range states {
 		names[i] = state.ID
 	}
+	var only []string // the ids of the sessions of the author, nil for all
+	if f.Author != "" {
+		if x != nil {
+			if only, err = x.SessionsOf(ctx, f.Author); err != nil {
+				return Found{}, err
+			}
+		}
+		only = append(only, "") // never nil
+		states = slices.DeleteFunc(states, func(s *session.State) bool { return !slices.Contains(only, s.ID) })
+	}
 	states = slices.DeleteFunc(states, func(s *session.State) bool {
 		return !strings.HasPrefix(s.ID, f.Prefix) || f.Agent != nil && s.AgentType != "" && !f.Agent(s.AgentType)
 	})
@@ -144,7 +159,7 @@ func (r Reader) List(ctx context.Context, f Filter) (found Found, err error) {
 	var rows []index.StoredSession
 	total := 0
 	if x != nil {
-		rows, total, err = x.Sessions(ctx, index.SessionFilter{Without: names, Prefix: f.Prefix, Agent: f.Agent, Stored: true}, limit)
+		rows, total, err = x.Sessions(ctx, index.SessionFilter{Names: only, Without: names, Prefix: f.Prefix, Agent: f.Agent, Stored: true}, limit)
 	}
 	if err != nil {
 		return Found{}, err
@@ -243,6 +258,7 @@ func (s *Session) add(row *index.StoredSession) {
 	for _, name := range row.Checkpoints {
 		s.Checkpoints = append(s.Checkpoints, checkpoint.ID(name))
 	}
+	s.Authors = row.Authors
 	if len(row.Spent) > 0 {
 		s.Tokens = tokens(row.Spent)
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/explain"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // question holds the flags that these commands share.
@@ -43,7 +42,7 @@ func (q *question) addFlags(cmd *cobra.Command) {
 	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
-	f.StringVar(&q.filter.Author, "author", "", "only in commits of an author with this name or address, or a part of it")
+	f.StringVar(&q.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
 	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
 	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
 	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
@@ -51,26 +50,14 @@ func (q *question) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.noPager, "no-pager", false, "don't show long texts a screen at a time")
-	complete.Flag(cmd, "session", complete.FlagValue(q.app, q.names(index.Sessions)))
-	complete.Flag(cmd, "agent", complete.FlagValue(q.app, q.names(index.Agents)))
+	complete.Flag(cmd, "session", complete.FlagValue(q.app, complete.Indexed(index.Sessions)))
+	complete.Flag(cmd, "agent", complete.FlagValue(q.app, complete.Indexed(index.Agents)))
 	complete.Flag(cmd, "branch", complete.FlagValue(q.app, complete.Branches))
-	complete.Flag(cmd, "author", complete.FlagValue(q.app, q.names(index.Authors)))
-	complete.Flag(cmd, "tool", complete.FlagValue(q.app, q.names(index.Tools)))
+	complete.Flag(cmd, "author", complete.FlagValue(q.app, complete.Indexed(index.Authors)))
+	complete.Flag(cmd, "tool", complete.FlagValue(q.app, complete.Indexed(index.Tools)))
 	times := []cobra.Completion{"1h", "today", "yesterday", "7d", "30d"}
 	complete.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
 	complete.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// names completes names from the index, without updating it.
-func (q *question) names(kind index.NameKind) complete.Values {
-	return func(ctx context.Context, _ *app.App, repo *git.Repo) (list []cobra.Completion, err error) {
-		r, err := index.Open(ctx, index.At(workspace.RecordsDir(repo)))
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, r.Close()) }()
-		return r.Names(ctx, kind)
-	}
 }
 
 // ask updates and opens the index, and calls do with it.
@@ -139,23 +126,25 @@ func (q *question) hintWithGaps(ctx context.Context, hint string) string {
 	return format.HintWithGaps(ctx, repo, hint)
 }
 
-// noteMissing prints a note if a partial clone lacks contents of checkpoints, which may contain more
-// than was found.
+// noteMissing calls format.NoteGaps for this repository.
 func (q *question) noteMissing(ctx context.Context) error {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	if partial, err := repo.IsPartial(); err != nil || !partial {
-		return ctx.Err()
-	}
-	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoContents) {
-		what, hint := format.Gaps([]explain.Gap{explain.NoContents})
-		q.app.Streams.Notef("Not everything is shown: %s.", what)
-		q.app.Streams.Hint(hint)
-	}
+	format.NoteGaps(ctx, q.app.Streams, repo)
 	return ctx.Err()
+}
+
+// missing calls format.GapsOf for this repository.
+func (q *question) missing(ctx context.Context) []format.GapJSON {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = repo.Close() }()
+	return format.GapsOf(ctx, repo)
 }
 
 // shown prints a text, through the pager unless --no-pager is given.

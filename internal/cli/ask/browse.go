@@ -64,8 +64,8 @@ EXIT STATUS
 	f.StringVarP(&b.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
 	f.StringVar(&b.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&b.until, "until", "", "only before this time")
-	complete.Flag(cmd, "session", complete.FlagValue(a, b.names(index.Sessions)))
-	complete.Flag(cmd, "agent", complete.FlagValue(a, b.names(index.Agents)))
+	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Indexed(index.Sessions)))
+	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Indexed(index.Agents)))
 	complete.Flag(cmd, "branch", complete.FlagValue(a, complete.Branches))
 	return cmd
 }

@@ -13,6 +13,7 @@ type turnJSON struct {
 	Agent       string       `json:"agent,omitempty"`
 	Worktree    string       `json:"worktree,omitempty"`
 	Branch      string       `json:"branch,omitempty"`
+	Author      string       `json:"author,omitempty"`
 	At          time.Time    `json:"at,omitzero"`
 	Ended       time.Time    `json:"ended,omitzero"`
 	Prompt      string       `json:"prompt"`
@@ -54,7 +55,7 @@ func newTokensJSON(t index.Tokens) tokensJSON {
 
 func newTurnJSON(r *index.Row) turnJSON {
 	j := turnJSON{
-		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
+		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, Author: r.Author, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
 		Line: r.Line, EndLine: r.End, Files: r.Files, Added: r.Added, Removed: r.Removed, Commands: r.Commands, Failed: r.Failed,
 		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{},
 		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),

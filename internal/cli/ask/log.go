@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type log struct {
 	question
 
 	patch, commands, follow bool
+	persons                 bool // the table has a column of authors
 }
 
 // NewLog returns the command that lists turns.
@@ -37,7 +39,8 @@ func NewLog(a *app.App) *cobra.Command {
 		Short:      "List what agents did, a line for each turn",
 		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which
 agent, files and lines changed, commands (and how many failed), tokens with those of
-subagents, the commit, and the prompt.
+subagents, the commit, and the prompt. The author is listed if there are several: the
+person in whose clone it was recorded.
 
 With --file it is every turn that changed a file or directory, also what a shell command
 changed, what was reverted later, and what was never committed; below each turn it says
@@ -89,6 +92,11 @@ func (l *log) run(ctx context.Context) error {
 	if l.follow {
 		return l.following(ctx, turns)
 	}
+	names := make([]string, len(turns))
+	for i := range turns {
+		names[i] = turns[i].Author
+	}
+	l.persons = format.Several(names...)
 	switch {
 	case l.json:
 		for i := range turns {
@@ -96,7 +104,7 @@ func (l *log) run(ctx context.Context) error {
 				return err
 			}
 		}
-		return l.app.Streams.JSONLine(endJSON{End: true, More: more})
+		return l.app.Streams.JSONLine(endJSON{End: true, More: more, Missing: l.missing(ctx)})
 	case len(turns) == 0 && l.filter != index.Filter{}:
 		return l.nothing(ctx, "No turns that the flags select.")
 	case len(turns) == 0:
@@ -148,8 +156,15 @@ func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more boo
 
 // text returns the turns as a table, with the details below each.
 func (l *log) text(turns []entry) string {
-	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES"}}
-	table.Row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "COMMIT", "PROMPT")
+	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES", "AUTHOR"}}
+	const author = 6 // the place of AUTHOR
+	row := func(cells ...string) {
+		if !l.persons {
+			cells = slices.Delete(cells, author, author+1)
+		}
+		table.Row(cells...)
+	}
+	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "AUTHOR", "COMMIT", "PROMPT")
 	now := l.app.Now()
 	for i := range turns {
 		e := &turns[i]
@@ -172,7 +187,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		table.Row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+		row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder
@@ -254,8 +269,9 @@ type commandJSON struct {
 
 // endJSON is the last line of `log --json`.
 type endJSON struct {
-	End  bool `json:"end"`
-	More bool `json:"more"`
+	End     bool             `json:"end"`
+	More    bool             `json:"more"`
+	Missing []format.GapJSON `json:"missing,omitempty"`
 }
 
 func newLogJSON(e *entry) logJSON {

@@ -69,8 +69,8 @@ EXIT STATUS
 	f.StringVar(&c.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&c.until, "until", "", "only before this time")
 	f.IntVarP(&c.limit, "limit", "n", limit, "at most this many turns and commits, the newest")
-	complete.Flag(cmd, "session", complete.FlagValue(a, c.names(index.Sessions)))
-	complete.Flag(cmd, "agent", complete.FlagValue(a, c.names(index.Agents)))
+	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Indexed(index.Sessions)))
+	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Indexed(index.Agents)))
 	complete.Flag(cmd, "branch", complete.FlagValue(a, complete.Branches))
 	cmd.ValidArgsFunction = complete.Arguments(a, complete.Branches)
 	return cmd

@@ -66,6 +66,7 @@ type searchJSON struct {
 	Hits    []hitJSON         `json:"hits"`
 	More    int               `json:"more"`
 	Instead map[string]string `json:"instead"`
+	Missing []format.GapJSON  `json:"missing,omitempty"`
 }
 
 type hitJSON struct {
@@ -101,7 +102,7 @@ func (s *search) run(ctx context.Context, text string) error {
 		return err
 	}
 	if s.json {
-		j := searchJSON{Hits: []hitJSON{}, More: found.More, Instead: found.Instead}
+		j := searchJSON{Hits: []hitJSON{}, More: found.More, Instead: found.Instead, Missing: s.missing(ctx)}
 		if j.Instead == nil {
 			j.Instead = map[string]string{}
 		}

@@ -26,16 +26,13 @@ type usage struct {
 // NewUsage returns the command that adds up tokens.
 func NewUsage(a *app.App) *cobra.Command {
 	u := &usage{question: question{app: a}}
-	names := make([]string, 0, len(index.Groups()))
-	for _, g := range index.Groups() {
-		names = append(names, string(g))
-	}
+	names := groupNames()
 	cmd := &cobra.Command{
 		Use:        "usage",
 		SuggestFor: []string{"cost", "tokens", "price", "stats"},
 		Short:      "Add up tokens and what they cost",
 		Long: `Adds up the tokens of all sessions by session, branch, commit, day, model, agent,
-file or prompt: input, written to the cache, read from it, output. Those of subagents
+file, prompt or author: input, written to the cache, read from it, output. Those of subagents
 are apart. Each message of a model counts once, in however many transcripts it is.
 
 The tokens of a turn are divided evenly among its commits (--by commit), or among
@@ -65,10 +62,19 @@ EXIT STATUS
 	return cmd
 }
 
+func groupNames() []string {
+	names := make([]string, 0, len(index.Groups()))
+	for _, g := range index.Groups() {
+		names = append(names, string(g))
+	}
+	return names
+}
+
 // member is a member of a group, with its tokens and their cost.
 type member struct {
 	key, label string
 	last       time.Time
+	authors    []string
 	own, sub   index.Tokens
 	messages   int64
 	cost       float64
@@ -76,6 +82,9 @@ type member struct {
 }
 
 func (m *member) add(o *member) {
+	m.authors = append(m.authors, o.authors...)
+	slices.Sort(m.authors)
+	m.authors = slices.Compact(m.authors)
 	m.own, m.sub = m.own.Plus(o.own), m.sub.Plus(o.sub)
 	m.messages, m.cost, m.unpriced = m.messages+o.messages, m.cost+o.cost, m.unpriced+o.unpriced
 }
@@ -85,7 +94,7 @@ func (u *usage) run(ctx context.Context) error {
 		return app.Usagef("--limit is less than 1")
 	}
 	if !slices.Contains(index.Groups(), index.Group(u.by)) {
-		return app.Usagef("--by %s: not one of session, branch, commit, day, model, agent, file, prompt", ui.Line(u.by, format.NameWidth))
+		return app.Usagef("--by %s: not one of %s", ui.Line(u.by, format.NameWidth), strings.Join(groupNames(), ", "))
 	}
 	table, err := loadPrices(u.app)
 	if err != nil {
@@ -93,7 +102,7 @@ func (u *usage) run(ctx context.Context) error {
 	}
 	var spent []index.Spent
 	err = u.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
-		spent, err = r.Usage(ctx, index.Group(u.by), u.filter, u.app.Now().Location())
+		spent, err = r.Usage(ctx, index.Grouping{By: index.Group(u.by), Local: u.app.Now().Location(), Authors: u.json}, u.filter)
 		return err
 	})
 	if err != nil {
@@ -105,7 +114,7 @@ func (u *usage) run(ctx context.Context) error {
 	if u.json {
 		j := usageJSON{
 			By: u.by, Members: []memberJSON{}, More: more, Total: newMemberJSON(&total),
-			Prices: pricesJSON{table.Date, table.Currency}, Unpriced: unpriced,
+			Prices: pricesJSON{table.Date, table.Currency}, Unpriced: unpriced, Missing: u.missing(ctx),
 		}
 		for _, m := range members {
 			j.Members = append(j.Members, newMemberJSON(m))
@@ -131,7 +140,7 @@ func addUp(spent []index.Spent, table *prices) (members []*member, total member,
 			at[s.Key] = m
 			members = append(members, m)
 		}
-		one := member{messages: s.Messages, own: s.Tokens}
+		one := member{messages: s.Messages, own: s.Tokens, authors: s.Authors}
 		if s.Subagent {
 			one.own, one.sub = index.Tokens{}, s.Tokens
 		}
@@ -198,7 +207,7 @@ func (u *usage) name(m *member, short func(id string) string) string {
 		}
 	case index.ByPrompt:
 		return ui.Line(m.label, format.SubjectWidth)
-	case index.ByBranch, index.ByDay, index.ByModel, index.ByAgent, index.ByFile:
+	case index.ByBranch, index.ByDay, index.ByModel, index.ByAgent, index.ByFile, index.ByAuthor:
 	}
 	return nameOf(m.key)
 }
@@ -218,11 +227,13 @@ type usageJSON struct {
 	Total    memberJSON       `json:"total"`
 	Prices   pricesJSON       `json:"prices"`
 	Unpriced map[string]int64 `json:"unpriced"`
+	Missing  []format.GapJSON `json:"missing,omitempty"`
 }
 
 type memberJSON struct {
 	Key       string     `json:"key"`
 	Label     string     `json:"label,omitempty"`
+	Authors   []string   `json:"authors"`
 	Last      time.Time  `json:"last,omitzero"`
 	Messages  int64      `json:"messages"`
 	Tokens    tokensJSON `json:"tokens"`
@@ -239,7 +250,7 @@ type pricesJSON struct {
 
 func newMemberJSON(m *member) memberJSON {
 	return memberJSON{
-		Key: m.key, Label: m.label, Last: utc(m.last), Messages: m.messages, Tokens: newTokensJSON(m.own), Subagents: newTokensJSON(m.sub),
+		Key: m.key, Label: m.label, Authors: format.NotNil(m.authors), Last: utc(m.last), Messages: m.messages, Tokens: newTokensJSON(m.own), Subagents: newTokensJSON(m.sub),
 		Cost: m.cost, Unpriced: m.unpriced,
 	}
 }

@@ -215,3 +215,15 @@ func VersionsOf(a *app.App, store *bands.Store) ([]cobra.Completion, error) {
 	}
 	return found, nil
 }
+
+// Indexed completes names from the index, without updating it.
+func Indexed(kind index.NameKind) Values {
+	return func(ctx context.Context, _ *app.App, repo *git.Repo) (list []cobra.Completion, err error) {
+		r, err := index.Open(ctx, index.At(workspace.RecordsDir(repo)))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, r.Close()) }()
+		return r.Names(ctx, kind)
+	}
+}

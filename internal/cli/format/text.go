@@ -5,7 +5,7 @@
 package format
 
 import (
-	"context"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,10 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // MessageWidth is the width to which a message in a table is cut.
@@ -182,39 +180,6 @@ func AbsentHint(checkpoint string) string {
 	return "`entire explain" + checkpoint + " --fetch` fetches the missing contents from the remote; `entire doctor` reports the missing objects"
 }
 
-// DeepenHint is the hint if a shallow clone lacks commits.
-const DeepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
-
-// Gaps describes what a clone lacks, with the commands that fetch it.
-func Gaps(gaps []explain.Gap) (what, hint string) {
-	var lacks, fetches []string
-	for _, gap := range gaps {
-		switch gap {
-		case explain.NoRecord:
-			lacks = append(lacks, "the branch with checkpoints is not in this clone")
-			fetches = append(fetches, "`entire explain --fetch` fetches it, if the remote has one")
-		case explain.NoContents:
-			lacks = append(lacks, "contents of checkpoints are missing from this clone")
-			fetches = append(fetches, "`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all")
-		case explain.NoHistory:
-			lacks = append(lacks, "this clone is shallow")
-			fetches = append(fetches, DeepenHint)
-		}
-	}
-	return strings.Join(lacks, ", and "), strings.Join(fetches, "; ")
-}
-
-// HintWithGaps returns the hint for something that wasn't found: if the clone has gaps, what they are,
-// with the commands that fetch it; else the given hint.
-func HintWithGaps(ctx context.Context, repo *git.Repo, hint string) string {
-	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
-	if err != nil || len(gaps) == 0 { // `entire doctor` reports the error
-		return hint
-	}
-	what, fetch := Gaps(gaps)
-	return what + ": " + fetch
-}
-
 // LineWidth is the maximum width of a text of unknown origin.
 const LineWidth = 400
 
@@ -238,6 +203,21 @@ func NotNil[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// PersonWidth is the maximum width of a person's name in a table.
+const PersonWidth = 24
+
+// Several reports whether there are several different names, apart from empty ones.
+func Several(names ...string) bool {
+	first := ""
+	for _, name := range names {
+		if name != "" && first != "" && name != first {
+			return true
+		}
+		first = cmp.Or(first, name)
+	}
+	return false
 }
 
 // PromptWidth is the maximum width of a prompt in the list of sessions.

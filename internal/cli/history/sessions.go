@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/explain"
@@ -25,7 +28,7 @@ import (
 const mostSessions = 30
 
 type sessionsOptions struct {
-	agent              string
+	agent, author      string
 	limit              int
 	all, json, noPager bool
 }
@@ -48,8 +51,9 @@ are known of, such as a colleague's that were fetched.
   stored  it is known by its checkpoints alone
 
 A commit counts where it was linked to the session. Tokens are those of the whole
-session, subagents' included. ` + "`entire resume`, `entire explain` and `entire recall`" + `
-take an id, or at least 4 characters of it.
+session, subagents' included. Authors are the persons in whose clones its checkpoints
+were recorded; they are listed if there are several. ` + "`entire resume`, `entire explain`" + `
+and ` + "`entire recall`" + ` take an id, or at least 4 characters of it.
 
 EXIT STATUS
   0  listed; also if there is none
@@ -70,18 +74,21 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.IntVarP(&opts.limit, "limit", "n", mostSessions, "list at most this many")
 	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
+	f.StringVar(&opts.author, "author", "", "list only those of a person with this name or address, or a part of it")
 	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Agents))
+	complete.Flag(cmd, "author", complete.FlagValue(a, complete.Indexed(index.Authors)))
 	return cmd
 }
 
 // moreJSON follows the sessions in the output of `sessions --json`.
 type moreJSON struct {
 	// More is the number of sessions that are not listed.
-	More int `json:"more"`
+	More    int              `json:"more"`
+	Missing []format.GapJSON `json:"missing,omitempty"`
 }
 
 // sessionJSON is an entry of `sessions --json`; docs/formats/sessions.md describes it.
@@ -97,6 +104,7 @@ type sessionJSON struct {
 	Turns       int             `json:"turns"`
 	Files       session.Paths   `json:"files"`
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
+	Authors     []string        `json:"authors"`
 	Tokens      session.Tokens  `json:"token_usage"`
 }
 
@@ -106,7 +114,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	filter := sessions.Filter{Limit: opts.limit}
+	filter := sessions.Filter{Author: opts.author, Limit: opts.limit}
 	if opts.all {
 		filter.Limit = 0
 	}
@@ -129,37 +137,20 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 					if !yield(sessionJSON{
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
 						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
-						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
+						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Authors), Tokens: s.Tokens,
 					}, nil) {
 						return
 					}
 				}
 			},
-			After: func() any { return moreJSON{more} },
+			After: func() any { return moreJSON{more, format.GapsOf(ctx, repo)} },
 		})
 	}
 	if len(list) == 0 {
-		if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
-			what, hint := format.Gaps(gaps)
-			a.Streams.Notef("No sessions are known here: %s.", what)
-			a.Streams.Hint(hint)
-			return nil
-		}
-		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
+		noSessions(ctx, a, repo, opts)
 		return nil
 	}
-	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE"}}
-	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
-	ids := make([]string, len(list))
-	for i, s := range list {
-		ids[i] = s.ID
-	}
-	ids = format.UniqueSessions(ids)
-	for i, s := range list {
-		table.Row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
-			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
-	}
-	text := a.Streams.Table(table)
+	text := sessionsText(a, list)
 	if more > 0 {
 		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
 	}
@@ -168,7 +159,47 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	} else {
 		a.Page(text)
 	}
+	format.NoteGaps(ctx, a.Streams, repo)
 	return nil
+}
+
+// noSessions prints why no sessions are listed.
+func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOptions) {
+	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+	switch {
+	case err == nil && len(gaps) > 0:
+		what, hint := format.Gaps(gaps)
+		a.Streams.Notef("No sessions are known here: %s.", what)
+		a.Streams.Hint(hint)
+	case opts.agent+opts.author != "":
+		a.Streams.Notef("No sessions that the flags select.")
+	default:
+		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
+	}
+}
+
+// sessionsText returns the table of sessions. It has a column of authors if there are several.
+func sessionsText(a *app.App, list []sessions.Session) string {
+	var ids, authors []string
+	for i := range list {
+		ids, authors = append(ids, list[i].ID), append(authors, list[i].Authors...)
+	}
+	ids = format.UniqueSessions(ids)
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE", "AUTHOR"}}
+	const author = 8 // the place of AUTHOR
+	row := func(cells ...string) {
+		if !format.Several(authors...) {
+			cells = slices.Delete(cells, author, author+1)
+		}
+		table.Row(cells...)
+	}
+	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "FIRST PROMPT")
+	for i, s := range list {
+		row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
+			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()),
+			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(s.Prompt, format.LineWidth))
+	}
+	return a.Streams.Table(table)
 }
 
 // agoOf returns how long ago a time was, "-" for the zero time.

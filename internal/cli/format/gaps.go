@@ -1,0 +1,88 @@
+package format
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+)
+
+// DeepenHint is the hint if a shallow clone lacks commits.
+const DeepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
+
+// GapJSON is a part of the record or of the history that a clone lacks, in the output of several
+// commands; docs/formats/json.md describes it.
+type GapJSON struct {
+	Part string `json:"part"`
+	What string `json:"what"`
+	Hint string `json:"hint"`
+}
+
+func gapOf(gap explain.Gap) GapJSON {
+	switch gap {
+	case explain.NoRecord:
+		return GapJSON{"checkpoints", "the branch with checkpoints is not in this clone", "`entire explain --fetch` fetches it, if the remote has one"}
+	case explain.NoContents:
+		return GapJSON{
+			"contents", "contents of checkpoints are missing from this clone",
+			"`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all",
+		}
+	case explain.NoHistory:
+	}
+	return GapJSON{"history", "this clone is shallow", DeepenHint}
+}
+
+// Gaps describes what a clone lacks, with the commands that fetch it.
+func Gaps(gaps []explain.Gap) (what, hint string) {
+	var lacks, fetches []string
+	for _, gap := range gaps {
+		g := gapOf(gap)
+		lacks, fetches = append(lacks, g.What), append(fetches, g.Hint)
+	}
+	return strings.Join(lacks, ", and "), strings.Join(fetches, "; ")
+}
+
+// GapsOf returns what the clone of a repository lacks, for JSON. If that can't be determined it is
+// nothing: `entire doctor` reports the error.
+func GapsOf(ctx context.Context, repo *git.Repo) []GapJSON {
+	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+	if err != nil {
+		return nil
+	}
+	var list []GapJSON
+	for _, gap := range gaps {
+		list = append(list, gapOf(gap))
+	}
+	return list
+}
+
+// NoteGaps prints a note below a list if the clone lacks checkpoints, which may have more to list:
+// their branch, though commits name some, or contents of them. Commits that a shallow clone lacks
+// are not checkpoints.
+func NoteGaps(ctx context.Context, s ui.Streams, repo *git.Repo) {
+	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+	shallow := slices.Contains(gaps, explain.NoHistory)
+	gaps = slices.DeleteFunc(gaps, func(gap explain.Gap) bool {
+		return gap == explain.NoHistory || gap == explain.NoRecord && shallow // the remote may have none
+	})
+	if err != nil || len(gaps) == 0 {
+		return
+	}
+	what, hint := Gaps(gaps)
+	s.Notef("Not everything is shown: %s.", what)
+	s.Hint(hint)
+}
+
+// HintWithGaps returns the hint for something that wasn't found: if the clone has gaps, what they are,
+// with the commands that fetch it; else the given hint.
+func HintWithGaps(ctx context.Context, repo *git.Repo, hint string) string {
+	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+	if err != nil || len(gaps) == 0 { // `entire doctor` reports the error
+		return hint
+	}
+	what, fetch := Gaps(gaps)
+	return what + ": " + fetch
+}
