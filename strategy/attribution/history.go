@@ -180,6 +180,7 @@ func (h *history) step(to []int, s State) {
 	h.passed = append(h.passed, h.reached)
 	now := h.now
 	gaps, formatted := h.texts.compare(h.at, to)
+	kept := h.moved(now, to, gaps, s)
 	// Lines that are only moved are recorded as lost, too.
 	if h.losses == nil {
 		h.losses = map[int]loss{}
@@ -201,7 +202,6 @@ func (h *history) step(to []int, s State) {
 	}
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
-	kept := h.moved(now, to, gaps, s)
 	h.addFormatted(kept, now, formatted, s)
 	for _, g := range gaps {
 		h.fill(kept, to, g)
@@ -217,7 +217,8 @@ func (h *history) step(to []int, s State) {
 // moved returns the origins of lines that a step only moves or indents, by their position in to:
 // significant lines that were written since the base and occur in the gaps as often before as after
 // the step, ignoring surrounding white space. Lines of the base get an unsure source if they are
-// long, and none if they are short.
+// long, and none if they are short. The same applies to a long line that the turn of the step has
+// removed in an earlier step.
 func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]origin {
 	lost, found := map[int][]source{}, map[int][]int{}
 	for _, g := range gaps {
@@ -244,6 +245,24 @@ func (h *history) moved(now []origin, to []int, gaps []gap, s State) map[int]ori
 		for n, i := range found[text] {
 			moved[i] = origin{base: none, over: none, source: sources[n]}
 		}
+	}
+	left := map[int]bool{}
+	if len(h.losses) > 0 {
+		for _, line := range h.at {
+			left[h.texts.loose[line]] = true
+		}
+	}
+	for text, places := range found {
+		l, isLost := h.losses[text]
+		isMove := isLost && !l.several && len(places) == 1 && l.remover.by == s.By && l.remover.Turn == s.Turn && s.Turn != ""
+		if !isMove || left[text] || h.texts.sizes[text] < linediff.LeastMoved {
+			continue
+		}
+		from := l.source
+		if l.base != none {
+			from = source{s.By, Origin{Turn: s.Turn, Unsure: true}}
+		}
+		moved[places[0]] = origin{base: none, over: none, source: from}
 	}
 	return moved
 }

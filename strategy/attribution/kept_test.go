@@ -135,3 +135,36 @@ func TestCommitContinuesStateWithItsLines(t *testing.T) {
 		t.Errorf("the line is of %q", line.By)
 	}
 }
+
+// TestMovedInTwoSteps checks that a line which a turn removes and adds again at another place keeps
+// its author.
+func TestMovedInTwoSteps(t *testing.T) {
+	t.Parallel()
+	const line = "aLineThatIsWrittenByAPerson"
+	before := attribution.State{Content: lines("a b c " + line + " d")}
+	in := func(turn, content string) attribution.State {
+		return attribution.State{By: agent, Turn: turn, Content: lines(content)}
+	}
+	cases := []struct {
+		name   string
+		states []attribution.State
+		want   attribution.Author
+	}{
+		{"in one turn", []attribution.State{before, in("1", "a b c d"), in("1", line+" a b c d")}, attribution.Person},
+		{"in two turns", []attribution.State{before, in("1", "a b c d"), in("2", line+" a b c d")}, agent},
+		{"by another", []attribution.State{before, {Content: lines("a b c d")}, in("1", line+" a b c d")}, agent},
+		{"removed for good, and another written", []attribution.State{before, in("1", "a b c d"), in("1", "anotherLineOfTwentyLetters a b c d")}, agent},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			final := c.states[len(c.states)-1].Content
+			file := attribution.File{Base: lines("a b c d"), Final: final, Hunks: []gitdiff.Hunk{{Old: 0, New: 1, NewLines: 1}}, States: c.states}
+			for _, added := range file.Attribute().Added {
+				if added.By != c.want || added.Unsure {
+					t.Errorf("line %d is of %q (unsure: %t), want %q", added.Number, added.By, added.Unsure, c.want)
+				}
+			}
+		})
+	}
+}
