@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
@@ -212,13 +213,11 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 	if log.Path, err = lo.place(log.Agent, id, s.Meta.CreatedAt, live); err != nil {
 		return log, "", err
 	}
-	prompts, err := s.Prompts(ctx, lo.Repo)
+	stored, err := s.Prompts(ctx, lo.Repo)
 	if err != nil {
 		return log, "", err
 	}
-	if len(prompts) > 0 {
-		log.Prompt = prompts[0]
-	}
+	log.Prompt = prompts.First(stored)
 	if log.move, err = lo.relocation(ctx, s.Meta, text); err != nil {
 		return log, "", err
 	}

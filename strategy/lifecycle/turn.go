@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -36,7 +37,7 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 				n.Unstored = true // the child closes it
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
-			if s.FirstPrompt == "" {
+			if s.FirstPrompt == "" || prompts.IsBetter(in.Prompt, s.FirstPrompt) {
 				s.FirstPrompt = m.FirstPrompt(in.Prompt)
 			}
 		}

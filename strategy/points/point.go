@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -238,8 +239,8 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 		}
 		if main, ok := stored.Main(); ok {
 			p.Session, p.Agent = main.Meta.SessionID, main.Meta.Agent
-			if prompts, err := main.Prompts(ctx, pt.Repo); err == nil && len(prompts) > 0 {
-				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
+			if stored, err := main.Prompts(ctx, pt.Repo); err == nil {
+				p.Prompt = checkpoint.FirstPrompt(cmp.Or(main.Meta.Title, prompts.Last(stored)))
 			}
 		}
 		points = append(points, p)

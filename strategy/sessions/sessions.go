@@ -241,11 +241,7 @@ func lastActive(state *session.State) time.Time {
 func stored(row *index.StoredSession) Session {
 	s := Session{ID: row.Name, Phase: Stored, Branch: row.Branch, Started: row.First, LastActive: row.Last, Turns: row.Turns}
 	s.add(row)
-	if titles := prompts.Titles(row.Prompts); len(titles) > 0 {
-		s.Prompt = titles[0]
-	} else if len(row.Prompts) > 0 {
-		s.Prompt = row.Prompts[0]
-	}
+	s.Prompt = prompts.First(row.Prompts)
 	return s
 }
 

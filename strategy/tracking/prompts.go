@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // promptRecord is a line of the side file of prompts.
@@ -20,16 +21,16 @@ type promptRecord struct {
 }
 
 // AddPrompts redacts prompts and adds them to the side file.
-func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, prompts []transcript.Prompt) error {
+func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, added []transcript.Prompt) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	for _, p := range prompts {
+	for _, p := range added {
 		text, err := ts.RedactText(ctx, p.Text)
 		if err != nil {
 			return fmt.Errorf("store prompts: %w", err)
 		}
-		if s.FirstPrompt == "" {
+		if s.FirstPrompt == "" || prompts.IsBetter(text, s.FirstPrompt) {
 			s.FirstPrompt = checkpoint.FirstPrompt(text)
 		}
 		if t := s.Recorder.TurnAt(p.Line, p.Time); p.Line >= t.Line {

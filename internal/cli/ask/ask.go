@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,13 +167,7 @@ func commandOf(r *index.Row) string {
 }
 
 // titleOf returns the prompt of a turn on one line; of a plan only its heading.
-func titleOf(r *index.Row) string {
-	title := prompts.Title(r.Prompt)
-	if title != r.Prompt {
-		title, _, _ = strings.Cut(title, " ## ") // the next heading
-	}
-	return cmp.Or(title, r.Prompt)
-}
+func titleOf(r *index.Row) string { return cmp.Or(prompts.Title(r.Prompt), r.Prompt) }
 
 // commitOf returns the abbreviated id of a turn's newest commit, "" if it has none.
 func commitOf(r *index.Row) string {

@@ -25,24 +25,73 @@ func Title(prompt string) string {
 }
 
 // Titles returns the titles of stored prompts, in their order, without those that there are better
-// ones than: the texts that a command expanded to, which other programs store as prompts and whose
-// parts look like prompts of their own, and then slash commands.
+// ones than.
 func Titles(stored []string) []string {
 	var titles []string
+	best := nothing + 1
 	for _, prompt := range stored {
-		if title := Title(prompt); title != "" {
-			titles = append(titles, title)
+		title, worth := Title(prompt), worthOf(prompt)
+		if worth < best {
+			continue
 		}
-	}
-	isExpanded := func(title string) bool {
-		return strings.Contains(title, "\n") && (strings.HasPrefix(title, "**") || strings.HasPrefix(title, "#") || strings.HasPrefix(title, "<") || strings.HasPrefix(title, "name: "))
-	}
-	for _, isWorse := range []func(string) bool{isExpanded, IsCommand} {
-		if better := slices.DeleteFunc(slices.Clone(titles), isWorse); len(better) > 0 {
-			titles = better
+		if worth > best {
+			best, titles = worth, nil
 		}
+		titles = append(titles, title)
 	}
 	return titles
+}
+
+// First returns the title of the first of the best stored prompts, or if none has a title the first
+// prompt, "" if there is none. Last is First for the last prompts.
+func First(stored []string) string {
+	if titles := Titles(stored); len(titles) > 0 {
+		return titles[0]
+	}
+	if len(stored) > 0 {
+		return stored[0]
+	}
+	return ""
+}
+
+// Last is described at [First].
+func Last(stored []string) string {
+	reversed := slices.Clone(stored)
+	slices.Reverse(reversed)
+	return First(reversed)
+}
+
+// IsBetter reports whether a prompt says more about the work of a session than an earlier one.
+func IsBetter(prompt, than string) bool { return worthOf(prompt) > worthOf(than) }
+
+// worth orders prompts by how much they say about the work of a session.
+type worth int
+
+const (
+	// nothing is the worth of a reply, a greeting, and a text written by a client.
+	nothing worth = iota
+	// expanded is that of the text that a command expanded to. Other programs store it as a prompt,
+	// and its parts like prompts of their own.
+	expanded
+	command // without a request in words
+	request
+)
+
+func worthOf(prompt string) worth {
+	switch title := Title(prompt); {
+	case title == "":
+		return nothing
+	case title == strings.TrimSpace(prompt) && isExpanded(title):
+		return expanded
+	case IsCommand(title):
+		return command
+	}
+	return request
+}
+
+// isExpanded reports whether a text of several lines begins like the instructions of a command.
+func isExpanded(text string) bool {
+	return strings.Contains(text, "\n") && slices.ContainsFunc([]string{"**", "#", "<", "name: ", "---"}, func(begin string) bool { return strings.HasPrefix(text, begin) })
 }
 
 // IsCommand reports whether a prompt is a slash command without a request in words: "/review 12".
@@ -56,9 +105,10 @@ func IsCommand(prompt string) bool {
 // ShellPrefix begins the text of a command that a person ran in the client's shell.
 const ShellPrefix = "! "
 
-// PlanTitle returns the heading of a plan.
+// PlanTitle returns the heading of a plan, which may be on one line with the headings of its parts.
 func PlanTitle(plan string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(plan), "\n")
+	line, _, _ = strings.Cut(line, " ## ")
 	line = strings.TrimSpace(strings.TrimLeft(line, "# "))
 	return strings.TrimSpace(strings.TrimPrefix(line, "Plan:"))
 }
@@ -69,18 +119,19 @@ func IsWrapper(prompt string) bool {
 	wrappers := []string{
 		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
 		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<agent-notification>", "<system-reminder>", "<bash-",
-		"Operation stopped by hook:", "User has answered your questions:", ShellPrefix,
+		"Operation stopped by hook:", "Stop hook feedback:", "User has answered your questions:", ShellPrefix,
 	}
 	return slices.ContainsFunc(wrappers, func(begin string) bool { return strings.HasPrefix(prompt, begin) })
 }
 
-// IsReply reports whether a prompt consists of words that only confirm, choose or continue.
+// IsReply reports whether a prompt consists of words that only confirm, choose, continue or greet.
 func IsReply(prompt string) bool {
 	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 	// The words of replies such as "yes please", "then commit it" and "5 seems like a great one".
 	short := strings.Fields(`
 	yes yeah yep yup no nope ok okay sure fine right correct exactly agreed good great nice perfect awesome cool thanks thank you
 	please do it that this them all both go ahead on continue proceed start let's lets get going next then now and also just the an
+	hi hello hey there good morning
 	commit commi comit committed push pushed hpush pr merge again try retry done quit exit stop wait option
 `)
 	// Words that may occur in such replies but are none alone: "yes, fix it" means only "yes".
