@@ -44,6 +44,7 @@ const (
 ` + historyProperties + `}}`
 	historyProperties = `"file":{"type":"string","description":"Only turns that changed this file or directory, by its path from the root of the worktree."},
 "branch":{"type":"string","description":"Only turns on this branch."},
+"author":{"type":"string","description":"Only turns of a person with this name or address, or a part of it."},
 "tool":{"type":"string","description":"Only turns that used this tool."},
 "hours":{"type":"number","exclusiveMinimum":0,"description":"Only turns of so many hours before now."},
 "failed":{"type":"boolean","description":"Only turns in which a command failed."},

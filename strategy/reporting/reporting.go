@@ -79,7 +79,7 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 		return nil, err
 	}
 	// The rewinds of this worktree in the time of the report.
-	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" {
+	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" || s.Filter.Author != "" {
 		return f.report, nil
 	}
 	store, err := bands.Open(rp.snapshots.StoreDir())

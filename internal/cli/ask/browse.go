@@ -61,11 +61,13 @@ EXIT STATUS
 	f.StringVar(&b.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&b.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&b.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVar(&b.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
 	f.StringVarP(&b.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
 	f.StringVar(&b.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&b.until, "until", "", "only before this time")
 	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Indexed(index.Sessions)))
 	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Indexed(index.Agents)))
+	complete.Flag(cmd, "author", complete.FlagValue(a, complete.Indexed(index.Authors)))
 	complete.Flag(cmd, "branch", complete.FlagValue(a, complete.Branches))
 	return cmd
 }
