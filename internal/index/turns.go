@@ -21,6 +21,12 @@ func (r *Reader) Count(ctx context.Context, f Filter) (n int, err error) {
 	return n, explain(err)
 }
 
+// Linked reports whether there are commits that name checkpoints.
+func (r *Reader) Linked(ctx context.Context) (found bool, err error) {
+	err = r.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM commits)").Scan(&found)
+	return found, explain(err)
+}
+
 // TurnOf returns the turn at whose end a snapshot was taken; found is false if the index
 // has none.
 func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {

@@ -80,6 +80,19 @@ const (
 
 // Gaps determines what this clone lacks, in the order of the constants.
 func (r Reader) Gaps(ctx context.Context) ([]Gap, error) {
+	return r.gaps(ctx, func() bool {
+		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
+		return err == nil && len(named) > 0
+	})
+}
+
+// GapsGiven is like Gaps, for a caller that knows whether commits name checkpoints. It doesn't read
+// the history, which may be long.
+func (r Reader) GapsGiven(ctx context.Context, linked bool) ([]Gap, error) {
+	return r.gaps(ctx, func() bool { return linked })
+}
+
+func (r Reader) gaps(ctx context.Context, linked func() bool) ([]Gap, error) {
 	trees, err := checkpoint.Trees(ctx, r.Repo)
 	if err != nil {
 		return nil, err
@@ -90,11 +103,8 @@ func (r Reader) Gaps(ctx context.Context) ([]Gap, error) {
 	}
 	var gaps []Gap
 	shallow := gitlog.IsShallow(r.Repo)
-	if len(trees)+len(absent) == 0 {
-		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
-		if shallow || err == nil && len(named) > 0 {
-			gaps = append(gaps, NoRecord)
-		}
+	if len(trees)+len(absent) == 0 && (shallow || linked()) {
+		gaps = append(gaps, NoRecord)
 	}
 	incomplete, err := r.incomplete(ctx)
 	if err != nil {

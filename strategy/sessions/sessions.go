@@ -107,6 +107,8 @@ type Found struct {
 	More int
 	// Unread are the errors of unreadable parts of states, which are left out.
 	Unread []error
+	// Linked reports that commits name checkpoints.
+	Linked bool
 }
 
 // List returns the selected sessions. What is known from their conversations and checkpoints is
@@ -123,6 +125,9 @@ func (r Reader) List(ctx context.Context, f Filter) (found Found, err error) {
 		return Found{}, err
 	default:
 		defer func() { err = errors.Join(err, x.Close()) }()
+		if found.Linked, err = x.Linked(ctx); err != nil {
+			return Found{}, err
+		}
 	}
 	names := make([]string, len(states)) // of all states: their sessions aren't Stored
 	for i, state := range states {

@@ -32,6 +32,7 @@ type question struct {
 	file         string
 	json         bool
 	noPager      bool
+	linked       bool // commits name checkpoints, by the index
 	limit        int
 }
 
@@ -94,6 +95,9 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	if q.linked, err = r.Linked(ctx); err != nil {
+		return err
+	}
 	return do(repo, r)
 }
 
@@ -105,7 +109,7 @@ func (q *question) nothing(ctx context.Context, text string) error {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	if gaps, err := (explain.Reader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 { // `entire doctor` reports the error
+	if gaps, err := (explain.Reader{Repo: repo}).GapsGiven(ctx, q.linked); err == nil && len(gaps) > 0 { // `entire doctor` reports the error
 		what, hint := format.Gaps(gaps)
 		q.app.Streams.Notef("Nothing was found here: %s.", what)
 		q.app.Streams.Hint(hint)
@@ -132,7 +136,7 @@ func (q *question) noteMissing(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	format.NoteGaps(ctx, q.app.Streams, repo)
+	format.NoteGaps(ctx, q.app.Streams, repo, q.linked)
 	return ctx.Err()
 }
 
@@ -143,7 +147,7 @@ func (q *question) missing(ctx context.Context) []format.GapJSON {
 		return nil
 	}
 	defer func() { _ = repo.Close() }()
-	return format.GapsOf(ctx, repo)
+	return format.GapsOf(ctx, repo, q.linked)
 }
 
 // shown prints a text, through the pager unless --no-pager is given.

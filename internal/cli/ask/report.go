@@ -65,12 +65,14 @@ EXIT STATUS
 	f.StringVar(&c.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&c.filter.Agent, "agent", "", "only of agents with this in their name")
 	f.StringVarP(&c.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVar(&c.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
 	f.StringVarP(&c.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
 	f.StringVar(&c.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&c.until, "until", "", "only before this time")
 	f.IntVarP(&c.limit, "limit", "n", limit, "at most this many turns and commits, the newest")
 	complete.Flag(cmd, "session", complete.FlagValue(a, complete.Indexed(index.Sessions)))
 	complete.Flag(cmd, "agent", complete.FlagValue(a, complete.Indexed(index.Agents)))
+	complete.Flag(cmd, "author", complete.FlagValue(a, complete.Indexed(index.Authors)))
 	complete.Flag(cmd, "branch", complete.FlagValue(a, complete.Branches))
 	cmd.ValidArgsFunction = complete.Arguments(a, complete.Branches)
 	return cmd
@@ -95,7 +97,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	case len(revs) == 0 && isRange(c.markdown), len(revs) == 0 && isRange(c.html):
 		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
 	case len(revs) > 0 && (c.filter != index.Filter{} || c.since != "" || c.until != "" || c.file != ""):
-		return app.Usagef("a range and --session, --agent, --branch, --file, --since or --until: only one of them")
+		return app.Usagef("a range and --session, --agent, --author, --branch, --file, --since or --until: only one of them")
 	}
 	table, err := loadPrices(c.app)
 	if err != nil {
@@ -135,7 +137,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	made.Selection = "All sessions"
 	var parts []string
 	for _, p := range [][2]string{
-		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
+		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"author ", c.filter.Author}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
 	} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+p[1])
@@ -146,7 +148,10 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	} else if len(parts) > 0 {
 		made.Selection = format.Capitalize(strings.Join(parts, ", "))
 	}
-	return c.write(made)
+	if err := c.write(made); err != nil || len(made.Turns) == 0 || len(revs) > 0 { // of a range all may be here
+		return err
+	}
+	return c.noteMissing(ctx)
 }
 
 func (c *reportCommand) write(made *report.Report) error {

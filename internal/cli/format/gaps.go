@@ -45,10 +45,11 @@ func Gaps(gaps []explain.Gap) (what, hint string) {
 	return strings.Join(lacks, ", and "), strings.Join(fetches, "; ")
 }
 
-// GapsOf returns what the clone of a repository lacks, for JSON. If that can't be determined it is
-// nothing: `entire doctor` reports the error.
-func GapsOf(ctx context.Context, repo *git.Repo) []GapJSON {
-	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+// GapsOf returns what the clone of a repository lacks, for JSON; linked is defined as in
+// explain.Reader.GapsGiven. If that can't be determined it is nothing: `entire doctor` reports the
+// error.
+func GapsOf(ctx context.Context, repo *git.Repo, linked bool) []GapJSON {
+	gaps, err := explain.Reader{Repo: repo}.GapsGiven(ctx, linked)
 	if err != nil {
 		return nil
 	}
@@ -61,9 +62,9 @@ func GapsOf(ctx context.Context, repo *git.Repo) []GapJSON {
 
 // NoteGaps prints a note below a list if the clone lacks checkpoints, which may have more to list:
 // their branch, though commits name some, or contents of them. Commits that a shallow clone lacks
-// are not checkpoints.
-func NoteGaps(ctx context.Context, s ui.Streams, repo *git.Repo) {
-	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+// are not checkpoints. linked is defined as in explain.Reader.GapsGiven.
+func NoteGaps(ctx context.Context, s ui.Streams, repo *git.Repo, linked bool) {
+	gaps, err := explain.Reader{Repo: repo}.GapsGiven(ctx, linked)
 	shallow := slices.Contains(gaps, explain.NoHistory)
 	gaps = slices.DeleteFunc(gaps, func(gap explain.Gap) bool {
 		return gap == explain.NoHistory || gap == explain.NoRecord && shallow // the remote may have none

@@ -143,11 +143,11 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 					}
 				}
 			},
-			After: func() any { return moreJSON{more, format.GapsOf(ctx, repo)} },
+			After: func() any { return moreJSON{more, format.GapsOf(ctx, repo, found.Linked)} },
 		})
 	}
 	if len(list) == 0 {
-		noSessions(ctx, a, repo, opts)
+		noSessions(ctx, a, repo, opts, found.Linked)
 		return nil
 	}
 	text := sessionsText(a, list)
@@ -159,13 +159,13 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	} else {
 		a.Page(text)
 	}
-	format.NoteGaps(ctx, a.Streams, repo)
+	format.NoteGaps(ctx, a.Streams, repo, found.Linked)
 	return nil
 }
 
 // noSessions prints why no sessions are listed.
-func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOptions) {
-	gaps, err := explain.Reader{Repo: repo}.Gaps(ctx)
+func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOptions, linked bool) {
+	gaps, err := explain.Reader{Repo: repo}.GapsGiven(ctx, linked)
 	switch {
 	case err == nil && len(gaps) > 0:
 		what, hint := format.Gaps(gaps)
