@@ -9,6 +9,10 @@ import (
 type Session struct {
 	// Name is the agent's session id.
 	Name, Agent, Worktree string
+	// Title is the session's own title, one line. Titled is its rank: a title replaces those of the
+	// same rank and of lower ranks.
+	Title  string
+	Titled int
 	// Live is the path of its live transcript, empty if there is none. Cursor is the
 	// position up to which it was read, in a format of the caller.
 	Live, Cursor string
@@ -23,11 +27,12 @@ func (w *Writer) FindSession(ctx context.Context, name string) (s Session, id in
 // PutSession writes a session and returns the id of its row. Empty fields keep their stored
 // values.
 func (w *Writer) PutSession(ctx context.Context, s Session) (id int64, err error) {
-	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor) VALUES (?, ?, ?, ?, ?)
+	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor, title, titled) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
+    title = CASE WHEN excluded.titled > 0 AND excluded.titled >= titled THEN excluded.title ELSE title END, titled = max(titled, excluded.titled),
     agent = CASE excluded.agent WHEN '' THEN agent ELSE excluded.agent END, worktree = CASE excluded.worktree WHEN '' THEN worktree ELSE excluded.worktree END,
     live = CASE excluded.live WHEN '' THEN live ELSE excluded.live END, cursor = CASE excluded.cursor WHEN '' THEN cursor ELSE excluded.cursor END`,
-		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor)
+		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor, utf8Of(s.Title), s.Titled)
 	if err != nil {
 		return 0, err
 	}

@@ -22,6 +22,8 @@ type SessionFilter struct {
 // StoredSession is what the index has of a session.
 type StoredSession struct {
 	Name, Agent string
+	// Title is its own title, one line, empty if it has none.
+	Title string
 	// First and Last are the times of its first and its last checkpoint, Branch is that of the
 	// last one; zero without checkpoints.
 	First, Last time.Time
@@ -85,11 +87,11 @@ func (r *Reader) Sessions(ctx context.Context, f SessionFilter, limit int) (all 
 		return nil, 0, explain(err)
 	}
 	var ids []int64
-	query := "SELECT s.id, s.name, s.agent FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
+	query := "SELECT s.id, s.name, s.agent, s.title FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
 	err = each(ctx, r.conn, query, append(args, limit), func(row scanner) error {
 		var id int64
 		var s StoredSession
-		err := row.Scan(&id, &s.Name, &s.Agent)
+		err := row.Scan(&id, &s.Name, &s.Agent, &s.Title)
 		ids, all = append(ids, id), append(all, s)
 		return err
 	})

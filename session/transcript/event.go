@@ -42,6 +42,10 @@ type Event struct {
 	// Uses are the tool calls of the answer.
 	Uses []ToolUse
 
+	// Titled is the kind of the title of a [TitleEvent], Leaf the uuid in a [SummaryTitle].
+	Titled TitleKind
+	Leaf   string
+
 	// Sidechain reports whether the line is a subagent's. Subagent is the subagent's id, if the
 	// line has it.
 	Sidechain bool
@@ -60,12 +64,28 @@ const (
 	AgentEvent
 	// CompactEvent marks a compaction of the context.
 	CompactEvent
-	// TitleEvent is a session's title; it has only a text.
+	// TitleEvent is a session's title; it has a text, and Titled and Leaf.
 	TitleEvent
 	// QueueEvent is a change of the queue of prompts typed while the agent worked.
 	QueueEvent
 	// LinkEvent is a pull request detected by the client; Said returns its URL.
 	LinkEvent
+)
+
+// TitleKind is the kind of a session's title.
+type TitleKind int
+
+// The kinds, the one that describes a session best last.
+const (
+	// SummaryTitle is a summary of the session with the line Leaf: early versions of Claude Code wrote
+	// the summaries of earlier sessions to the transcript of a later one.
+	SummaryTitle TitleKind = iota + 1
+	// ModelTitle is written by a model.
+	ModelTitle
+	// AgentName is the name under which the agent is listed.
+	AgentName
+	// PersonTitle is given by a person.
+	PersonTitle
 )
 
 // ToolUse is a call of a tool.
@@ -231,8 +251,14 @@ func (e *Event) aside(kind, line []byte) bool {
 		}
 		e.Kind = QueueEvent
 		return e.Queue != ""
-	case "ai-title", "custom-title":
-		e.Kind = TitleEvent
+	case "summary":
+		e.Kind, e.Titled = TitleEvent, SummaryTitle
+	case "ai-title":
+		e.Kind, e.Titled = TitleEvent, ModelTitle
+	case "agent-name":
+		e.Kind, e.Titled = TitleEvent, AgentName
+	case "custom-title":
+		e.Kind, e.Titled = TitleEvent, PersonTitle
 	case "pr-link":
 		e.Kind = LinkEvent
 	default:
@@ -240,9 +266,11 @@ func (e *Event) aside(kind, line []byte) bool {
 	}
 	for key, value := range Value(line).Members() {
 		switch key {
-		case "aiTitle", "customTitle", "title", "prUrl":
+		case "aiTitle", "customTitle", "agentName", "summary", "title", "prUrl":
 			s := scanner{b: value}
 			e.text = s.str()
+		case "leafUuid":
+			e.Leaf = value.Text()
 		}
 	}
 	return len(e.text) > 0

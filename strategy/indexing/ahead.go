@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // reading is the part of a slot's transcript that is read for the index.
@@ -21,6 +22,9 @@ type reading struct {
 	// drafts are the turns from the line from on, lines is the number of the transcript's lines.
 	drafts      []*turnDraft
 	from, lines int
+	// title and titled are the session's title in the lines that were read, and its kind.
+	title  string
+	titled transcript.TitleKind
 }
 
 // transcript reads the turns of a slot from a place on.
@@ -33,7 +37,7 @@ func (rd *reading) transcript(ctx context.Context, repo *git.Repo, s *slot, at p
 			rd.lines = n + 1
 			return nil
 		})
-		rd.drafts = t.finished()
+		rd.drafts, rd.title, rd.titled = t.finished(), t.title, t.titled
 	}
 	rd.whole, rd.at, rd.from, rd.err = true, at, 0, nil
 	if total := s.Meta.TranscriptLines; at.Line > 0 && total > at.Line {

@@ -261,6 +261,11 @@ func (r *run) slot(ctx context.Context, s slot, read *reading) error {
 	if read.err != nil {
 		return r.skipped(ctx, s, read.err)
 	}
+	if had.Live == "" && read.titled > 0 { // a live session's is read from its transcript
+		if _, err := r.w.PutSession(ctx, index.Session{Name: s.session, Title: read.title, Titled: int(read.titled)}); err != nil {
+			return err
+		}
+	}
 	ids, err := r.putTurns(ctx, s.session, row, drafts)
 	if err != nil {
 		return err

@@ -115,15 +115,21 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	if had.Live != state.TranscriptPath {
 		from = place{}
 	}
-	drafts, lines, err := r.readLive(ctx, state, from.Live)
+	t, lines, err := r.readLive(ctx, state, from.Live)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, transcript.ErrNotFound) {
 			r.skip(ctx, "session "+state.ID, err)
 		}
 		return ctx.Err()
 	}
+	drafts := t.finished()
 	if _, err := r.putTurns(ctx, state.ID, row, drafts); err != nil {
 		return err
+	}
+	if t.titled > 0 {
+		if _, err := r.w.PutSession(ctx, index.Session{Name: state.ID, Title: t.title, Titled: int(t.titled)}); err != nil {
+			return err
+		}
 	}
 	if len(drafts) > 0 {
 		last := drafts[len(drafts)-1]
@@ -188,24 +194,24 @@ func (r *run) precedes(at time.Time, name string) bool {
 	return err == nil && at.Before(state.StartedAt)
 }
 
-// readLive returns the turns of a live transcript from a place on, redacted, and the number of
-// its lines.
-func (r *run) readLive(ctx context.Context, state *session.State, from transcript.Cursor) (_ []*turnDraft, lines int, err error) {
+// readLive reads the turns of a live transcript from a place on, redacted. lines is the number of its
+// lines.
+func (r *run) readLive(ctx context.Context, state *session.State, from transcript.Cursor) (t turnReader, lines int, err error) {
 	least, err := r.Sessions.Forgotten(state.ID)
 	if err != nil {
-		return nil, 0, err
+		return t, 0, err
 	}
 	at, size, err := transcript.Fit(state.TranscriptPath, from)
 	if err != nil {
-		return nil, 0, err
+		return t, 0, err
 	}
 	if least, _, err = transcript.Fit(state.TranscriptPath, least); err != nil {
-		return nil, 0, err
+		return t, 0, err
 	}
 	if least.Offset > at.Offset {
 		at = least
 	}
-	t := turnReader{root: state.WorktreePath, model: state.Recorder.Model}
+	t = turnReader{root: state.WorktreePath, model: state.Recorder.Model}
 	n, offset := at.Lines, at.Offset
 	err = transcript.Lines(ctx, state.TranscriptPath, at.Offset, size, func(line []byte, end int64) error {
 		clean, err := r.redacted(ctx, line)
@@ -216,7 +222,7 @@ func (r *run) readLive(ctx context.Context, state *session.State, from transcrip
 		n, offset = n+1, end
 		return nil
 	})
-	return t.finished(), n, err
+	return t, n, err
 }
 
 // redacted returns a line as a checkpoint would have it.

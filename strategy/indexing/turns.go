@@ -1,8 +1,10 @@
 package indexing
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
@@ -39,6 +41,9 @@ type turnReader struct {
 	turns    []*turnDraft
 	// model is the model of messages that don't name one: an agent may name it earlier.
 	model string
+	// title is the best title of the session among the lines, and titled its kind.
+	title  string
+	titled transcript.TitleKind
 
 	cwd    string
 	events transcript.Events
@@ -46,7 +51,12 @@ type turnReader struct {
 	calls  map[string]callPlace
 	// messages are the messages of turns by id.
 	messages map[string]*index.Message
+	// uuids are hashes of the ids of the lines, by which a summary of this session is recognised.
+	uuids map[uint64]struct{}
 }
+
+// seed is that of the hashes of ids.
+var seed = maphash.MakeSeed()
 
 // turnDraft is a turn that is being read.
 type turnDraft struct {
@@ -74,7 +84,14 @@ type callPlace struct {
 func (t *turnReader) line(raw []byte, n int, offset int64) {
 	head, ok := t.heads.Line(raw)
 	if !ok {
+		t.name(raw)
 		return
+	}
+	if head.UUID != "" && !t.subagent {
+		if t.uuids == nil {
+			t.uuids = map[uint64]struct{}{}
+		}
+		t.uuids[maphash.String(seed, head.UUID)] = struct{}{}
 	}
 	if t.cwd == "" {
 		t.cwd = head.Cwd
@@ -126,6 +143,23 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	}
 	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
 	turn.order = append(turn.order, head.MessageID)
+}
+
+// name reads a title of the session from a line outside the conversation.
+func (t *turnReader) name(raw []byte) {
+	if !bytes.HasPrefix(raw, []byte(`{"type":`)) { // all of them begin so, and other lines may be long
+		return
+	}
+	e, ok := t.events.Line(raw)
+	if !ok || e.Kind != transcript.TitleEvent || e.Titled < t.titled {
+		return
+	}
+	if _, isOwn := t.uuids[maphash.String(seed, e.Leaf)]; e.Titled == transcript.SummaryTitle && !isOwn {
+		return
+	}
+	if title := oneLine(e.Said(), maxPrompt); title != "" {
+		t.title, t.titled = title, e.Titled
+	}
 }
 
 // current returns the running turn, which before the first prompt is one without a prompt.

@@ -52,6 +52,8 @@ type Session struct {
 	Branch string
 	// Started and LastActive are zero if they aren't known.
 	Started, LastActive time.Time
+	// Title is its own title, in one line, empty if it has none.
+	Title string
 	// Prompt is the first request, in one line, and Turns the number of requests.
 	Prompt string
 	Turns  int
@@ -252,7 +254,7 @@ func stored(row *index.StoredSession) Session {
 
 // add adds what the index has of the session.
 func (s *Session) add(row *index.StoredSession) {
-	s.Agent = cmp.Or(s.Agent, row.Agent)
+	s.Agent, s.Title = cmp.Or(s.Agent, row.Agent), row.Title
 	s.Files = append(s.Files, row.Files...)
 	slices.Sort(s.Files)
 	s.Files = slices.Compact(s.Files)

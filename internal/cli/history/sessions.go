@@ -50,10 +50,12 @@ are known of, such as a colleague's that were fetched.
   gone    it did not end, but its agent is no longer there
   stored  it is known by its checkpoints alone
 
-A commit counts where it was linked to the session. Tokens are those of the whole
-session, subagents' included. Authors are the persons in whose clones its checkpoints
-were recorded; they are listed if there are several. ` + "`entire resume`, `entire explain`" + `
-and ` + "`entire recall`" + ` take an id, or at least 4 characters of it.
+A session is listed with its own title, such as one given with /rename, else with
+its first request. A commit counts where it was linked to the session. Tokens are
+those of the whole session, subagents' included. Authors are the persons in whose
+clones its checkpoints were recorded; they are listed if there are several.
+` + "`entire resume`, `entire explain` and `entire recall`" + ` take an id, or at least
+4 characters of it.
 
 EXIT STATUS
   0  listed; also if there is none
@@ -100,6 +102,7 @@ type sessionJSON struct {
 	Branch      string          `json:"branch,omitempty"`
 	StartedAt   time.Time       `json:"started_at,omitzero"`
 	ActiveAt    time.Time       `json:"active_at,omitzero"`
+	Title       string          `json:"title,omitempty"`
 	FirstPrompt string          `json:"first_prompt,omitempty"`
 	Turns       int             `json:"turns"`
 	Files       session.Paths   `json:"files"`
@@ -136,7 +139,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 				for _, s := range list {
 					if !yield(sessionJSON{
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
-						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
+						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
 						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Authors), Tokens: s.Tokens,
 					}, nil) {
 						return
@@ -193,11 +196,11 @@ func sessionsText(a *app.App, list []sessions.Session) string {
 		}
 		table.Row(cells...)
 	}
-	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "FIRST PROMPT")
+	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
 	for i, s := range list {
 		row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
 			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()),
-			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(s.Prompt, format.LineWidth))
+			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
 	}
 	return a.Streams.Table(table)
 }

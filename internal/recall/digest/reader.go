@@ -55,7 +55,10 @@ func (r *reader) line(raw []byte) {
 	case transcript.CompactEvent:
 		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
 	case transcript.TitleEvent:
-		r.Title = item(e.Said(), r.redact)
+		// A summary may be another session's, and an agent's name names no task.
+		if e.Titled == transcript.ModelTitle || e.Titled == transcript.PersonTitle {
+			r.Title = item(e.Said(), r.redact)
+		}
 	case transcript.QueueEvent:
 		r.queued(e)
 	case transcript.LinkEvent:

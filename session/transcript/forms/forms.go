@@ -94,6 +94,7 @@ func startsWith(line []byte, member string) bool {
 type entry struct {
 	Type      string    `json:"type"`
 	Subtype   string    `json:"subtype,omitempty"`
+	Title     string    `json:"customTitle,omitempty"`
 	UUID      string    `json:"uuid,omitempty"`
 	SessionID string    `json:"sessionId,omitempty"`
 	Time      string    `json:"timestamp,omitempty"`

@@ -25,6 +25,7 @@ func piLine(line []byte) []byte {
 		Time    string          `json:"timestamp"`
 		Dir     string          `json:"cwd"`
 		Summary string          `json:"summary"`
+		Name    string          `json:"name"`
 		Message json.RawMessage `json:"message"`
 	}
 	if json.Unmarshal(line, &p) != nil {
@@ -40,6 +41,8 @@ func piLine(line []byte) []byte {
 			e = person(p.Summary)
 			e.Compact = true
 		}
+	case "session_info": // a name that the person gave
+		e = &entry{Type: "custom-title", Title: p.Name}
 	case "message":
 		e = piMessage(cmp.Or(p.ID, p.Time), p.Message)
 	}
