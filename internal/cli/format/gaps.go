@@ -21,18 +21,25 @@ type GapJSON struct {
 	Hint string `json:"hint"`
 }
 
+// The parts of GapJSON.
+const (
+	CheckpointsPart = "checkpoints"
+	ContentsPart    = "contents"
+	HistoryPart     = "history"
+)
+
 func gapOf(gap explain.Gap) GapJSON {
 	switch gap {
 	case explain.NoRecord:
-		return GapJSON{"checkpoints", "the branch with checkpoints is not in this clone", "`entire explain --fetch` fetches it, if the remote has one"}
+		return GapJSON{CheckpointsPart, "the branch with checkpoints is not in this clone", "`entire explain --fetch` fetches it, if the remote has one"}
 	case explain.NoContents:
 		return GapJSON{
-			"contents", "contents of checkpoints are missing from this clone",
+			ContentsPart, "contents of checkpoints are missing from this clone",
 			"`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all",
 		}
 	case explain.NoHistory:
 	}
-	return GapJSON{"history", "this clone is shallow", DeepenHint}
+	return GapJSON{HistoryPart, "this clone is shallow", DeepenHint}
 }
 
 // Gaps describes what a clone lacks, with the commands that fetch it.

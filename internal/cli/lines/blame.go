@@ -69,7 +69,7 @@ EXIT STATUS
 				case err != nil:
 					return r.explained(err, rev, path)
 				case opts.json:
-					return r.Streams.JSON(newBlameJSON(&f))
+					return r.Streams.JSON(newBlameJSON(&f, r.missing(cmd.Context(), &f)))
 				case opts.porcelain:
 					r.Streams.Printf("%s", porcelain(&f))
 					return nil
@@ -108,8 +108,6 @@ func (r *reading) table(ctx context.Context, f *blame.File) string {
 		width, _ := r.Streams.Size()
 		why = max(leastAbout, min(why, width/halfScreen-who-len("a1b2c3d    1234 ")))
 	}
-	cut := false                  // whether lines may be older than their commits
-	lacking := map[git.OID]bool{} // whether the record of a commit with unknown lines is not here
 	number := 1
 	if n := len(f.Lines); n > 0 {
 		number = len(strconv.Itoa(f.Lines[n-1].Number))
@@ -123,10 +121,6 @@ func (r *reading) table(ctx context.Context, f *blame.File) string {
 	for i, l := range f.Lines {
 		if i > 0 && last+1 != l.Number {
 			b.WriteString("...\n")
-		}
-		if _, known := lacking[l.Commit]; l.Author.Kind == blame.Unknown && !known {
-			cut = cut || r.reader.IsCut(l.Commit)
-			lacking[l.Commit] = r.reader.LacksRecord(ctx, f.Commits[l.Commit])
 		}
 		group := [...]string{commitName(l.Commit), whose(l.Author), ui.Line(about(f, l.Author), why)}
 		oid, name, text := group[0], group[1], group[2]
@@ -149,14 +143,31 @@ func (r *reading) table(ctx context.Context, f *blame.File) string {
 	if len(f.Lines) == 0 {
 		return "The file is empty.\n"
 	}
+	for _, gap := range r.missing(ctx, f) {
+		fmt.Fprintf(&b, "\n%s.\n  hint: %s\n", format.Capitalize(gap.What), gap.Hint)
+	}
+	return b.String()
+}
+
+// missing returns what the clone lacks to determine the authors of unknown lines.
+func (r *reading) missing(ctx context.Context, f *blame.File) (list []format.GapJSON) {
+	cut := false                  // whether lines may be older than their commits
+	lacking := map[git.OID]bool{} // whether the record of a commit with unknown lines is not here
+	for _, l := range f.Lines {
+		if _, known := lacking[l.Commit]; l.Author.Kind == blame.Unknown && !known {
+			cut = cut || r.reader.IsCut(l.Commit)
+			lacking[l.Commit] = r.reader.LacksRecord(ctx, f.Commits[l.Commit])
+		}
+	}
 	if cut {
-		b.WriteString("\nUnknown lines may be older than their commit: this clone is shallow.\n  hint: " + format.DeepenHint + "\n")
+		list = append(list, format.GapJSON{Part: format.HistoryPart, What: "unknown lines may be older than their commit: this clone is shallow", Hint: format.DeepenHint})
 	}
 	maps.DeleteFunc(lacking, func(_ git.OID, lacks bool) bool { return !lacks })
 	if n := len(lacking); n > 0 {
-		fmt.Fprintf(&b, "\nThe checkpoints of %s with unknown lines are not in this clone.\n  hint: %s\n", ui.Plural(n, "commit"), fetchHint)
+		what := "the checkpoints of " + ui.Plural(n, "commit") + " with unknown lines are not in this clone"
+		list = append(list, format.GapJSON{Part: format.CheckpointsPart, What: what, Hint: fetchHint})
 	}
-	return b.String()
+	return list
 }
 
 // pad fills text with spaces up to a width in columns.

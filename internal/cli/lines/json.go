@@ -16,6 +16,8 @@ type blameJSON struct {
 	Authors []authorJSON `json:"authors"`
 	Commits []commitJSON `json:"commits"`
 	Lines   []lineJSON   `json:"lines"`
+	// Missing is what the clone lacks to determine the authors of unknown lines.
+	Missing []format.GapJSON `json:"missing,omitempty"`
 }
 
 type authorJSON struct {
@@ -71,8 +73,8 @@ func newCommitJSON(c git.Commit) commitJSON {
 	return commitJSON{OID: string(c.OID), Subject: format.Subject(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When)}
 }
 
-func newBlameJSON(f *blame.File) blameJSON {
-	out := blameJSON{Path: f.Path, Rev: f.Rev, Authors: []authorJSON{}, Commits: []commitJSON{}, Lines: []lineJSON{}}
+func newBlameJSON(f *blame.File, missing []format.GapJSON) blameJSON {
+	out := blameJSON{Path: f.Path, Rev: f.Rev, Authors: []authorJSON{}, Commits: []commitJSON{}, Lines: []lineJSON{}, Missing: missing}
 	place := map[*blame.Author]int{}
 	for _, l := range f.Lines {
 		if _, known := place[l.Author]; !known {

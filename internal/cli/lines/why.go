@@ -55,7 +55,9 @@ EXIT STATUS
 					return err
 				}
 				if opts.json {
-					return r.Streams.JSON(newWhyJSON(r.reader.Repo, found, opts.full))
+					out := newWhyJSON(r.reader.Repo, found, opts.full)
+					out.Missing = r.missingFor(cmd.Context(), found)
+					return r.Streams.JSON(out)
 				}
 				r.show(r.whyText(cmd.Context(), found, opts.full), opts.noPager)
 				return nil
@@ -179,12 +181,13 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	}
 	switch s.Author.Kind {
 	case blame.Unknown:
-		if r.reader.IsCut(w.Commit.OID) {
-			b.WriteString("\nNot recorded here, and it may be older: this clone is shallow, and lacks the commits before this one.\n  hint: " + format.DeepenHint + "\n")
-			return b.String()
-		}
-		if r.reader.LacksRecord(ctx, w.Commit) {
-			b.WriteString("\nThe checkpoint that the commit names is not in this clone.\n  hint: " + fetchHint + "\n")
+		if gaps := r.missingFor(ctx, w); len(gaps) > 0 {
+			gap := gaps[0]
+			what := format.Capitalize(gap.What)
+			if gap.Part == format.HistoryPart {
+				what = "Not recorded here, and " + gap.What
+			}
+			b.WriteString("\n" + what + ".\n  hint: " + gap.Hint + "\n")
 			return b.String()
 		}
 		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
@@ -201,6 +204,19 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	}
 	fmt.Fprintf(&b, "\nTake it up: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
 	return b.String()
+}
+
+// missingFor returns what the clone lacks to determine an unknown author: one part, or none.
+func (r *reading) missingFor(ctx context.Context, w blame.Reason) []format.GapJSON {
+	switch {
+	case w.Story.Author.Kind != blame.Unknown:
+		return nil
+	case r.reader.IsCut(w.Commit.OID):
+		return []format.GapJSON{{Part: format.HistoryPart, What: "it may be older: this clone is shallow, and lacks the commits before this one", Hint: format.DeepenHint}}
+	case r.reader.LacksRecord(ctx, w.Commit):
+		return []format.GapJSON{{Part: format.CheckpointsPart, What: "the checkpoint that the commit names is not in this clone", Hint: fetchHint}}
+	}
+	return nil
 }
 
 // scene writes the part of the turn that led to the edit.
@@ -261,6 +277,8 @@ type whyJSON struct {
 	Resume  string      `json:"resume,omitempty"`
 	Others  int         `json:"others,omitempty"`
 	Turn    []itemJSON  `json:"turn,omitempty"`
+	// Missing is what the clone lacks to determine an unknown author.
+	Missing []format.GapJSON `json:"missing,omitempty"`
 }
 
 type actJSON struct {
