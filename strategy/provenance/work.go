@@ -202,10 +202,10 @@ func parseCommand(repo *git.Repo, command string) parsedCommand {
 	if command == "" || expands(command) || !line.IsWhole() || slices.ContainsFunc(c.simple, isOpen) {
 		c.least = reachable
 	}
-	// A directory that is only made or listed isn't one whose files change.
+	// A file that is only read doesn't change, nor do the files in a directory that is only made.
 	listed := map[string]int{}
 	for _, words := range c.simple {
-		if len(words) > 0 && (words[0] == "mkdir" || words[0] == "ls") {
+		if len(words) > 0 && (words[0] == "mkdir" || onlyReads(words)) {
 			for _, word := range wordsOf(repo, strings.Join(words[1:], " ")) {
 				listed[word]++
 			}
@@ -236,6 +236,22 @@ func expands(command string) bool {
 		if c == '`' || c == '$' && isName {
 			return true
 		}
+	}
+	return false
+}
+
+// onlyReads reports whether a program changes none of the files that its arguments name.
+func onlyReads(words []string) bool {
+	switch words[0] {
+	case "ls", "cat", "head", "tail", "less", "more", "nl", "wc", "grep", "egrep", "rg", "cut", "tr", "diff", "cmp", "stat", "file", "test", "[", "jq":
+		return true
+	case "sed":
+		writes := func(word string) bool {
+			return strings.HasPrefix(word, "-") && strings.Contains(word, "i") || strings.Contains(word, "w ")
+		}
+		return slices.Contains(words, "-n") && !slices.ContainsFunc(words, writes)
+	case "git":
+		return len(words) > 1 && slices.Contains([]string{"status", "diff", "log", "show", "blame", "grep", "ls-files", "cat-file"}, words[1])
 	}
 	return false
 }
