@@ -136,13 +136,13 @@ func origin(gone []goneLine, line attribution.Line, path string) (goneLine, bool
 	return ambiguous(gone, line, path)
 }
 
-// ambiguous returns a line that another file lost, even if a different author may have removed it.
-// For a line of a person it is one that a session wrote there, for a line of a session one that the
-// commit's parent has. In between, the line may have been in a file that was removed.
+// ambiguous returns a line that another file lost, even if a different author may have removed it: one
+// that the commit's parent has, or for a line of a person one that a session wrote there. In between,
+// the line may have been in a file that was removed or renamed.
 func ambiguous(gone []goneLine, line attribution.Line, path string) (goneLine, bool) {
 	isPerson := line.By == attribution.Person
 	for _, g := range gone {
-		if g.path != path && (isPerson && !g.Base && g.By != attribution.Person || !isPerson && g.Base) {
+		if g.path != path && (g.Base || isPerson && g.By != attribution.Person) {
 			return goneLine{Gone: attribution.Gone{Text: g.Text, Base: true}, path: g.path}, true
 		}
 	}
