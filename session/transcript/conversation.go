@@ -56,8 +56,8 @@ type Conversation struct {
 	// Outputs requests the results of tool uses, Full more of their lines, whole commands and
 	// edits.
 	Outputs, Full bool
-	// Lines is the number of non-empty lines, Unknown the number of those that have no known form.
-	// Reason describes the first of them.
+	// Lines is the number of non-empty lines, Unknown the number of those that can't be the agent's
+	// book-keeping either. Reason describes the first line outside the conversation.
 	Lines, Unknown int
 	Reason         string
 
@@ -75,10 +75,15 @@ func (c *Conversation) Line(raw []byte, n int) {
 	c.Lines++
 	e, ok := parseEntry(raw)
 	if !ok || e.kind == nil && forms.Agent(raw) == "" {
-		c.unknown(raw)
+		c.Unknown++
+		c.outside(raw)
 		return
 	}
-	if !isChain(e.kind) || e.sidechain && !c.Subagent {
+	if !isChain(e.kind) {
+		c.outside(raw)
+		return
+	}
+	if e.sidechain && !c.Subagent {
 		return
 	}
 	if c.cwd == "" {
@@ -121,9 +126,8 @@ func (c *Conversation) Line(raw []byte, n int) {
 	}
 }
 
-// unknown counts a line without a known form.
-func (c *Conversation) unknown(raw []byte) {
-	c.Unknown++
+// outside sets Reason for a line outside the conversation.
+func (c *Conversation) outside(raw []byte) {
 	if c.Reason != "" {
 		return
 	}

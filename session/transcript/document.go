@@ -48,7 +48,7 @@ func Form(transcript []byte) string {
 			return agent
 		}
 		e, ok := parseEntry(line)
-		if ok && isChain(e.kind) && len(e.uuid) > 0 {
+		if ok && (isChain(e.kind) && len(e.uuid) > 0 || isBookKeeping(e.kind)) {
 			return ClaudeCode
 		}
 		if read++; read == most {

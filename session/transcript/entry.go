@@ -51,6 +51,16 @@ func isChain(kind []byte) bool {
 	return false
 }
 
+// isBookKeeping reports whether lines of a type are Claude Code's book-keeping. It doesn't know all
+// types.
+func isBookKeeping(kind []byte) bool {
+	switch string(kind) {
+	case "summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "permission-mode", "ai-title", "custom-title":
+		return true
+	}
+	return false
+}
+
 // parseEntry parses the envelope of a line. It returns false if the line is not a JSON object. For
 // lines outside the conversation only the type is set. Lines of other agents are read in Claude
 // Code's form.

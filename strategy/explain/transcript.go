@@ -84,10 +84,21 @@ func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored s
 	}
 	t.Items = c.Items
 	t.summarize()
-	if err == nil && len(c.Items) == 0 && c.Lines > 0 && c.Unknown == c.Lines {
-		err = fmt.Errorf("%w: %s", errUnread, c.Reason)
+	if err != nil || len(c.Items) > 0 || c.Lines == 0 || c.Reason == "" {
+		return err
 	}
-	return err
+	isRead := c.Unknown < c.Lines
+	if isRead { // or its lines are no agent's book-keeping
+		first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), segments.MaxBlob)
+		if err != nil {
+			return err
+		}
+		isRead = transcript.Form(first.Data) != ""
+	}
+	if !isRead {
+		return fmt.Errorf("%w: %s", errUnread, c.Reason)
+	}
+	return nil
 }
 
 // errUnread means that a transcript is stored and that nothing of it can be read.
@@ -167,6 +178,9 @@ func Mark(item transcript.Item) string {
 	case transcript.Assistant:
 		return "[Assistant] "
 	case transcript.Tool:
+		if item.Text == "" {
+			return "[Tool] " + item.Tool
+		}
 		return "[Tool] " + item.Tool + ": "
 	}
 	return ""

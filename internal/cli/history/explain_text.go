@@ -295,7 +295,7 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 		text = x.Streams.Markdown(text)
 	}
 	text = strings.ReplaceAll(text, "\n", "\n"+indent)
-	b.WriteString(indent + x.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + text)
+	b.WriteString(strings.TrimRight(indent+x.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item))))+" "+text, " "))
 	switch {
 	case item.ExitStatus != nil:
 		b.WriteString(x.Streams.Paint(ui.Red, " (failed, exit status "+strconv.Itoa(*item.ExitStatus)+")"))

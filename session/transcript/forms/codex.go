@@ -170,6 +170,11 @@ func person(text string) *entry {
 	return &entry{Type: "user", Message: &message{Role: "user", Content: []block{textBlock(text)}}}
 }
 
+// personShell returns a command that a person ran in the client's shell.
+func personShell(command string) *entry {
+	return person("<bash-input>" + strings.TrimSpace(command) + "</bash-input>")
+}
+
 // said returns a text message of the agent.
 func said(text string) *entry { return done(textBlock(text)) }
 
@@ -185,6 +190,7 @@ func codexItem(raw json.RawMessage) *entry {
 		ID      string                  `json:"id"`
 		Kind    string                  `json:"kind"`
 		Status  string                  `json:"status"`
+		Source  string                  `json:"source"`
 		Content []struct{ Text string } `json:"content"`
 		Changes map[string]codexChange  `json:"changes"`
 		Out     string                  `json:"stdout"`
@@ -218,6 +224,9 @@ func codexItem(raw json.RawMessage) *entry {
 	case "FileChange":
 		return patch(item.ID, item.Changes, failed, item.Out+item.Err)
 	case "CommandExecution":
+		if item.Source == "userShell" || item.Source == "user_shell" {
+			return personShell(shellCommand(item.Command))
+		}
 		status := 0
 		if item.Exit != nil {
 			status = *item.Exit

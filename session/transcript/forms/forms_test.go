@@ -122,6 +122,18 @@ func TestLine(t *testing.T) {
 			former("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<user_shell_command>\n<command>\nls\n</command>\n</user_shell_command>"}]}`),
 			`{"type":"user","timestamp":"2026-06-18T00:57:05.559Z","message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`,
 		},
+		"pi: a person's shell": {
+			`{"type":"message","id":"u1","timestamp":"t","message":{"role":"bashExecution","command":"ls","output":"a","exitCode":0}}`,
+			`{"type":"user","uuid":"u1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`,
+		},
+		"codex: a person's shell": {
+			item(`{"type":"CommandExecution","id":"e1","source":"userShell","command":["/bin/bash","-lc","ls"],"status":"completed","exit_code":0}`),
+			`{"type":"user",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`,
+		},
+		"qwen: a person's shell": {
+			qwen("user", `"message":{"role":"user","parts":[{"text":"I ran the following shell command:\n`+"```sh\\nls\\n```"+`\n\nThis produced the following result:\n"}]}`),
+			`{"type":"user",` + qwenHead + `,"message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`,
+		},
 		"pi: session without a version": {
 			`{"type":"session","id":"s1","timestamp":"t","cwd":"/p","provider":"x"}`,
 			`{"type":"system","subtype":"session_start","uuid":"s1","sessionId":"s1","timestamp":"t","cwd":"/p"}`,

@@ -58,7 +58,7 @@ func (g *geminiEnvelope) entry() *entry {
 		blocks := []block{}
 		for _, said := range geminiTexts(g.Content) {
 			if said = WithoutHookContext(said); said != "" && !strings.HasPrefix(said, "<session_context>") {
-				blocks = append(blocks, textBlock(said))
+				blocks = append(blocks, textBlock(withShell(said)))
 			}
 		}
 		if len(blocks) > 0 {
@@ -86,6 +86,17 @@ func WithoutHookContext(prompt string) string {
 		prompt = strings.TrimLeft(rest, "\n")
 	}
 	return prompt
+}
+
+// withShell returns a text of a person in the form of Claude Code if it is the record of a command that
+// they ran in the client's shell, else the text itself.
+func withShell(text string) string {
+	command, found := strings.CutPrefix(text, "I ran the following shell command:\n```sh\n")
+	command, _, ended := strings.Cut(command, "\n```\n")
+	if !found || !ended {
+		return text
+	}
+	return "<bash-input>" + command + "</bash-input>"
 }
 
 // geminiTexts returns the texts of a message's content, which is a string or a list of parts.

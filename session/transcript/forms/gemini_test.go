@@ -21,6 +21,7 @@ func TestGeminiLine(t *testing.T) {
 		"header":          {`{"sessionId":"s1","projectHash":"h","startTime":"2026-11-22T13:18:46.041Z","kind":"main"}`, `{"type":"system","sessionId":"s1","timestamp":"2026-11-22T13:18:46.041Z"}`},
 		"repeated":        {`{"$set":{"messages":[{"id":"m0","type":"user","content":"x"}]}}`, ""},
 		"prompt":          {message("user", `"content":[{"text":"<hook_context>c</hook_context>\n\nWrite"}]`), `{"type":"user","uuid":"m1",` + at + `,"message":{"role":"user","content":[{"type":"text","text":"Write"}]}}`},
+		"person's shell":  {message("user", `"content":[{"text":"I ran the following shell command:\n`+"```sh\\nls\\n```"+`\n\nThis produced the following result:\n"}]`), `{"type":"user","uuid":"m1",` + at + `,"message":{"role":"user","content":[{"type":"text","text":"<bash-input>ls</bash-input>"}]}}`},
 		"context alone":   {message("user", `"content":[{"text":"<hook_context>c</hook_context>"}]`), ""},
 		"the client's":    {message("user", `"content":[{"text":"<session_context>\nx</session_context>"}]`), ""},
 		"results":         {message("user", `"content":[{"functionResponse":{"id":"c1"}}]`), ""},

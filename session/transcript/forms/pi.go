@@ -72,6 +72,7 @@ func piMessage(id string, raw json.RawMessage) *entry {
 		Call     string          `json:"toolCallId"`
 		Tool     string          `json:"toolName"`
 		Failed   bool            `json:"isError"`
+		Command  string          `json:"command"`
 		Usage    *struct {
 			Input      int64 `json:"input"`
 			Output     int64 `json:"output"`
@@ -93,6 +94,8 @@ func piMessage(id string, raw json.RawMessage) *entry {
 	switch m.Role {
 	case "user":
 		return person(piText(parts))
+	case "bashExecution": // of the person
+		return personShell(m.Command)
 	case "toolResult":
 		output := piText(parts)
 		if m.Tool == "bash" {

@@ -74,6 +74,9 @@ func qwenLine(line []byte) []byte {
 			e.Origin = &origin{Kind: "human"}
 		}
 		e.Message.Content = texts(q.Message)
+		for i := range e.Message.Content {
+			e.Message.Content[i].Text = withShell(e.Message.Content[i].Text)
+		}
 	case "assistant":
 		m := e.Message
 		m.Role, m.Model, m.Content = "assistant", q.Model, texts(q.Message)

@@ -108,7 +108,7 @@ func codexRequest(text string) *entry {
 	case strings.HasPrefix(begin, "<user_shell_command>"):
 		_, command, _ := strings.Cut(begin, "<command>")
 		command, _, _ = strings.Cut(command, "</command>")
-		return person("<bash-input>" + strings.TrimSpace(command) + "</bash-input>")
+		return personShell(command)
 	}
 	return person(text)
 }
