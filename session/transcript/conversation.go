@@ -42,6 +42,9 @@ type Item struct {
 	Time time.Time
 }
 
+// Unreadable is shown in place of the name of a tool call that the model wrote without a valid one.
+const Unreadable = "(unreadable call)"
+
 // Conversation is the readable content of a transcript: the requests of people, as in [Prompt] and
 // also as accepted plans, commands and answers to the agent's questions; the agent's answers; and
 // one line for each tool use. Messages of subagents, results, images and the agent's book-keeping
@@ -171,7 +174,7 @@ func (c *Conversation) use(b *block, item Item) {
 	item.Tool, item.ID = toolName(Unescaped(b.name)), Unescaped(b.id)
 	item.Text, item.Command = c.detail(b.input)
 	if item.Tool == "" { // a malformed call of the model
-		item.Tool = "(unreadable call)"
+		item.Tool = Unreadable
 		item.Text = cmp.Or(item.Text, firstLine(Unquoted(b.name)))
 	}
 	if c.Full && c.kept < manyOutputs {

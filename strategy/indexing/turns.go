@@ -2,6 +2,7 @@ package indexing
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/maphash"
@@ -245,7 +246,7 @@ func (t *turnReader) use(turn *turnDraft, use *transcript.ToolUse, n int, at tim
 	if _, known := t.calls[use.ID]; known && use.ID != "" {
 		return
 	}
-	call := index.Call{Line: n, At: at, Tool: use.Tool, Status: -1}
+	call := index.Call{Line: n, At: at, Tool: cmp.Or(use.Tool, transcript.Unreadable), Status: -1}
 	place := callPlace{turn: turn, call: len(turn.Calls)}
 	call.Text, call.Command = describe(use)
 	if call.Command {

@@ -198,7 +198,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	case blame.Agent:
 	}
 	if full && len(s.Turn) > 0 {
-		b.WriteString("\n" + (&explain.Session{Items: s.Turn}).Text())
+		b.WriteString("\n" + ui.Text((&explain.Session{Items: s.Turn}).Text()))
 	} else {
 		r.scene(&b, s)
 	}
@@ -246,15 +246,19 @@ func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 }
 
 func actText(a blame.Act) string {
-	text := "[Tool] " + a.Tool + ": " + ui.Line(a.Detail, format.LineWidth)
+	text := "[Tool] " + a.Tool
+	if detail := ui.Line(a.Detail, format.LineWidth); detail != "" {
+		text += ": " + detail
+	}
 	if a.Failed {
 		text += " (failed)"
 	}
 	return text
 }
 
-// cut returns the first longestText characters of a text.
+// cut returns the first longestText characters of a text, safe to show.
 func cut(text string) string {
+	text = ui.Text(text)
 	if runes := []rune(text); len(runes) > longestText {
 		return strings.TrimSpace(string(runes[:longestText])) + " …"
 	}
