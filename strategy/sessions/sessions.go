@@ -217,13 +217,18 @@ func (r Reader) withState(ctx context.Context, x *index.Reader, store *session.S
 		if s.Phase != Ended {
 			s.Branch = branches[s.Worktree]
 		}
-		prompts, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
+		records, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
 		if err != nil {
 			found.Unread = append(found.Unread, fmt.Errorf("session %s: %w", s.ID, err))
 		}
-		s.Turns = bytes.Count(prompts, []byte{'\n'}) // a line each
+		s.Turns = bytes.Count(records, []byte{'\n'}) // a line each
 		if row := byName[s.ID]; row != nil {
 			s.add(row)
+			// The state has no accepted plan, and of a session that began with a reply only that until the
+			// next prompt.
+			if first := prompts.First(row.Prompts); first != "" && !prompts.IsBetter(s.Prompt, first) {
+				s.Prompt = first
+			}
 			if s.Phase == Ended {
 				s.Branch = row.Branch
 			}
