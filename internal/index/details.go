@@ -23,7 +23,7 @@ func (r *Reader) TurnsOf(ctx context.Context, checkpoints []string) ([]Row, erro
 	const from = ` FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id IN
     (SELECT p.turn FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE c.name IN (SELECT value FROM json_each(?)))
 ORDER BY t.at, t.id`
-	return r.rows(ctx, "SELECT "+rowColumns+from, []any{jsonArray(checkpoints)})
+	return r.rows(ctx, "SELECT "+rowColumns()+from, []any{jsonArray(checkpoints)})
 }
 
 // jsonArray returns values as an argument for json_each.

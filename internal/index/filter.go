@@ -105,7 +105,10 @@ type Row struct {
 	Base, Snapshot int
 }
 
-var rowColumns = `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.context, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed, ifnull(` + ofTurn(authorName) + `, '')`
+// rowColumns returns the columns of a row, in the order of targets.
+func rowColumns() string {
+	return `t.id, s.name, s.agent, s.worktree, t.branch, t.prompt, t.context, t.at, t.ended, t.line, t.ending, t.commands, t.failed, t.files, t.added, t.removed, ifnull(` + ofTurn(authorName) + `, '')`
+}
 
 func (r *Row) targets(at, ended *int64) []any {
 	return []any{

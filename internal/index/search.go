@@ -73,7 +73,7 @@ func (r *Reader) Search(ctx context.Context, q Query) (Found, error) {
 
 func (r *Reader) search(ctx context.Context, q Query, terms []term) (found Found, err error) {
 	where, args := q.Filter.condition()
-	query := "WITH hits AS MATERIALIZED (SELECT rowid AS id, bm25(words, " + weights + ") AS rank FROM words WHERE words MATCH ?)\nSELECT " + rowColumns + `,
+	query := "WITH hits AS MATERIALIZED (SELECT rowid AS id, bm25(words, " + weights + ") AS rank FROM words WHERE words MATCH ?)\nSELECT " + rowColumns() + `,
     h.rank * max(0.25, 1.0 / (1.0 + max(0, ? - t.ended) / ` + halfLife + `)) AS score, count(*) OVER ()
 FROM hits h JOIN turns t ON t.id = h.id JOIN sessions s ON s.id = t.session WHERE ` + where + " ORDER BY score, t.id DESC LIMIT ?"
 	args = append(append([]any{expression(terms, q.Kinds), millis(q.Now)}, args...), q.Limit)

@@ -6,7 +6,7 @@ import "context"
 // reports whether there are more.
 func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, more bool, err error) {
 	where, args := f.condition()
-	query := "SELECT " + rowColumns + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " ORDER BY t.at DESC, t.id DESC LIMIT ?"
+	query := "SELECT " + rowColumns() + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " ORDER BY t.at DESC, t.id DESC LIMIT ?"
 	list, err = r.rows(ctx, query, append(args, limit+1))
 	if more = len(list) > limit; more {
 		list = list[:limit]
@@ -30,7 +30,7 @@ func (r *Reader) Linked(ctx context.Context) (found bool, err error) {
 // TurnOf returns the turn at whose end a snapshot was taken; found is false if the index
 // has none.
 func (r *Reader) TurnOf(ctx context.Context, snapshot int) (row Row, found bool, err error) {
-	query := "SELECT " + rowColumns + " FROM snapshots v JOIN turns t ON t.id = v.turn JOIN sessions s ON s.id = t.session WHERE v.version = ?"
+	query := "SELECT " + rowColumns() + " FROM snapshots v JOIN turns t ON t.id = v.turn JOIN sessions s ON s.id = t.session WHERE v.version = ?"
 	list, err := r.rows(ctx, query, []any{snapshot})
 	if err != nil || len(list) == 0 {
 		return Row{}, false, err

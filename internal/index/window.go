@@ -34,7 +34,7 @@ func (r *Reader) Window(ctx context.Context, f Filter, place Place, n int) (w Wi
 	where, args := f.condition()
 	key := []any{millis(place.At), place.ID}
 	read := func(beyond, order string) (list []Row, err error) {
-		query := "SELECT " + rowColumns + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " AND (t.at, t.id) " + beyond + " (?, ?) ORDER BY " + order + " LIMIT ?"
+		query := "SELECT " + rowColumns() + " FROM turns t JOIN sessions s ON s.id = t.session WHERE " + where + " AND (t.at, t.id) " + beyond + " (?, ?) ORDER BY " + order + " LIMIT ?"
 		return r.rows(ctx, query, slices.Concat(args, key, []any{n}))
 	}
 	newer, err := read(">", "t.at, t.id")
@@ -60,7 +60,7 @@ func (r *Reader) Window(ctx context.Context, f Filter, place Place, n int) (w Wi
 
 // Turn returns the turn at a place; found is false if it no longer exists.
 func (r *Reader) Turn(ctx context.Context, place Place) (row Row, found bool, err error) {
-	list, err := r.rows(ctx, "SELECT "+rowColumns+" FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id = ? AND t.at = ?", []any{place.ID, millis(place.At)})
+	list, err := r.rows(ctx, "SELECT "+rowColumns()+" FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id = ? AND t.at = ?", []any{place.ID, millis(place.At)})
 	if err != nil || len(list) == 0 {
 		return Row{}, false, err
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
@@ -53,11 +52,8 @@ type turnReader struct {
 	// messages are the messages of turns by id.
 	messages map[string]*index.Message
 	// uuids are hashes of the ids of the lines, by which a summary of this session is recognised.
-	uuids map[uint64]struct{}
+	uuids map[int64]struct{}
 }
-
-// seed is that of the hashes of ids.
-var seed = maphash.MakeSeed()
 
 // turnDraft is a turn that is being read.
 type turnDraft struct {
@@ -90,9 +86,9 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	}
 	if head.UUID != "" && !t.subagent {
 		if t.uuids == nil {
-			t.uuids = map[uint64]struct{}{}
+			t.uuids = map[int64]struct{}{}
 		}
-		t.uuids[maphash.String(seed, head.UUID)] = struct{}{}
+		t.uuids[hashOf(head.UUID)] = struct{}{}
 	}
 	if t.cwd == "" {
 		t.cwd = head.Cwd
@@ -155,7 +151,7 @@ func (t *turnReader) name(raw []byte) {
 	if !ok || e.Kind != transcript.TitleEvent || e.Titled < t.titled {
 		return
 	}
-	if _, isOwn := t.uuids[maphash.String(seed, e.Leaf)]; e.Titled == transcript.SummaryTitle && !isOwn {
+	if _, isOwn := t.uuids[hashOf(e.Leaf)]; e.Titled == transcript.SummaryTitle && !isOwn {
 		return
 	}
 	if title := oneLine(e.Said(), maxPrompt); title != "" {

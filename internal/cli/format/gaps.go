@@ -44,7 +44,7 @@ func gapOf(gap explain.Gap) GapJSON {
 
 // Gaps describes what a clone lacks, with the commands that fetch it.
 func Gaps(gaps []explain.Gap) (what, hint string) {
-	var lacks, fetches []string
+	lacks, fetches := make([]string, 0, len(gaps)), make([]string, 0, len(gaps))
 	for _, gap := range gaps {
 		g := gapOf(gap)
 		lacks, fetches = append(lacks, g.What), append(fetches, g.Hint)
