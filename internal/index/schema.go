@@ -1,14 +1,14 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 10
+const schemaVersion = 11
 
 // tables creates the tables in an empty database.
 const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, worktree TEXT NOT NULL, live TEXT NOT NULL, cursor TEXT NOT NULL,
-    title TEXT NOT NULL DEFAULT '', titled INTEGER NOT NULL DEFAULT 0, stored INTEGER NOT NULL DEFAULT 0
+    title TEXT NOT NULL DEFAULT '', titled INTEGER NOT NULL DEFAULT 0, began TEXT NOT NULL DEFAULT '', stored INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX sessions_stored ON sessions(stored) WHERE stored > 0;
 CREATE TABLE turns (

@@ -13,6 +13,8 @@ type Session struct {
 	// same rank and of lower ranks.
 	Title  string
 	Titled int
+	// Began is the first prompt, one line, of a session that began with a copy of another's turns.
+	Began string
 	// Live is the path of its live transcript, empty if there is none. Cursor is the
 	// position up to which it was read, in a format of the caller.
 	Live, Cursor string
@@ -27,12 +29,13 @@ func (w *Writer) FindSession(ctx context.Context, name string) (s Session, id in
 // PutSession writes a session and returns the id of its row. Empty fields keep their stored
 // values.
 func (w *Writer) PutSession(ctx context.Context, s Session) (id int64, err error) {
-	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor, title, titled) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor, title, titled, began) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
     title = CASE WHEN excluded.titled > 0 AND excluded.titled >= titled THEN excluded.title ELSE title END, titled = max(titled, excluded.titled),
+    began = CASE excluded.began WHEN '' THEN began ELSE excluded.began END,
     agent = CASE excluded.agent WHEN '' THEN agent ELSE excluded.agent END, worktree = CASE excluded.worktree WHEN '' THEN worktree ELSE excluded.worktree END,
     live = CASE excluded.live WHEN '' THEN live ELSE excluded.live END, cursor = CASE excluded.cursor WHEN '' THEN cursor ELSE excluded.cursor END`,
-		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor, utf8Of(s.Title), s.Titled)
+		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor, utf8Of(s.Title), s.Titled, utf8Of(s.Began))
 	if err != nil {
 		return 0, err
 	}

@@ -37,7 +37,8 @@ type StoredSession struct {
 	// are those that its checkpoints name.
 	Files []string
 	// Prompts are the first prompts of its turns, each on one line. Turns is the number of turns
-	// with a prompt.
+	// with a prompt. A session that began with a copy of another's turns has also the first prompt of
+	// that among Prompts.
 	Prompts []string
 	Turns   int
 	// Spent is its usage by model and by whether subagents used the tokens.
@@ -87,11 +88,15 @@ func (r *Reader) Sessions(ctx context.Context, f SessionFilter, limit int) (all 
 		return nil, 0, explain(err)
 	}
 	var ids []int64
-	query := "SELECT s.id, s.name, s.agent, s.title FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
+	query := "SELECT s.id, s.name, s.agent, s.title, s.began FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
 	err = each(ctx, r.conn, query, append(args, limit), func(row scanner) error {
 		var id int64
 		var s StoredSession
-		err := row.Scan(&id, &s.Name, &s.Agent, &s.Title)
+		var began string
+		err := row.Scan(&id, &s.Name, &s.Agent, &s.Title, &began)
+		if began != "" {
+			s.Prompts = []string{began}
+		}
 		ids, all = append(ids, id), append(all, s)
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // checkpoints reads the checkpoints that are new, or have changed, since the last run, and
@@ -261,12 +262,10 @@ func (r *run) slot(ctx context.Context, s slot, read *reading) error {
 	if read.err != nil {
 		return r.skipped(ctx, s, read.err)
 	}
-	if had.Live == "" && read.titled > 0 { // a live session's is read from its transcript
-		if _, err := r.w.PutSession(ctx, index.Session{Name: s.session, Title: read.title, Titled: int(read.titled)}); err != nil {
-			return err
-		}
-	}
 	ids, err := r.putTurns(ctx, s.session, row, drafts)
+	if err == nil {
+		err = r.nameSession(ctx, had, s.session, read, ids)
+	}
 	if err != nil {
 		return err
 	}
@@ -304,6 +303,25 @@ func (r *run) slot(ctx context.Context, s slot, read *reading) error {
 	}
 	last := drafts[len(drafts)-1]
 	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live})
+}
+
+// nameSession writes the title of a session and, if its turns are all other sessions', its first
+// prompt. ids are the rows of the turns that were read. The title of a live session is read from its
+// transcript.
+func (r *run) nameSession(ctx context.Context, had index.Session, name string, read *reading, ids []int64) error {
+	s := index.Session{Name: name}
+	if had.Live == "" {
+		s.Title, s.Titled = read.title, int(read.titled)
+	}
+	if read.from == 0 && !slices.ContainsFunc(ids, func(id int64) bool { return id != 0 }) {
+		var asked []string
+		for _, d := range read.drafts {
+			asked = append(asked, d.Prompt)
+		}
+		s.Began = prompts.First(asked)
+	}
+	_, err := r.w.PutSession(ctx, s)
+	return err
 }
 
 // putPart writes a slot's part of a checkpoint, and adds the files of the slot to the turns that

@@ -91,7 +91,7 @@ func worthOf(prompt string) worth {
 
 // isExpanded reports whether a text of several lines begins like the instructions of a command.
 func isExpanded(text string) bool {
-	return strings.Contains(text, "\n") && slices.ContainsFunc([]string{"**", "#", "<", "name: ", "---"}, func(begin string) bool { return strings.HasPrefix(text, begin) })
+	return strings.Contains(text, "\n") && slices.ContainsFunc([]string{"**", "#", "<", "name: ", "---\n"}, func(begin string) bool { return strings.HasPrefix(text, begin) })
 }
 
 // IsCommand reports whether a prompt is a slash command without a request in words: "/review 12".

@@ -21,6 +21,7 @@ func TestTitles(t *testing.T) {
 		"a command with a request":      {[]string{"/plan add a page", "Fix the page"}, []string{"/plan add a page", "Fix the page"}},
 		"the text of a command":         {[]string{"# Review\n\nRead the change.", "**Then**\nreport.", "/review"}, []string{"/review"}},
 		"the beginning of a skill file": {[]string{"---\nname: review\n", "Add a page"}, []string{"Add a page"}},
+		"the output of a failed test":   {[]string{"--- FAIL: TestPump\n    pump_test.go:3: no water", "/review"}, []string{"--- FAIL: TestPump\n    pump_test.go:3: no water"}},
 		"the text alone":                {[]string{"# Review\n\nRead the change."}, []string{"# Review\n\nRead the change."}},
 		"a plan":                        {[]string{"Implement the following plan:\n\n# Plan: Add a page\n\n## Context\nNone."}, []string{"Add a page"}},
 		"a plan on one line":            {[]string{"Implement the following plan: # Add a page ## Context None."}, []string{"Add a page"}},
