@@ -51,8 +51,8 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		if len(rec.Tasks) > 0 && len(c.Rest.Paths) > 0 {
 			rest = f.steps.ReadSteps(ctx, s, c.Notes)
 		}
-		rec.DropTasks(func(turn string) bool {
-			return slices.ContainsFunc(rest, func(step provenance.Step) bool { return turn != "" && step.Turn == turn })
+		rec.DropTasks(func(turn string) bool { // the rest of a running turn needs its subagents' calls, too
+			return s.Phase == session.Active && turn == s.TurnID || slices.ContainsFunc(rest, func(step provenance.Step) bool { return turn != "" && step.Turn == turn })
 		})
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		if err := c.Notes.Save(f.Sessions, s); err != nil {
