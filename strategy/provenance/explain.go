@@ -12,18 +12,22 @@ import (
 
 // Explained returns a content of a file without the lines that commands can't have written, which
 // changed it from an earlier content: the lines with words that neither the commands nor that content
-// have. It is false if a command is among them that can write other text: its words say nothing.
-func (w *Work) Explained(commands []string, path, before, now string) (string, bool) {
+// have. It is false if a command is among them that can write other text: its words say nothing. The
+// file has the last of its names; the others are those from which commands renamed it.
+func (w *Work) Explained(commands, names []string, before, now string) (string, bool) {
 	if slices.ContainsFunc(w.turn.Calls, func(c transcript.Call) bool { return transcript.IsTask(c.Tool) && !w.hasTask(c.ID) }) {
 		return "", false
 	}
 	own := map[string]bool{}
 	for _, command := range commands {
-		able := w.reach([]string{command}, path)
+		able := unreached
+		for _, name := range names {
+			able = max(able, w.reach([]string{command}, name))
+		}
 		if able == unreached {
 			continue
 		}
-		if able == reachable || !w.isLiteral(command, path) {
+		if able == reachable || !w.isLiteral(command, names) {
 			return "", false
 		}
 		// printf and echo replace escapes.
@@ -51,13 +55,16 @@ func (w *Work) Explained(commands []string, path, before, now string) (string, b
 
 // isLiteral reports whether a command whose reach is known writes no text to the file but its own and
 // that of the file.
-func (w *Work) isLiteral(command, path string) bool {
+func (w *Work) isLiteral(command string, names []string) bool {
 	parsed := w.parsed[command]
 	if parsed.least != unreached {
 		return false
 	}
 	for _, words := range parsed.simple {
 		if len(words) == 0 {
+			continue
+		}
+		if from, to := w.renames(words); slices.Contains(names, from) && slices.Contains(names, to) {
 			continue
 		}
 		args := words[1:]
@@ -70,13 +77,13 @@ func (w *Work) isLiteral(command, path string) bool {
 			}
 			return false
 		case "sed":
-			if slices.ContainsFunc(args, func(arg string) bool { return w.isOther(arg, path) }) {
+			if slices.ContainsFunc(args, func(arg string) bool { return w.isOther(arg, names) }) {
 				return false
 			}
 			continue
 		case "cat", "head", "tail":
 			isFile := func(arg string) bool { return !strings.HasPrefix(arg, "-") && strings.Trim(arg, "+0123456789") != "" }
-			if slices.ContainsFunc(args, func(arg string) bool { return isFile(arg) && !wordNames(cleanWord(w.repo, arg), path) }) {
+			if slices.ContainsFunc(args, func(arg string) bool { return isFile(arg) && !w.isNamed(arg, names) }) {
 				return false
 			}
 			continue
@@ -91,14 +98,52 @@ func (w *Work) isLiteral(command, path string) bool {
 	return true
 }
 
-// isOther reports whether an argument names an existing file that isn't the one with the path.
-func (w *Work) isOther(arg, path string) bool {
+// isNamed reports whether an argument names a file that has one of the names.
+func (w *Work) isNamed(arg string, names []string) bool {
+	word := cleanWord(w.repo, arg)
+	return slices.ContainsFunc(names, func(name string) bool { return wordNames(word, name) })
+}
+
+// renames returns the paths that a command renames from and to, empty if it doesn't. A copy counts, too.
+func (w *Work) renames(words []string) (from, to string) {
+	if words[0] == "git" {
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0] != "mv" && words[0] != "cp" {
+		return "", ""
+	}
+	args := slices.DeleteFunc(slices.Clone(words[1:]), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if len(args) != 2 { //nolint:mnd // a source and a target
+		return "", ""
+	}
+	return cleanWord(w.repo, args[0]), cleanWord(w.repo, args[1])
+}
+
+// names returns the names that commands of the turn gave a file, the last one, which is path, at the
+// end.
+func (w *Work) names(path string) []string {
+	names := []string{path}
+	for _, command := range slices.Backward(w.read().Commands(nil, nil, w.has)) {
+		for _, words := range slices.Backward(w.parse(command).simple) {
+			if len(words) == 0 {
+				continue
+			}
+			if from, to := w.renames(words); to != "" && to == names[0] && !slices.Contains(names, from) {
+				names = slices.Insert(names, 0, from)
+			}
+		}
+	}
+	return names
+}
+
+// isOther reports whether an argument names an existing file that doesn't have one of the names.
+func (w *Work) isOther(arg string, names []string) bool {
 	full := filepath.FromSlash(arg)
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(w.repo.Root, full)
 	}
 	_, err := os.Lstat(full)
-	return err == nil && !wordNames(cleanWord(w.repo, arg), path)
+	return err == nil && !w.isNamed(arg, names)
 }
 
 // isExplained reports whether each word of a line is one of the file, or one of the commands, which

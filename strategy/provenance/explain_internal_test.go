@@ -12,6 +12,7 @@ func TestExplained(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, now, want string
 		unjudged           bool
+		from               []string
 	}{
 		"appended":            {command: "cat >> a.go <<'END'\nthird := load(3)\nEND", now: before + "third := load(3)\n", want: before + "third := load(3)\n"},
 		"and by another":      {command: "cat >> a.go <<'END'\nthird := load(3)\nEND", now: before + "third := load(3)\nmine := store(9)\n", want: before + "third := load(3)\n"},
@@ -26,11 +27,13 @@ func TestExplained(t *testing.T) {
 		"of a file elsewhere": {command: "cat /etc/hostname >> a.go", now: before + "x\n", unjudged: true},
 		"a longer word":       {command: "sed -i 's/)$/);/' a.go", now: before + "first1 := load(12)\n", want: before},
 		"of a renamed file":   {command: "mv b.go a.go", now: before + "x\n", unjudged: true},
+		"renamed":             {command: "mv b.go a.go", from: []string{"b.go"}, now: before + "mine := store(9)\n", want: before},
+		"changed and renamed": {command: "sed -i s/loa/Loa/ b.go && git mv b.go a.go", from: []string{"b.go"}, now: "first := Load(1)\nsecond := Load(2)\nmine := store(9)\n", want: "first := Load(1)\nsecond := Load(2)\n"},
 		"via a new file":      {command: "{ head -n 1 a.go; cat <<'END'\nx := y(1)\nEND\n} > new.tmp && mv new.tmp a.go", now: "first := load(1)\nx := y(1)\n", want: "first := load(1)\nx := y(1)\n"},
 		"not named":           {command: "sed -i s/x/y/ b.go", now: before + "x\n", unjudged: true},
 	} {
 		w := &Work{repo: &git.Repo{Root: "."}, parsed: map[string]parsedCommand{}}
-		got, judged := w.Explained([]string{c.command}, path, before, c.now)
+		got, judged := w.Explained([]string{c.command}, append(c.from, path), before, c.now)
 		if judged == c.unjudged || got != c.want {
 			t.Errorf("%s: %q, %v, want %q", name, got, judged, c.want)
 		}

@@ -110,7 +110,7 @@ func (t *turnSides) file(ctx context.Context, path string, known []Step) {
 		if work.reach(work.read().Commands(nil, nil, work.has), path) != reached {
 			return
 		}
-		before, ok := t.contentBefore(ctx, path, known)
+		before, ok := t.contentFrom(ctx, work.names(path), known)
 		if !ok {
 			return
 		}
@@ -149,7 +149,7 @@ func (t *turnSides) beforeFirst(ctx context.Context, path string, known []Step, 
 		t.add(path, *st.Before, st, t.others())
 	case able == reached:
 		before, ok := t.contentBefore(ctx, path, known)
-		if explained, judged := work.Explained(commands, path, before, *st.Before); ok && judged {
+		if explained, judged := work.Explained(commands, []string{path}, before, *st.Before); ok && judged {
 			t.split(path, explained, *st.Before, st)
 		}
 	}
@@ -168,7 +168,7 @@ func (t *turnSides) between(path, last string, from, st *transcript.FileState) {
 		t.add(path, *st.Before, st, t.others())
 		return
 	}
-	explained, _ := work.Explained(commands, path, last, *st.Before)
+	explained, _ := work.Explained(commands, []string{path}, last, *st.Before)
 	t.split(path, explained, *st.Before, st)
 }
 
@@ -186,7 +186,11 @@ func (t *turnSides) afterLast(ctx context.Context, path, last string, from *tran
 	}
 	commands := work.read().Commands(from, nil, work.has)
 	able := work.reach(commands, path)
-	explained, judged := work.Explained(commands, path, last, now)
+	names := []string{path}
+	if from == nil {
+		names = work.names(path)
+	}
+	explained, judged := work.Explained(commands, names, last, now)
 	isUnsure := t.turn.Unsure[path] || able == reachable && from != nil && !t.ranLast(path, from)
 	if from != nil && (judged || able == unreached || isUnsure) {
 		t.add(path, last, from, t.made)
@@ -214,6 +218,22 @@ func (t *turnSides) split(path, explained, now string, at *transcript.FileState)
 	if explained != now {
 		t.add(path, now, at, t.doubtful())
 	}
+}
+
+// contentFrom returns the content from which commands made that of a file without a state in the turn:
+// under its first name the content before the turn, or, under any name but the last one, that which an
+// edit left.
+func (t *turnSides) contentFrom(ctx context.Context, names []string, known []Step) (string, bool) {
+	work := t.turn.Work
+	for _, name := range slices.Backward(names[:len(names)-1]) {
+		if states := work.read().States([]string{name}, work.has); len(states) > 0 {
+			if last := states[len(states)-1].After; last != nil {
+				return *last, true
+			}
+			return "", false
+		}
+	}
+	return t.contentBefore(ctx, names[0], known)
 }
 
 // contentBefore returns the content that a file had before the turn, empty if it didn't exist; false if

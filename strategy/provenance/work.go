@@ -165,17 +165,22 @@ func (w *Work) reach(commands []string, path string) reach {
 		most = reachable
 	}
 	for _, command := range commands {
-		c, known := w.parsed[command]
-		if !known {
-			c = parseCommand(w.repo, command)
-			w.parsed[command] = c
-		}
+		c := w.parse(command)
 		if slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, path) }) || quotes(command, path) {
 			return reached
 		}
 		most = max(most, c.least)
 	}
 	return most
+}
+
+func (w *Work) parse(command string) parsedCommand {
+	c, known := w.parsed[command]
+	if !known {
+		c = parseCommand(w.repo, command)
+		w.parsed[command] = c
+	}
+	return c
 }
 
 // quotes reports whether a command has the text of an element of the path that isn't a word, as it has
