@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
@@ -26,6 +27,7 @@ const (
 type formattedFile struct {
 	lines    []*Line
 	now, was git.OID // blobs; now is empty for the worktree's file
+	commit   git.OID // that has now, empty for the worktree
 	before   string  // the revision that has was
 	path     string
 	number   func(*Line) int // the number of a line in now, from 1
@@ -38,7 +40,7 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 	var files []formattedFile
 	worktree := formattedFile{before: "HEAD", path: f.Path, number: func(l *Line) int { return l.Number }}
 	for _, g := range groups {
-		one := formattedFile{now: g.blob, path: g.path, number: func(l *Line) int { return l.Orig }}
+		one := formattedFile{now: g.blob, commit: g.commit, path: g.path, number: func(l *Line) int { return l.Orig }}
 		c := at.commits[g.commit]
 		for _, l := range g.lines {
 			if l.Author.Kind == Unknown || l.Author.Kind == Person && (len(g.ids) == 0 || g.rest[l]) {
@@ -68,7 +70,11 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 	}
 	wanted := make([]git.OID, 0, 2*len(files)) //nolint:mnd // two for each
 	for i := range files {
-		files[i].was = oids[i]
+		if files[i].was = oids[i]; files[i].was == "" {
+			if err := at.renamed(ctx, &files[i]); err != nil {
+				return err
+			}
+		}
 		wanted = append(wanted, files[i].was, files[i].now)
 	}
 	if err := at.readContents(ctx, wanted); err != nil {
@@ -85,6 +91,29 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 		}
 		if err := at.followFile(ctx, one, attribution.Origins(was, now), f, left); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// renamed sets the name and the version that a file of a commit had in the parent, if the commit
+// renames it.
+func (at *attributing) renamed(ctx context.Context, one *formattedFile) error {
+	if one.commit == "" {
+		return nil
+	}
+	changed, err := gitdiff.LineCounts(ctx, at.Repo, git.OID(one.before), one.commit)
+	if err != nil {
+		return ctx.Err() // objects may be missing
+	}
+	for i := range changed {
+		if f := &changed[i]; f.Path == one.path && f.OldPath != "" {
+			oids, err := gitblame.Resolve(ctx, at.Repo, []string{one.before + ":" + f.OldPath})
+			if err != nil {
+				return err
+			}
+			one.path, one.was = f.OldPath, oids[0]
+			break
 		}
 	}
 	return nil
