@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -27,16 +29,27 @@ type Forgotten struct {
 	Sessions    []string `json:"sessions"`
 	// Paths are files, relative to a worktree's root, that transcripts must not quote.
 	Paths []string `json:"paths,omitempty"`
+	// Marks are texts that were removed from the branch. They are salted hashes: whoever knows them
+	// can only test guesses.
+	Marks []forgotten.Marks `json:"text_marks,omitempty"`
 }
 
 const (
 	// maxForgottenPaths and maxForgottenPath limit the number and the length of Paths.
 	maxForgottenPaths = 1000
 	maxForgottenPath  = 4096
+	// maxForgottenForms and maxForgottenForm limit the number and the length of the forms of texts,
+	// minForgottenForm their length: masking shorter ones would destroy other texts.
+	maxForgottenForms = 4096
+	maxForgottenForm  = 1 << 20
+	minForgottenForm  = 6
+	maxForgottenSalt  = 64
 )
 
 // Empty reports whether nothing is forgotten.
-func (f Forgotten) Empty() bool { return len(f.Checkpoints)+len(f.Sessions)+len(f.Paths) == 0 }
+func (f Forgotten) Empty() bool {
+	return len(f.Checkpoints)+len(f.Sessions)+len(f.Paths)+len(f.Marks) == 0
+}
 
 // HasCheckpoint reports whether the checkpoint is forgotten.
 func (f Forgotten) HasCheckpoint(id ID) bool { return slices.Contains(f.Checkpoints, id) }
@@ -48,7 +61,8 @@ func (f Forgotten) HasSession(id string) bool { return id != "" && slices.Contai
 func (f Forgotten) Has(other Forgotten) bool {
 	return !slices.ContainsFunc(other.Checkpoints, func(id ID) bool { return !f.HasCheckpoint(id) }) &&
 		!slices.ContainsFunc(other.Sessions, func(id string) bool { return !f.HasSession(id) }) &&
-		!slices.ContainsFunc(other.Paths, func(path string) bool { return !slices.Contains(f.Paths, path) })
+		!slices.ContainsFunc(other.Paths, func(path string) bool { return !slices.Contains(f.Paths, path) }) &&
+		forgotten.Contains(f.Marks, other.Marks)
 }
 
 // With returns the union of f and the other list, sorted.
@@ -58,6 +72,7 @@ func (f Forgotten) With(other Forgotten) Forgotten {
 		Checkpoints: slices.Concat(f.Checkpoints, other.Checkpoints),
 		Sessions:    slices.Concat(f.Sessions, other.Sessions),
 		Paths:       slices.Compact(slices.Sorted(slices.Values(slices.Concat(f.Paths, other.Paths)))),
+		Marks:       forgotten.Union(f.Marks, other.Marks),
 	}
 	slices.Sort(all.Checkpoints)
 	slices.Sort(all.Sessions)
@@ -85,7 +100,24 @@ func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten
 	f.Sessions = slices.DeleteFunc(f.Sessions, func(id string) bool { return session.CheckID(id) != nil })
 	f.Paths = slices.DeleteFunc(f.Paths, func(path string) bool { return len(path) > maxForgottenPath || !git.ValidPath(path) })
 	f.Paths = f.Paths[:min(len(f.Paths), maxForgottenPaths)]
+	f.Marks = acceptedMarks(f.Marks)
 	return f, nil
+}
+
+// acceptedMarks returns the marks that may be searched for: anyone who can push may list any.
+func acceptedMarks(list []forgotten.Marks) []forgotten.Marks {
+	var marks []forgotten.Marks
+	left := maxForgottenForms
+	for _, m := range list {
+		forms := slices.DeleteFunc(slices.Clone(m.Forms), func(t forgotten.Text) bool {
+			return t.Length < minForgottenForm || t.Length > maxForgottenForm || len(t.Hash) != sha256.Size
+		})
+		if forms = forms[:min(len(forms), left)]; len(forms) > 0 && m.Salt != "" && len(m.Salt) <= maxForgottenSalt {
+			left -= len(forms)
+			marks = append(marks, forgotten.Marks{Salt: m.Salt, Forms: forms})
+		}
+	}
+	return forgotten.Union(marks, nil)
 }
 
 // IsForgotten reports whether v1Tree lists the session or the checkpoint as forgotten. It reads the

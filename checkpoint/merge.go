@@ -27,12 +27,13 @@ import (
 // theirs. Without a local branch the merge starts from the one fetched from origin, as in v1. The
 // cost depends on the differences of the two sides.
 //
-// Records that either side lists as forgotten are dropped from both sides and from their histories:
-// the merged commits are the rewritten ones.
+// Records that w or either side lists as forgotten are dropped from both sides and from their
+// histories: the merged commits are the rewritten ones. w.Moved tells which were rewritten.
 //
 // It returns the branch's commit. Like [Update] it starts again, at most five times, if another
 // process moves the branch.
-func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
+func Merge(ctx context.Context, w *Rewriting, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
+	repo := w.Repo
 	their, err := repo.Commit(ctx, string(theirs))
 	if err != nil {
 		return "", fmt.Errorf("merge into %s: %w", MetadataBranch, err)
@@ -43,15 +44,21 @@ func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID
 			return "", err
 		}
 		old := ours.OID
-		ours, theirs, listed, err := withoutForgotten(ctx, repo, ours, their)
+		ours, theirs, err := w.both(ctx, ours, their)
 		if err != nil {
 			return "", err
 		}
-		tip, err := join(ctx, repo, by, ours, theirs)
+		// Of what both have, the other side's is kept if this one had to be rewritten: the clone that
+		// has forgotten the data may have known more of it.
+		kept, given := ours, theirs
+		if ours.OID != old {
+			kept, given = theirs, ours
+		}
+		tip, err := join(ctx, repo, by, kept, given)
 		if err != nil {
 			return "", err
 		}
-		if tip, err = (&Rewriting{Repo: repo, Forgotten: listed}).list(ctx, tip, by); err != nil {
+		if tip, err = w.list(ctx, tip, by); err != nil {
 			return "", err
 		}
 		if !local {
@@ -68,27 +75,29 @@ func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID
 	})
 }
 
-// withoutForgotten returns both sides without the records that either lists as forgotten, and the
-// union of the lists. Ours is rewritten only if its list lacks some: otherwise it was rewritten
-// before. Theirs is always rewritten, as it may be from a program without such a list.
-func withoutForgotten(ctx context.Context, repo *git.Repo, ours, theirs git.Commit) (git.Commit, git.Commit, Forgotten, error) {
-	our, err := ForgottenIn(ctx, repo, ours.Tree)
+// both returns both sides without the records that w or either of them lists as forgotten, and adds
+// their lists to w.Forgotten. A side that has the list may still need it: a program without such a
+// list merges any history.
+func (w *Rewriting) both(ctx context.Context, ours, theirs git.Commit) (git.Commit, git.Commit, error) {
+	our, err := ForgottenIn(ctx, w.Repo, ours.Tree)
 	if err != nil {
-		return ours, theirs, Forgotten{}, err
+		return ours, theirs, err
 	}
-	their, err := ForgottenIn(ctx, repo, theirs.Tree)
+	their, err := ForgottenIn(ctx, w.Repo, theirs.Tree)
 	if err != nil {
-		return ours, theirs, Forgotten{}, err
+		return ours, theirs, err
 	}
-	if our.Empty() && their.Empty() {
-		return ours, theirs, Forgotten{}, nil
+	w.forget(our.With(their))
+	if w.Forgotten.Empty() && w.Mask == nil {
+		return ours, theirs, nil
 	}
-	w := &Rewriting{Repo: repo, Forgotten: our.With(their)}
-	if theirs, err = w.rewritten(ctx, theirs); err != nil || ours.OID == "" || our.Has(their) {
-		return ours, theirs, w.Forgotten, err
+	if ours.OID != "" {
+		if ours, err = w.rewritten(ctx, ours); err != nil {
+			return ours, theirs, err
+		}
 	}
-	ours, err = w.rewritten(ctx, ours)
-	return ours, theirs, w.Forgotten, err
+	theirs, err = w.rewritten(ctx, theirs)
+	return ours, theirs, err
 }
 
 // rewritten returns the rewritten commit that replaces c, a commit of the metadata branch.

@@ -105,7 +105,7 @@ func (f *mergeFixture) commit(parent git.OID, edits ...edit) git.OID {
 func (f *mergeFixture) merge(ours, theirs git.OID) git.Commit {
 	f.tb.Helper()
 	f.Git("update-ref", checkpoint.MetadataBranch, string(ours))
-	tip, err := checkpoint.Merge(f.tb.Context(), f.git, author(), theirs, nil)
+	tip, err := checkpoint.Merge(f.tb.Context(), &checkpoint.Rewriting{Repo: f.git}, author(), theirs, nil)
 	must(f.tb, err)
 	if now := f.Git("rev-parse", checkpoint.MetadataBranch); now != string(tip) {
 		f.tb.Fatalf("the branch is at %s, not %s", now, tip)
@@ -249,7 +249,7 @@ func TestMergeStartsAtOrigin(t *testing.T) {
 	f := newMergeFixture(t)
 	origin := f.commit("", f.put(idOne, "s", 1))
 	f.Git("update-ref", "refs/remotes/origin/entire/checkpoints/v1", string(origin))
-	tip, err := checkpoint.Merge(t.Context(), f.git, author(), f.commit("", f.put(idTwo, "s", 1)), nil)
+	tip, err := checkpoint.Merge(t.Context(), &checkpoint.Rewriting{Repo: f.git}, author(), f.commit("", f.put(idTwo, "s", 1)), nil)
 	must(t, err)
 	c, err := f.git.Commit(t.Context(), string(tip))
 	must(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
@@ -34,7 +35,11 @@ type Rewriting struct {
 	// Progress, unless nil, is called with the number of commits read of a history.
 	Progress func(done, total int64)
 
-	quotes *quoted.Files // for Forgotten.Paths
+	// Clean is a commit without forgotten records, nor in its history: its history is not rewritten.
+	Clean git.OID
+
+	quotes *quoted.Files     // for Forgotten.Paths
+	texts  *forgotten.Masker // for Forgotten.Marks
 	// Moved maps rewritten commits to their replacements. A dropped commit is mapped to its first
 	// remaining parent, or to "" if there is none.
 	Moved map[git.OID]git.OID
@@ -139,7 +144,11 @@ func sessionOf(message string) string {
 // history rewrites all commits reachable from tip, parents first. change returns the commit with
 // another tree or message, and whether it is kept.
 func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(context.Context, git.Commit) (git.Commit, bool, error)) (git.OID, error) {
-	out, err := w.Repo.Run(ctx, "rev-list", "--topo-order", "--reverse", string(tip), "--")
+	args := []string{"rev-list", "--topo-order", "--reverse", string(tip)}
+	if w.Clean != "" {
+		args = append(args, "^"+string(w.Clean))
+	}
+	out, err := w.Repo.Run(ctx, append(args, "--")...)
 	if err != nil {
 		return "", fmt.Errorf("read history: %w", err)
 	}
@@ -159,11 +168,11 @@ func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(contex
 			return "", fmt.Errorf("rewrite commit %s: %w", oid.Short(), err)
 		}
 	}
-	return w.at(tip), nil
+	return w.At(tip), nil
 }
 
-// at returns the replacement of a commit, the commit itself if it was not rewritten.
-func (w *Rewriting) at(oid git.OID) git.OID {
+// At returns the replacement of a commit, the commit itself if it was not rewritten.
+func (w *Rewriting) At(oid git.OID) git.OID {
 	if next, moved := w.Moved[oid]; moved {
 		return next
 	}
@@ -182,7 +191,7 @@ func (w *Rewriting) commit(ctx context.Context, oid git.OID, change func(context
 	}
 	next.Parents = nil
 	for _, parent := range was.Parents {
-		if p := w.at(parent); p != "" && !slices.Contains(next.Parents, p) {
+		if p := w.At(parent); p != "" && !slices.Contains(next.Parents, p) {
 			next.Parents = append(next.Parents, p)
 		}
 	}
@@ -402,14 +411,31 @@ func (w *Rewriting) mask(data []byte) []byte {
 	if w.Mask != nil {
 		data = w.Mask(data)
 	}
-	if len(w.Forgotten.Paths) == 0 {
-		return data
+	if len(w.Forgotten.Paths) > 0 {
+		if w.quotes == nil {
+			w.quotes = quoted.New(w.Forgotten.Paths, nil, nil)
+		}
+		data = w.quotes.Mask(data)
 	}
-	if w.quotes == nil {
-		w.quotes = quoted.New(w.Forgotten.Paths, nil, nil)
+	if w.texts == nil {
+		w.texts = forgotten.New(w.Forgotten.Marks)
 	}
-	return w.quotes.Mask(data)
+	if w.texts != nil {
+		data = w.texts.Mask(data)
+	}
+	return data
 }
 
 // masks reports whether w masks anything.
-func (w *Rewriting) masks() bool { return w.Mask != nil || len(w.Forgotten.Paths) > 0 }
+func (w *Rewriting) masks() bool {
+	return w.Mask != nil || len(w.Forgotten.Paths)+len(w.Forgotten.Marks) > 0
+}
+
+// forget adds records to w.Forgotten. If that adds any, earlier results are dropped.
+func (w *Rewriting) forget(list Forgotten) {
+	if w.Forgotten.Has(list) {
+		return
+	}
+	w.Forgotten = w.Forgotten.With(list)
+	w.quotes, w.texts, w.Moved, w.Clean = nil, nil, nil, ""
+}

@@ -22,8 +22,10 @@ import (
 type List struct {
 	checkpoint.Forgotten
 
-	// Salt is the salt of the hashes.
-	Salt  string           `json:"salt,omitempty"`
+	// Salt is the salt of the hashes below.
+	Salt string `json:"salt,omitempty"`
+	// Texts are the texts that were forgotten here. Those that were in the history of the metadata
+	// branch are also in Marks, and so on the branch.
 	Texts []forgotten.Text `json:"texts,omitempty"`
 	// Files are paths in a worktree that are kept out of snapshots, shadow branches and saved
 	// contexts.
@@ -33,7 +35,15 @@ type List struct {
 	// Replaced are the commits of the metadata branch that were rewritten. A remote with one of
 	// them still has the forgotten data.
 	Replaced []git.OID `json:"replaced,omitempty"`
+	// Unswept is set while refs and reflogs here may still reach data that other clones have
+	// forgotten.
+	Unswept bool `json:"unswept,omitempty"`
+	// Verified is a commit of the metadata branch that, with its history, has nothing of this list.
+	Verified git.OID `json:"verified,omitempty"`
 }
+
+// IsEmpty reports whether nothing was forgotten.
+func (t *List) IsEmpty() bool { return t.Empty() && len(t.Texts)+len(t.Files) == 0 }
 
 // saltBytes is the length of the salt.
 const saltBytes = 16
@@ -74,8 +84,12 @@ func (t *List) Save(commonDir string) error {
 	return disk.WriteDurable(path, append(data, '\n'), 0o600)
 }
 
-// makeSalt creates the salt if there is none.
+// makeSalt creates the salt if there is none. A salt of the branch is used again, so that texts
+// that several clones forget don't have to be searched for with several salts.
 func (t *List) makeSalt(random io.Reader) error {
+	if t.Salt == "" && len(t.Marks) > 0 {
+		t.Salt = t.Marks[0].Salt
+	}
 	if t.Salt != "" {
 		return nil
 	}
@@ -105,10 +119,24 @@ func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error)
 	return f, nil
 }
 
-// Forgetter returns a masker for the forgotten texts, nil if there are none.
-func (t *List) Forgetter() *forgotten.Masker {
+// own returns the texts that were forgotten here.
+func (t *List) own() []forgotten.Marks {
 	if len(t.Texts) == 0 {
 		return nil
 	}
-	return forgotten.New([]byte(t.Salt), t.Texts)
+	return []forgotten.Marks{{Salt: t.Salt, Forms: t.Texts}}
 }
+
+// Forgetter returns a masker for the forgotten texts, of this and other clones, nil if there are
+// none.
+func (t *List) Forgetter() *forgotten.Masker {
+	return forgotten.New(forgotten.Union(t.own(), t.Marks))
+}
+
+// Publish adds the given text to the list of the branch.
+func (t *List) Publish(text string) {
+	t.Marks = forgotten.Union(t.Marks, []forgotten.Marks{{Salt: t.Salt, Forms: forgotten.MarkText([]byte(t.Salt), text)}})
+}
+
+// PublishAll adds the texts that were forgotten here to the list of the branch.
+func (t *List) PublishAll() { t.Marks = forgotten.Union(t.Marks, t.own()) }

@@ -170,15 +170,15 @@ func (s *storm) killing(repo *testkit.Repo, delay int) *testkit.Repo {
 	repo.TB.Helper()
 	dir := s.dirs[delay]
 	if dir == "" {
-		dir = writeKiller(repo, delay)
+		dir = writeHookKiller(repo, "post-commit", delay)
 		s.dirs[delay] = dir
 	}
 	return &testkit.Repo{TB: repo.TB, Dir: repo.Dir, Env: repo.Env.With("PATH=" + dir + string(os.PathListSeparator) + repo.Env.Get("PATH"))}
 }
 
-// writeKiller writes a program "entire" that runs the next one on PATH, but kills a post-commit
-// hook, and returns its folder.
-func writeKiller(repo *testkit.Repo, delay int) string {
+// writeHookKiller writes a program "entire" that runs the next one on PATH, but kills one of git's
+// hooks after some milliseconds, and returns its folder.
+func writeHookKiller(repo *testkit.Repo, hook string, delay int) string {
 	repo.TB.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(repo.Env.Get("HOME")), "kill")
 	if err != nil {
@@ -187,13 +187,13 @@ func writeKiller(repo *testkit.Repo, delay int) string {
 	script := fmt.Sprintf(`#!/bin/sh
 PATH=${PATH#*:}
 export PATH
-if [ "$3" != post-commit ]; then exec entire "$@"; fi
+if [ "$3" != %s ]; then exec entire "$@"; fi
 entire "$@" &
 [ %d = 0 ] || sleep 0.%03d
 kill -9 $! 2>/dev/null
 wait $!
 exit 0
-`, delay, delay)
+`, hook, delay, delay)
 	if err := testkit.WriteProgram(filepath.Join(dir, "entire"), script); err != nil {
 		repo.TB.Fatalf("write: %v", err)
 	}

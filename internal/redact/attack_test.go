@@ -114,7 +114,7 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	for n := 8; n < 64; n++ {
 		marks = append(marks, forgotten.MarkText([]byte("salt"), strings.Repeat("x", n))...)
 	}
-	forget := forgotten.New([]byte("salt"), marks)
+	forget := forgotten.New([]forgotten.Marks{{Salt: "salt", Forms: marks}})
 	for name, text := range texts {
 		data := text(size)
 		line, err := json.Marshal(map[string]string{"text": string(data)})

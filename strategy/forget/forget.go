@@ -150,7 +150,7 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 			f.find, err = f.versions.quotes(ctx)
 		}
 	}
-	f.tombs.Forgotten = f.tombs.With(f.list)
+	f.tombs.Forgotten, f.tombs.Verified = f.tombs.With(f.list), ""
 	return err
 }
 
@@ -280,7 +280,11 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
 		return nil, err
 	}
+	saved := f.tombs.Forgotten
 	plan, err := f.refs.plan(ctx)
+	if err == nil && !saved.Has(f.tombs.Forgotten) { // the text is in a history that others may have
+		err = f.tombs.Save(f.rec.Repo.CommonDir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +348,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 		return err
 	}
 	f.catalog.remake(ctx)
-	if err := f.refs.expire(ctx, j); err != nil {
+	if err := f.refs.expire(ctx); err != nil {
 		return err
 	}
 	// Remove the objects that only the former histories had and that nothing refers to any more,

@@ -67,6 +67,13 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if err := r.objects.search(ctx, &p); err != nil {
 		return p, err
 	}
+	if r.text != nil {
+		if shared, err := r.isShared(ctx, p); err != nil {
+			return p, err
+		} else if shared {
+			r.tombs.Publish(r.what.Text)
+		}
+	}
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
@@ -126,9 +133,34 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	return p, nil
 }
 
+// isShared reports whether a history of the metadata branch, of this clone or of a remote, contains
+// the text, so that other clones may have it, too.
+func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
+	if len(p.hits) == 0 {
+		return false, nil
+	}
+	refs, err := gitref.List(ctx, r.rec.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
+	if err != nil || len(refs) == 0 {
+		return false, err
+	}
+	tips := make([]string, len(refs))
+	for i, ref := range refs {
+		tips[i] = string(ref.OID)
+	}
+	reached, err := gitobject.Reachable(ctx, r.rec.Repo, tips...)
+	for oid := range p.hits {
+		if reached[oid] && !p.own[oid] {
+			return true, err
+		}
+	}
+	return false, err
+}
+
 // anyToRewrite reports whether an own ref may match.
 func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
-	if r.text == nil || !r.tombs.Empty() { // ids and paths may be anywhere
+	listed := r.tombs.Forgotten
+	listed.Marks = nil
+	if r.text == nil || !listed.Empty() { // ids and paths may be anywhere
 		return true, nil
 	}
 	if len(p.hits) == 0 {
@@ -244,25 +276,15 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 	return gitref.Update(ctx, r.rec.Repo, "entire: forget", updates)
 }
 
-// expire removes the reflog entries of rewritten refs.
-func (r *refs) expire(ctx context.Context, j *journal) error {
-	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
-	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs)
+// expire removes the reflog entries of the program's refs and of the metadata branches of remotes.
+func (r *refs) expire(ctx context.Context) error {
+	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return err
 	}
-	n := len(args)
-	for _, ref := range refs {
-		if slices.ContainsFunc(j.Refs, func(c refChange) bool { return c.Name == ref.Name }) {
-			args = append(args, ref.Name)
-		}
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		names[i] = ref.Name
 	}
-	if len(args) == n {
-		return nil
-	}
-	_, err = r.rec.Repo.Run(ctx, args...)
-	if exit, ok := errors.AsType[*git.ExitError](err); ok && (strings.Contains(exit.Stderr, "could not be found") || strings.Contains(exit.Stderr, "points nowhere")) {
-		return nil // one has no reflog; git has processed the others
-	}
-	return err
+	return gitref.ExpireReflogs(ctx, r.rec.Repo, names...)
 }

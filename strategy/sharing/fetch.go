@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
@@ -29,10 +30,56 @@ const (
 // doesn't move if the remote has nothing new. The error is gitremote.ErrNoRef if the remote
 // has no checkpoints. It uses the network until ctx ends.
 func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
-	if err := pu.exchange(ctx, func() error { return pu.takeIn(ctx, remote) }); err != nil {
-		return fmt.Errorf("fetch checkpoints from %s: %w", gitremote.HideURL(remote), err)
+	shown := gitremote.HideURL(remote)
+	err := pu.exchange(ctx, func() error {
+		got, err := pu.takeIn(ctx, remote, "")
+		got.report(shown, pu.Env.Say)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("fetch checkpoints from %s: %w", shown, err)
 	}
 	return nil
+}
+
+// FetchForgotten fetches the checkpoints of remotes that, as the last fetch of them shows, list
+// content as forgotten that this repository still has. Otherwise it uses no network.
+func (pu *Pusher) FetchForgotten(ctx context.Context) error {
+	const prefix, suffix = "refs/remotes/", "/entire/checkpoints/v1"
+	refs, err := gitref.List(ctx, pu.Repo, prefix+"*"+suffix)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if more, err := pu.tombstones.Lacks(ctx, ref.OID); err != nil {
+			return err
+		} else if more {
+			if err := pu.FetchCheckpoints(ctx, strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// taken describes the history that was fetched from a remote.
+type taken struct {
+	tip git.OID
+	// learned reports that it listed content as forgotten that this repository didn't know to be.
+	learned bool
+	// masked reports that it contained forgotten content, listed that the remote's own list, or that
+	// of the branch that was last sent there, names all of it.
+	masked, listed bool
+}
+
+// report prints a line about forgotten content.
+func (t taken) report(remote string, say func(line string)) {
+	switch {
+	case t.masked:
+		say("entire: the checkpoints of " + remote + " have forgotten content again: it was left out here")
+	case t.learned:
+		say("entire: " + remote + " lists forgotten content: it was removed from the checkpoints here")
+	}
 }
 
 // exchange runs do while no other process of this repository exchanges
@@ -45,9 +92,17 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	err = do()
+	err = pu.sweep(ctx)
+	if errors.Is(err, git.ErrMissing) { // of a partial clone: the remote has these objects
+		pu.Log.WarnContext(ctx, "checkpoints not searched for forgotten content", "error", err.Error())
+		err = nil
+	}
+	if err == nil {
+		err = do()
+	}
 	// Remove the refs of all fetches: those of fetches that weren't merged, also by a killed
 	// process, and all of notes.
+	sweeping := ctx
 	ctx = context.WithoutCancel(ctx)
 	left, dropped := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
 	if dropped == nil && len(left) > 0 {
@@ -57,18 +112,22 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 		}
 		dropped = gitref.Update(ctx, pu.Repo, "entire: fetch given up", drop)
 	}
+	if err == nil {
+		err = pu.sweep(sweeping)
+	}
 	return errors.Join(err, dropped, lock.Unlock())
 }
 
-// takeIn fetches a remote's checkpoints and merges them into the local branch.
-func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
+// takeIn fetches a remote's checkpoints and merges them into the local branch. sent is the commit
+// that was last sent there, if any.
+func (pu *Pusher) takeIn(ctx context.Context, remote string, sent git.OID) (taken, error) {
 	err := gitremote.Fetch(ctx, pu.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
 	if err != nil {
-		return err
+		return taken{}, err
 	}
-	err = pu.mergeFetched(ctx)
+	got, err := pu.mergeFetched(ctx, sent)
 	if !errors.Is(err, git.ErrMissing) {
-		return err
+		return got, err
 	}
 	// A partial clone lacks objects that the merge needs.
 	for _, ref := range []string{fetched, checkpoint.MetadataBranch, fetchedNotes, git.NotesRef} {
@@ -76,19 +135,19 @@ func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
 			continue // it doesn't exist, or its object is missing
 		}
 		if err := gitremote.FetchMissing(ctx, pu.Repo, remote, ref); err != nil {
-			return err
+			return taken{}, err
 		}
 	}
-	return pu.mergeFetched(ctx)
+	return pu.mergeFetched(ctx, sent)
 }
 
 // mergeFetched merges the fetched checkpoints and notes.
-func (pu *Pusher) mergeFetched(ctx context.Context) error {
+func (pu *Pusher) mergeFetched(ctx context.Context, sent git.OID) (got taken, err error) {
 	by, err := pu.Identity(ctx)
 	if err != nil {
-		return err
+		return got, err
 	}
-	return pu.WithLock(ctx, func() error {
+	return got, pu.WithLock(ctx, func() error {
 		err := gitref.ErrMoved
 		for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
 			err = pu.mergeNotes(ctx, by)
@@ -100,22 +159,72 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		got.tip = theirs.OID
+		if got.learned, err = pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
+			return err
+		}
 		t, err := tombstone.Load(pu.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
-		clean := theirs.OID // without the texts and files that were forgotten here
-		if f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) }); f != nil {
-			if clean, err = (&checkpoint.Rewriting{Repo: pu.Repo, Mask: f.Mask}).Metadata(ctx, clean); err != nil {
+		w, err := pu.rewriting(ctx, t)
+		if err != nil {
+			return err
+		}
+		tip, err := checkpoint.Merge(ctx, w, by, theirs.OID, []gitref.Change{{Name: fetched, Old: theirs.OID}})
+		if err != nil || t.IsEmpty() {
+			return err
+		}
+		t.Verified = tip
+		if got.masked = w.At(theirs.OID) != theirs.OID; got.masked {
+			t.Unswept = true // a fetch by the user may have left it in a tracking ref
+			if got.listed, err = pu.isListed(ctx, w, theirs, sent); err != nil {
 				return err
 			}
 		}
-		if err := pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
-			return err
-		}
-		_, err = checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}})
-		return err
+		return t.Save(pu.Repo.CommonDir)
 	})
+}
+
+// rewriting returns a rewriting that removes everything that t lists.
+func (pu *Pusher) rewriting(ctx context.Context, t tombstone.List) (*checkpoint.Rewriting, error) {
+	w := &checkpoint.Rewriting{Repo: pu.Repo, Forgotten: t.Forgotten}
+	if f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) }); f != nil {
+		w.Mask = f.Mask
+	}
+	if t.Verified == "" {
+		return w, nil
+	}
+	_, err := pu.Repo.Commit(ctx, string(t.Verified))
+	switch {
+	case err == nil:
+		w.Clean = t.Verified
+	case errors.Is(err, git.ErrMissing): // removed by git's gc
+		err = nil
+	}
+	return w, err
+}
+
+// isListed reports whether the list in the tree of theirs, or in that of sent, names all that w has
+// removed from the history of theirs: then its users agreed to have it removed there.
+func (pu *Pusher) isListed(ctx context.Context, w *checkpoint.Rewriting, theirs git.Commit, sent git.OID) (bool, error) {
+	list, err := checkpoint.ForgottenIn(ctx, pu.Repo, theirs.Tree)
+	if err != nil {
+		return false, err
+	}
+	if sent != "" {
+		last, err := pu.Repo.Commit(ctx, string(sent))
+		if err != nil {
+			return false, err
+		}
+		before, err := checkpoint.ForgottenIn(ctx, pu.Repo, last.Tree)
+		if err != nil {
+			return false, err
+		}
+		list = list.With(before)
+	}
+	next, err := (&checkpoint.Rewriting{Repo: pu.Repo, Forgotten: list, Clean: w.Clean}).Metadata(ctx, theirs.OID)
+	return next == w.At(theirs.OID), err
 }
 
 // mergeNotes merges the notes that were fetched. It wraps gitref.ErrMoved if a hook moves them meanwhile.

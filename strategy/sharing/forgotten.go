@@ -2,7 +2,6 @@ package sharing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,8 +11,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
-// ErrRemoteHasForgotten means that a remote still has data that was forgotten here.
-var ErrRemoteHasForgotten = errors.New("it still has content that was forgotten here: run entire forget --push")
+// RemoteHasForgottenError means that a remote still has data that was forgotten here.
+type RemoteHasForgottenError struct{ Remote string }
+
+func (e *RemoteHasForgottenError) Error() string {
+	return "it still has content that was forgotten here"
+}
+
+// Hint returns advice for the user.
+func (e *RemoteHasForgottenError) Hint() string {
+	return "`entire forget --push " + e.Remote + "` removes it there"
+}
 
 // PushForgotten replaces the remote's metadata branch, which has forgotten data, by this
 // repository's. Additions of other clones to the remote's are merged first. It fails if the
@@ -36,18 +44,54 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 			return err
 		}
 		if at != "" && !slices.Contains(t.Replaced, at) {
-			if err := pu.takeIn(ctx, remote); err != nil {
+			got, err := pu.takeIn(ctx, remote, "")
+			if err == nil && got.masked && !got.listed {
+				err = pu.publish(ctx)
+			}
+			if err != nil {
 				return err
 			}
+			at = got.tip
 		}
 		tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
 		if err != nil || tip == "" || tip == at {
 			return err
 		}
-		return gitremote.Replace(ctx, pu.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at})
+		if err := gitremote.Replace(ctx, pu.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at}); err != nil {
+			return err
+		}
+		return pu.recordSent(ctx, sentRecord(place), tip)
 	})
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
 	}
 	return nil
+}
+
+// publish adds the texts that were forgotten here to the list on the branch, as a remote had one of
+// them: other clones that have fetched it remove it, too.
+func (pu *Pusher) publish(ctx context.Context) error {
+	by, err := pu.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return pu.WithLock(ctx, func() error {
+		t, err := tombstone.Load(pu.Repo.CommonDir)
+		if err != nil {
+			return err
+		}
+		t.PublishAll()
+		if err := t.Save(pu.Repo.CommonDir); err != nil {
+			return err
+		}
+		tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
+		if err != nil || tip == "" {
+			return err
+		}
+		next, err := (&checkpoint.Rewriting{Repo: pu.Repo, Forgotten: t.Forgotten, Clean: tip}).Forget(ctx, tip, by)
+		if err != nil || next == tip {
+			return err
+		}
+		return gitref.Update(ctx, pu.Repo, "entire: forget", []gitref.Change{{Name: checkpoint.MetadataBranch, New: next, Old: tip}})
+	})
 }

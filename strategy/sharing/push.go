@@ -71,6 +71,8 @@ type push struct {
 	shown  string // remote without credentials, for messages
 	say    func(line string)
 	refs   []sharedRef
+	// stale reports that the last fetch has shown a list of forgotten content that is unknown here.
+	stale bool
 }
 
 // sharedRef is a ref that is sent, and the ref that records the remote's value of it.
@@ -86,13 +88,16 @@ func (p *push) run(ctx context.Context) error {
 	if err := p.r.CheckRemote(place); err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(place.URL))
-	record := sentRefs + hex.EncodeToString(sum[:8])
+	record := sentRecord(place)
 	p.refs = []sharedRef{{checkpoint.MetadataBranch, record}, {git.NotesRef, record + "-notes"}}
-	current := true
 	if err := p.checkRemote(ctx, place); err != nil {
 		return err
 	}
+	t, err := tombstone.Load(p.r.Repo.CommonDir)
+	if err != nil {
+		return err
+	}
+	current := !p.stale && !t.Unswept
 	for _, ref := range p.refs {
 		tip, err := p.missing(ctx, ref)
 		if err != nil {
@@ -113,6 +118,12 @@ func (p *push) run(ctx context.Context) error {
 	})
 	defer timer.Stop()
 	return p.r.exchange(ctx, func() error {
+		if p.stale {
+			got, err := p.r.takeIn(ctx, p.remote, "")
+			if got.report(p.shown, p.say); err != nil {
+				return err
+			}
+		}
 		for _, ref := range p.refs {
 			if err := p.send(ctx, ref); err != nil {
 				return err
@@ -122,17 +133,27 @@ func (p *push) run(ctx context.Context) error {
 	})
 }
 
+// sentRecord returns the ref that records what was last sent to a destination.
+func sentRecord(place gitremote.Destination) string {
+	sum := sha256.Sum256([]byte(place.URL))
+	return sentRefs + hex.EncodeToString(sum[:8])
+}
+
 // checkRemote compares what the remote is known to have with what the last fetch of it showed. If its
 // checkpoints were set back, the record is dropped, so that they are sent again; if they were
 // replaced, only the user can decide which to keep.
 func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) error {
 	record := p.refs[0].record
 	sent, err := p.r.tipOf(ctx, record)
-	if err != nil || sent == "" || !place.Configured {
+	if err != nil || !place.Configured {
 		return err
 	}
 	shown, err := p.r.tipOf(ctx, "refs/remotes/"+p.remote+"/"+strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"))
 	if err != nil || shown == "" || shown == sent {
+		return err
+	}
+	p.stale, err = p.r.tombstones.Lacks(ctx, shown)
+	if err != nil || p.stale || sent == "" {
 		return err
 	}
 	base, err := gitlog.MergeBase(ctx, p.r.Repo, sent, shown)
@@ -171,33 +192,81 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		}
 		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+ref.name)
 		if err == nil {
-			was, err := p.r.tipOf(ctx, ref.record)
-			if err == nil {
-				err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: ref.record, New: tip, Old: was}})
-			}
-			if err != nil {
-				p.r.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
-			}
-			if ref.name == checkpoint.MetadataBranch {
-				p.reportSent(ctx, tip, done)
-			}
+			p.sent(ctx, ref, tip, done)
 			return nil
 		}
 		if attempt == pushAttempts || !errors.Is(err, gitremote.ErrDiverged) {
 			return err
 		}
-		t, err := tombstone.Load(p.r.Repo.CommonDir)
-		var at git.OID
-		if err == nil && len(t.Replaced) > 0 {
-			at, err = gitremote.Ref(ctx, p.r.Repo, p.remote, checkpoint.MetadataBranch)
-		}
-		if err != nil || slices.Contains(t.Replaced, at) {
-			return errors.Join(err, ErrRemoteHasForgotten) // fetching would restore it here
-		}
-		if err := p.r.takeIn(ctx, p.remote); err != nil {
+		if err := p.fetch(ctx, ref); err != nil {
 			return err
 		}
 	}
+}
+
+// fetch fetches and merges what the remote has. If that contains forgotten content, a push can't
+// succeed: the remote's branch is replaced if its list names the content, else the user decides.
+func (p *push) fetch(ctx context.Context, ref sharedRef) error {
+	last, err := p.r.tipOf(ctx, p.refs[0].record)
+	if err != nil {
+		return err
+	}
+	t, err := tombstone.Load(p.r.Repo.CommonDir)
+	if err != nil {
+		return err
+	}
+	if len(t.Replaced) > 0 && last == "" { // nothing was sent since
+		at, err := gitremote.Ref(ctx, p.r.Repo, p.remote, checkpoint.MetadataBranch)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(t.Replaced, at) {
+			return &RemoteHasForgottenError{Remote: p.shown}
+		}
+	}
+	got, err := p.r.takeIn(ctx, p.remote, last)
+	if err != nil || !got.masked || ref.name != checkpoint.MetadataBranch {
+		if got.learned {
+			got.report(p.shown, p.say)
+		}
+		return err
+	}
+	if !got.listed {
+		return &RemoteHasForgottenError{Remote: p.shown}
+	}
+	tip, err := p.r.tipOf(ctx, ref.name)
+	if err != nil {
+		return err
+	}
+	err = gitremote.Replace(ctx, p.r.Repo, p.remote, gitref.Change{Name: ref.name, New: tip, Old: got.tip})
+	switch {
+	case errors.Is(err, gitremote.ErrDiverged):
+		return nil // another clone was faster: try again
+	case err != nil:
+		return err
+	}
+	p.say("entire: " + p.shown + " had forgotten content again: it was removed there")
+	p.sent(ctx, ref, tip, gitremote.PushResult{Changed: true, From: string(got.tip)})
+	return nil
+}
+
+// sent records and reports that a ref was sent.
+func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done gitremote.PushResult) {
+	if err := p.r.recordSent(ctx, ref.record, tip); err != nil {
+		p.r.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
+	}
+	if ref.name == checkpoint.MetadataBranch {
+		p.reportSent(ctx, tip, done)
+	}
+}
+
+// recordSent records the commit that a remote is known to have.
+func (pu *Pusher) recordSent(ctx context.Context, record string, tip git.OID) error {
+	was, err := pu.tipOf(ctx, record)
+	if err != nil || was == tip {
+		return err
+	}
+	return gitref.Update(ctx, pu.Repo, "entire: pushed", []gitref.Change{{Name: record, New: tip, Old: was}})
 }
 
 // reportSent prints the number of checkpoints that are new at the remote.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
 )
 
@@ -77,31 +78,35 @@ func (w *Workspace) MaskForgotten() error {
 }
 
 // Learn adds the entries that v1Tree, a tree of the metadata branch, lists as forgotten to
-// this repository's own list. If that adds files, quotes of them are masked in the records of
-// sessions, whose transcripts are stored again with their next event, and in everything the
-// workspace records from then on. The caller holds the lock.
+// this repository's own list, and reports whether there were any. If that adds files or texts,
+// they are masked in the records of sessions, whose transcripts are stored again with their next
+// event, and in everything the workspace records from then on. The caller holds the lock.
 //
-// The own list is written last, so that the next run repeats a run that was killed.
-func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) error {
+// The own list is written last, so that the next run repeats a run that was killed. It records that
+// the refs here are still to be searched.
+func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) (bool, error) {
 	unknown, err := ts.unknown(ctx, v1Tree)
 	if err != nil || unknown.Empty() {
-		return err
+		return false, err
 	}
 	t, err := tombstone.Load(ts.Repo.CommonDir)
 	if err != nil {
-		return err
+		return false, err
 	}
-	t.Forgotten = t.With(unknown)
+	t.Forgotten, t.Unswept, t.Verified = t.With(unknown), true, ""
 	if len(unknown.Paths) > 0 {
-		quotes := quoted.New(unknown.Paths, gitwork.Roots(ts.Repo), nil)
-		if err := ts.maskSessions(quotes); err != nil {
-			return fmt.Errorf("mask forgotten content: %w", err)
-		}
+		err = ts.maskSessions(quoted.New(unknown.Paths, gitwork.Roots(ts.Repo), nil))
+	}
+	if texts := forgotten.New(unknown.Marks); err == nil && texts != nil {
+		err = ts.maskSessions(texts)
+	}
+	if err != nil {
+		return false, fmt.Errorf("mask forgotten content: %w", err)
 	}
 	if err := t.Save(ts.Repo.CommonDir); err != nil {
-		return err
+		return false, err
 	}
-	return ts.MaskForgotten()
+	return true, ts.MaskForgotten()
 }
 
 // LearnHere is Learn of the local metadata branch. It takes the lock, unless there is nothing
@@ -117,7 +122,24 @@ func (ts *Tombstones) LearnHere(ctx context.Context) error {
 	if unknown, err := ts.unknown(ctx, tree); err != nil || unknown.Empty() {
 		return err
 	}
-	return ts.WithLock(ctx, func() error { return ts.Learn(ctx, tree) })
+	return ts.WithLock(ctx, func() error {
+		_, err := ts.Learn(ctx, tree)
+		return err
+	})
+}
+
+// Lacks reports whether a commit of the metadata branch lists entries that this repository's own
+// list lacks. A clone without its tree can't tell.
+func (ts *Tombstones) Lacks(ctx context.Context, v1 git.OID) (bool, error) {
+	c, err := ts.Repo.Commit(ctx, string(v1))
+	if err != nil {
+		return false, err
+	}
+	unknown, err := ts.unknown(ctx, c.Tree)
+	if errors.Is(err, git.ErrMissing) {
+		return false, nil
+	}
+	return !unknown.Empty(), err
 }
 
 // unknown returns the entries that v1Tree lists as forgotten; none if this repository's own
@@ -134,9 +156,9 @@ func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.F
 	return listed, nil
 }
 
-// maskSessions masks quotes in the states of sessions and the files beside them, and makes
-// every session store its transcript again, as the stored objects contain quotes, too.
-func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
+// maskSessions masks what mask finds in the states of sessions and the files beside them, and makes
+// every session store its transcript again, as the stored objects may contain it, too.
+func (ts *Tombstones) maskSessions(mask interface{ MaskInPlace(data []byte) []byte }) error {
 	states, _ := ts.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
 		if s.Recorder.Stored.Lines == 0 {
@@ -161,7 +183,7 @@ func (ts *Tombstones) maskSessions(quotes *quoted.Files) error {
 			if err != nil {
 				return err
 			}
-			masked := quotes.MaskInPlace(data) // of the same length
+			masked := mask.MaskInPlace(data) // of the same length
 			if bytes.Equal(masked, data) {
 				continue
 			}

@@ -61,10 +61,14 @@ of it is masked in conversations, and so are lines of 12 characters or more that
 has had and no other file of HEAD has. Your own commits that have it are named.
 
 The entire/checkpoints/v1 branch gets a new history. --push puts it in the
-place of the one that a remote has; without it the remote keeps what it has.
+place of the one that a remote has; without it the remote keeps what it has, and
+nothing more is sent there. Other clones remove the same from their checkpoints
+with their next push or fetch: the branch lists ids, paths and salted hashes of
+texts, with which readers of the branch can test guesses of a text.
 
-It does not reach other clones, forks and backups, what a host keeps of
-replaced branches, and your own commits and files. The agent's own transcripts
+It does not reach forks and backups, what other clones keep beside their
+checkpoints, what a host keeps of replaced branches, and your own commits and
+files. The agent's own transcripts
 are changed with --agent-transcript only.
 
 EXIT STATUS
@@ -201,7 +205,8 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 			printPlaces(w, places)
 		})
 	}
-	if sure, err := sureToForget(ctx, a, opts, todo || interrupted); err != nil || !sure {
+	unknown := opts.force && job.remote != "" // what the remote has that is not here
+	if sure, err := sureToForget(ctx, a, opts, todo || interrupted || unknown); err != nil || !sure {
 		return errors.Join(err, printForgotten(a, opts, places, nil, false))
 	}
 	var done forget.Result
@@ -217,6 +222,9 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		if err := pushForgotten(ctx, a, opts, job.rec, job.remote); err != nil {
 			return err
 		}
+		if err := forgetAgain(ctx, f, &done); err != nil {
+			return app.WithHint(err, "run the same command again to continue")
+		}
 	}
 	if opts.json {
 		return printForgotten(a, opts, done.Done, done.Left, true)
@@ -231,6 +239,17 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")
 	}
 	return nil
+}
+
+// forgetAgain forgets what came with the checkpoints of a remote.
+func forgetAgain(ctx context.Context, f *forget.Forgetting, done *forget.Result) error {
+	left, err := f.Find(ctx)
+	if err != nil || !slices.ContainsFunc(left, func(p forget.Place) bool { return !p.Stays }) {
+		return err
+	}
+	again, err := f.Do(ctx)
+	done.Done, done.Left = append(done.Done, again.Done...), again.Left
+	return err
 }
 
 // sureToForget asks for confirmation unless --force is given. If it can't ask, the command ends

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -169,8 +170,15 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 }
 
 // fetchRecord fetches the branch with checkpoints and its trees, if they are missing.
+//
+// If the last fetch of a remote has shown that other clones have forgotten content, it is removed
+// here, too.
 func (e *explaining) fetchRecord(ctx context.Context) error {
 	repo := e.reader.Repo
+	rec := e.Recorder(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
+	if err := rec.Sharing().Pusher.FetchForgotten(ctx); err != nil {
+		return err
+	}
 	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoRecord) {
 		if err := e.FetchRecord(ctx, repo); err != nil {
 			return err

@@ -26,7 +26,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
 // endTimeout limits the hooks at the end of a session, which waits for them.
@@ -175,8 +174,8 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 		attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
 		if h.kind == "git" {
 			h.app.Streams.Notef("entire: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-			if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
-				h.app.Streams.Hint(refused.Hint())
+			if hint := app.HintOf(err); hint != "" {
+				h.app.Streams.Hint(hint)
 			}
 		}
 	}

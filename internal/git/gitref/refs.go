@@ -233,6 +233,18 @@ func refError(ctx context.Context, r *git.Repo, updates []Change, err error) err
 	return err
 }
 
+// ExpireReflogs removes all entries of the reflogs of refs that exist.
+func ExpireReflogs(ctx context.Context, r *git.Repo, names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := r.Run(ctx, append([]string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}, names...)...)
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && (strings.Contains(exit.Stderr, "could not be found") || strings.Contains(exit.Stderr, "points nowhere")) {
+		return nil // one has no reflog; git has processed the others
+	}
+	return err
+}
+
 // List lists the refs equal to or below one of the prefixes, which end at a slash or at a whole
 // name ("refs/heads/entire/"); without prefixes it lists all refs.
 func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {

@@ -53,12 +53,13 @@ func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult,
 }
 
 // Replace sets a remote's ref to New, even if it loses commits, provided it is still at Old; an
-// empty Old means that the ref must not exist.
+// empty Old means that the ref must not exist. The error is ErrDiverged if it isn't.
 func Replace(ctx context.Context, r *git.Repo, remote string, u gitref.Change) error {
-	_, err := run(ctx, r, git.Command{Args: []string{
+	out, err := run(ctx, r, git.Command{Args: []string{
 		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + u.Name + ":" + string(u.Old), "--", remote, "+" + string(u.New) + ":" + u.Name,
 	}})
+	_, err = pushed(string(out), err)
 	return err
 }
 
@@ -72,11 +73,13 @@ func Ref(ctx context.Context, r *git.Repo, remote, name string) (git.OID, error)
 	return git.OID(oid), nil
 }
 
-// Fetch fetches refspecs from a remote's name or URL, without tags and without prompting. In a
-// partial clone the clone's filter applies.
+// Fetch fetches refspecs from a remote's name or URL, without tags and without prompting. No other
+// ref moves, so that no reflog leads to what was fetched. In a partial clone the clone's filter
+// applies.
 func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) error {
 	args := []string{
-		"fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
+		"fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no",
+		"--refmap=", "--", remote,
 	}
 	_, err := run(ctx, r, git.Command{Args: append(args, refspecs...)})
 	return err

@@ -4,9 +4,11 @@ package forgotten
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +26,47 @@ type Text struct {
 	Base64 bool `json:"base64,omitempty"`
 }
 
+// Marks are texts whose hashes have the same salt.
+type Marks struct {
+	Salt  string `json:"salt"`
+	Forms []Text `json:"forms"`
+}
+
+// Union returns the marks of both lists, one element for each salt, sorted.
+func Union(a, b []Marks) []Marks {
+	var all []Marks
+	for _, m := range slices.Concat(a, b) {
+		at := slices.IndexFunc(all, func(has Marks) bool { return has.Salt == m.Salt })
+		if at < 0 {
+			at = len(all)
+			all = append(all, Marks{Salt: m.Salt})
+		}
+		all[at].Forms = slices.Concat(all[at].Forms, m.Forms)
+	}
+	for i := range all {
+		forms := all[i].Forms
+		slices.SortFunc(forms, compareForms)
+		all[i].Forms = slices.CompactFunc(forms, func(a, b Text) bool { return compareForms(a, b) == 0 })
+	}
+	slices.SortFunc(all, func(a, b Marks) int { return strings.Compare(a.Salt, b.Salt) })
+	return all
+}
+
+// Contains reports whether a has all marks of b.
+func Contains(a, b []Marks) bool {
+	count := func(list []Marks) (n int) {
+		for _, m := range list {
+			n += len(m.Forms)
+		}
+		return n
+	}
+	return count(Union(a, b)) == count(Union(a, nil))
+}
+
+func compareForms(a, b Text) int {
+	return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Rolling, b.Rolling), bytes.Compare(a.Hash, b.Hash))
+}
+
 // MarkText returns the forms in which a text may be written: unchanged, escaped for JSON
 // once and twice, percent-encoded, and in base64 at each position.
 func MarkText(salt []byte, text string) []Text {
@@ -32,16 +75,15 @@ func MarkText(salt []byte, text string) []Text {
 }
 
 func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
-	seen := map[string]bool{}
+	seen, h := map[string]bool{}, newHasher(salt)
 	add := func(form string, isBase64 bool) {
 		if form == "" || seen[form] {
 			return
 		}
 		seen[form] = true
-		f := New(salt, nil)
 		forms = append(forms, []byte(form))
 		marks = append(marks, Text{
-			Length: len(form), Rolling: f.fold(f.roll([]byte(form))), Hash: f.sum([]byte(form)), Base64: isBase64,
+			Length: len(form), Rolling: h.fold(h.roll([]byte(form))), Hash: h.sum([]byte(form)), Base64: isBase64,
 		})
 	}
 	add(text, false)

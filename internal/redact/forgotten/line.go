@@ -25,7 +25,7 @@ const (
 // ignores white space, escapes, and the numbers and marks that cat -n, grep and diff print
 // before a line.
 type Lines struct {
-	f     *Masker
+	h     hasher
 	marks map[uint32][]byte // from the first 4 bytes to the others
 }
 
@@ -34,7 +34,7 @@ func NewLines(salt, marks []byte) *Lines {
 	if len(marks) < LineMarkLen {
 		return nil
 	}
-	l := &Lines{f: New(salt, nil), marks: make(map[uint32][]byte, len(marks)/LineMarkLen)}
+	l := &Lines{h: newHasher(salt), marks: make(map[uint32][]byte, len(marks)/LineMarkLen)}
 	for m := range slices.Chunk(marks[:len(marks)/LineMarkLen*LineMarkLen], LineMarkLen) {
 		key := binary.LittleEndian.Uint32(m)
 		l.marks[key] = append(l.marks[key], m[4:]...)
@@ -44,9 +44,9 @@ func NewLines(salt, marks []byte) *Lines {
 
 // MarkLine returns the mark of a line given by its key from LineKeys.
 func MarkLine(salt []byte, key string) []byte {
-	f := New(salt, nil)
-	mark := binary.LittleEndian.AppendUint32(nil, f.fold(f.roll([]byte(key))))
-	return append(mark, f.sum([]byte(key))[:LineMarkLen-4]...)
+	h := newHasher(salt)
+	mark := binary.LittleEndian.AppendUint32(nil, h.fold(h.roll([]byte(key))))
+	return append(mark, h.sum([]byte(key))[:LineMarkLen-4]...)
 }
 
 // LineKeys calls add with the key of each line of a file: the part of the line that is
@@ -135,11 +135,11 @@ func eachPiece(data []byte, from, to int, separates func(byte) bool, visit func(
 }
 
 func (l *Lines) has(key []byte) bool {
-	list, found := l.marks[l.f.fold(l.f.roll(key))]
+	list, found := l.marks[l.h.fold(l.h.roll(key))]
 	if !found {
 		return false
 	}
-	sum := l.f.sum(key)[:LineMarkLen-4]
+	sum := l.h.sum(key)[:LineMarkLen-4]
 	for m := range slices.Chunk(list, LineMarkLen-4) {
 		if hmac.Equal(m, sum) {
 			return true

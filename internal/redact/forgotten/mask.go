@@ -12,47 +12,67 @@ import (
 
 // Masker finds and masks forgotten texts by salted hashes, without knowing the texts.
 type Masker struct {
-	salt   []byte
-	base   uint64
 	groups []group
 	known  [][]byte // the forms of a known text, see Of
 }
 
-// group holds the forms of one length.
+// hasher computes the hashes with one salt.
+type hasher struct {
+	salt []byte
+	base uint64
+}
+
+func newHasher(salt []byte) hasher {
+	key := sha256.Sum256(append([]byte("rolling"), salt...))
+	return hasher{salt: salt, base: binary.LittleEndian.Uint64(key[:]) | 1}
+}
+
+// group holds the forms of one length with one salt.
 type group struct {
+	hasher
+
 	length  int
 	power   uint64 // power of the base for the byte that leaves the window
 	rolling []uint32
 	marks   []Text
 }
 
-// New returns a Masker for texts marked with the same salt.
-func New(salt []byte, texts []Text) *Masker {
-	key := sha256.Sum256(append([]byte("rolling"), salt...))
-	f := &Masker{salt: salt, base: binary.LittleEndian.Uint64(key[:]) | 1}
-	for _, t := range texts {
+// New returns a Masker for texts, nil if there are none.
+func New(marks []Marks) *Masker {
+	var f Masker
+	for _, m := range marks {
+		f.add(m)
+	}
+	if len(f.groups) == 0 {
+		return nil
+	}
+	return &f
+}
+
+func (f *Masker) add(m Marks) {
+	h, first := newHasher([]byte(m.Salt)), len(f.groups)
+	for _, t := range m.Forms {
 		if t.Length <= 0 {
 			continue
 		}
-		at := slices.IndexFunc(f.groups, func(g group) bool { return g.length == t.Length })
-		if at < 0 {
+		at := first + slices.IndexFunc(f.groups[first:], func(g group) bool { return g.length == t.Length })
+		if at < first {
 			at = len(f.groups)
 			power := uint64(1)
 			for range t.Length - 1 {
-				power *= f.base
+				power *= h.base
 			}
-			f.groups = append(f.groups, group{length: t.Length, power: power})
+			f.groups = append(f.groups, group{hasher: h, length: t.Length, power: power})
 		}
 		f.groups[at].marks, f.groups[at].rolling = append(f.groups[at].marks, t), append(f.groups[at].rolling, t.Rolling)
 	}
-	return f
 }
 
 // Of returns a Masker for one known text. Its Has is faster.
 func Of(salt []byte, text string) *Masker {
 	marks, forms := markForms(salt, text)
-	f := New(salt, marks)
-	f.known = forms
+	f := &Masker{known: forms}
+	f.add(Marks{Salt: string(salt), Forms: marks})
 	return f
 }
 
@@ -76,17 +96,17 @@ func (f *Masker) Longest() int {
 	return longest
 }
 
-func (f *Masker) roll(window []byte) (h uint64) {
+func (h hasher) roll(window []byte) (sum uint64) {
 	for _, c := range window {
-		h = h*f.base + uint64(c) + 1
+		sum = sum*h.base + uint64(c) + 1
 	}
-	return h
+	return sum
 }
 
-func (f *Masker) fold(h uint64) uint32 { return uint32(h >> 32) }
+func (h hasher) fold(sum uint64) uint32 { return uint32(sum >> 32) }
 
-func (f *Masker) sum(text []byte) []byte {
-	mac := hmac.New(sha256.New, f.salt)
+func (h hasher) sum(text []byte) []byte {
+	mac := hmac.New(sha256.New, h.salt)
 	mac.Write(text)
 	return mac.Sum(nil)
 }
@@ -104,11 +124,11 @@ func (f *Masker) Spans(data []byte) []Span {
 		if len(data) < g.length {
 			continue
 		}
-		base, drop, h, n := f.base, g.power*f.base, f.roll(data[:g.length]), len(data)-g.length
+		base, drop, h, n := g.base, g.power*g.base, g.roll(data[:g.length]), len(data)-g.length
 		for at := 0; ; at++ {
-			folded := f.fold(h)
+			folded := g.fold(h)
 			for i, r := range g.rolling {
-				if r == folded && hmac.Equal(g.marks[i].Hash, f.sum(data[at:at+g.length])) {
+				if r == folded && hmac.Equal(g.marks[i].Hash, g.sum(data[at:at+g.length])) {
 					spans = append(spans, Span{From: at, To: at + g.length, base64: g.marks[i].Base64})
 				}
 			}

@@ -15,7 +15,7 @@ func TestForgetterMasksEveryForm(t *testing.T) {
 	t.Parallel()
 	salt := []byte("salt")
 	for _, text := range []string{"correct horse", "a/b+c\"d\\e", "grüße ☃ 𝄞", "<tag> & more", "4111111111111111", "two\nlines"} {
-		f := forgotten.New(salt, forgotten.MarkText(salt, text))
+		f := forgotten.New([]forgotten.Marks{{Salt: string(salt), Forms: forgotten.MarkText(salt, text)}})
 		escaped, err := json.Marshal(text)
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestForgetterKeepsJSONValid(t *testing.T) {
 		`"a":"secret1"`: `{"a":"secret1","b":2}`,
 		"secret-key":    "{\n  \"k\": \"secret-key\"\n}\n",
 	} {
-		f := forgotten.New(salt, forgotten.MarkText(salt, text))
+		f := forgotten.New([]forgotten.Marks{{Salt: string(salt), Forms: forgotten.MarkText(salt, text)}})
 		for _, data := range []string{line, line + "\n" + line} {
 			for name, masked := range map[string][]byte{"mask": f.Mask([]byte(data)), "in place": f.MaskInPlace([]byte(data))} {
 				if len(f.Spans(masked)) > 0 {
@@ -84,7 +84,7 @@ func TestForgetterLeavesOtherTextsAlone(t *testing.T) {
 	t.Parallel()
 	salt := []byte("salt")
 	marks := forgotten.MarkText(salt, "correct horse")
-	f := forgotten.New(salt, marks)
+	f := forgotten.New([]forgotten.Marks{{Salt: string(salt), Forms: marks}})
 	for _, text := range []string{"", "correct", "correct  horse", strings.Repeat("abc ", 1000)} {
 		if got := string(f.Mask([]byte(text))); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -94,14 +94,14 @@ func TestForgetterLeavesOtherTextsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(data), "correct") || len(forgotten.New([]byte("other"), marks).Spans([]byte("correct horse"))) > 0 {
+	if strings.Contains(string(data), "correct") || len(forgotten.New([]forgotten.Marks{{Salt: "other", Forms: marks}}).Spans([]byte("correct horse"))) > 0 {
 		t.Error("the marks have the text, or don't depend on the salt")
 	}
 }
 
 func BenchmarkForgetter(b *testing.B) {
 	salt := []byte("salt")
-	f := forgotten.New(salt, forgotten.MarkText(salt, "correct horse battery"))
+	f := forgotten.New([]forgotten.Marks{{Salt: string(salt), Forms: forgotten.MarkText(salt, "correct horse battery")}})
 	data := []byte(fmt.Sprint(make([]int, 1<<19)))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
