@@ -1,0 +1,169 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// mostInClear is the number of kinds, of those in fresh_*_test.go, that TestAttackFreshSecrets
+// may find in clear. It only ever gets smaller.
+const mostInClear = 1210
+
+// freshSecret is a secret in a text that contains it.
+type freshSecret struct {
+	text string
+	// parts are the forms of the secret that must not be left: itself, or an encoded form.
+	parts []string
+}
+
+// freshKind makes secrets of one kind, with a new value at every call.
+type freshKind struct {
+	name string // class/place/shape
+	make func(m maker) freshSecret
+}
+
+func freshKinds() []freshKind {
+	return slices.Concat(freshTokens(), freshPlaces(), freshEncodings(), freshKeys())
+}
+
+// Places of a text in the lines of a transcript of Claude Code.
+var transcriptPlaces = []struct {
+	name  string
+	lines func(text string) []any
+}{
+	{"prompt", func(text string) []any {
+		return []any{map[string]any{"type": "user", "uuid": "5f0c7a52-3f3e-4c0a-9d43-1d64c1d0a111", "message": map[string]any{"role": "user", "content": text}}}
+	}},
+	{"result", func(text string) []any {
+		return []any{map[string]any{
+			"type":          "user",
+			"message":       map[string]any{"role": "user", "content": []any{map[string]any{"tool_use_id": "toolu_01A09q90qw90lq917835lq9", "type": "tool_result", "content": text}}},
+			"toolUseResult": map[string]any{"stdout": text, "stderr": "", "interrupted": false},
+		}}
+	}},
+	{"edit", func(text string) []any {
+		edit := map[string]any{"file_path": "/srv/app/settings", "old_string": "", "new_string": text}
+		var added []string
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			added = append(added, "+"+line)
+		}
+		return []any{
+			map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": "Edit", "input": edit}}}},
+			map[string]any{"type": "user", "toolUseResult": map[string]any{"filePath": "/srv/app/settings", "structuredPatch": []any{map[string]any{"oldStart": 1, "lines": added}}}},
+		}
+	}},
+	{"command", func(text string) []any {
+		return []any{map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{map[string]any{
+			"type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": "Bash",
+			"input": map[string]any{"command": text, "description": "Run it"},
+		}}}}}
+	}},
+}
+
+// left returns the text that redaction leaves of a secret in a place of a transcript, and
+// whether a part of the secret is in clear there.
+func left(t *testing.T, r *redact.Redactor, lines []any, parts []string) (text string, found bool) {
+	t.Helper()
+	for _, v := range lines {
+		line, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Line(line)
+		if !json.Valid(got) {
+			t.Fatalf("no longer valid JSON: %s", got)
+		}
+		if again := r.Line(got); string(again) != string(got) {
+			t.Errorf("a second time: %s, first %s", again, got)
+		}
+		var all strings.Builder
+		var value any
+		if err := json.Unmarshal(got, &value); err != nil {
+			t.Fatal(err)
+		}
+		allStrings(&all, value)
+		text += string(got)
+		for _, p := range parts {
+			found = found || strings.Contains(all.String(), p)
+		}
+	}
+	return text, found
+}
+
+// allStrings writes all strings of a value.
+func allStrings(b *strings.Builder, value any) {
+	switch v := value.(type) {
+	case string:
+		b.WriteString(v + "\n")
+	case []any:
+		for _, e := range v {
+			allStrings(b, e)
+		}
+	case map[string]any:
+		for k, e := range v {
+			b.WriteString(k + "\n")
+			allStrings(b, e)
+		}
+	}
+}
+
+// TestAttackFreshSecrets counts the kinds of secrets that are in clear after redaction. Every run
+// makes new values; ENTIRE_TEST_SEED repeats those of an earlier one, and ENTIRE_TEST_ATTACK sets
+// the number of values of each kind.
+func TestAttackFreshSecrets(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	if s, err := strconv.ParseUint(os.Getenv("ENTIRE_TEST_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	r := redact.New()
+	kinds := freshKinds()
+	inPlace := make(map[string]int)
+	inClass := make(map[string]int)
+	anywhere, everywhere := 0, 0
+	seen := make(map[string]bool)
+	for i, k := range kinds {
+		if seen[k.name] {
+			t.Errorf("%s is there twice", k.name)
+		}
+		seen[k.name] = true
+		m := maker{rand.New(rand.NewPCG(seed, uint64(i)))}
+		var places []string
+		example := ""
+		for _, p := range transcriptPlaces {
+			for range tries(1) {
+				s := k.make(m)
+				if text, found := left(t, r, p.lines(s.text), s.parts); found {
+					places = append(places, p.name)
+					example = text
+					break
+				}
+			}
+		}
+		for _, p := range places {
+			inPlace[p]++
+		}
+		if len(places) > 0 {
+			anywhere++
+			class, _, _ := strings.Cut(k.name, "/")
+			inClass[class]++
+			t.Logf("%s in %s: %.600s", k.name, strings.Join(places, ", "), example)
+		}
+		if len(places) == len(transcriptPlaces) {
+			everywhere++
+		}
+	}
+	t.Logf("seed %d: of %d kinds %d are in clear, %d of them in all places; in places %v, in classes %v",
+		seed, len(kinds), anywhere, everywhere, inPlace, inClass)
+	if anywhere > mostInClear {
+		t.Errorf("%d kinds in clear with ENTIRE_TEST_SEED=%d, want at most %d", anywhere, seed, mostInClear)
+	}
+}
