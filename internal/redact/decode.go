@@ -203,6 +203,10 @@ func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 				stop++
 			}
 			parts = append(parts, encodedPart{span{i, stop}, plain})
+		} else if end-i <= maxOwnRun {
+			if s := spanOf(ownrules.RandomToken(text, i, end)); s.end > 0 {
+				found = append(found, ownFinding(ownrules.RuleRandom, text, s))
+			}
 		}
 		if end-i <= maxOwnRun {
 			found = ownAtRun(text, i, end, found)

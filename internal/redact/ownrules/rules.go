@@ -47,6 +47,7 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	// These are tried at runs of base64 digits, see redact.baseParts.
 	RuleRandomEnv: {"random-variable", RandomVariable},
 	RuleDiscord:   {"discord-bot-token", DiscordToken},
+	RuleRandom:    {"random-token", nil},
 }
 
 // The numbers of the rules.
@@ -71,6 +72,7 @@ const (
 	RuleValue
 	RuleRandomEnv
 	RuleDiscord
+	RuleRandom
 )
 
 // Literal is a lower-case text at which a rule is tried.

@@ -1,0 +1,242 @@
+package ownrules
+
+import (
+	"bytes"
+	_ "embed"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
+
+// bigrams says for each pair of characters how much more, in eighths of a bit, the second is
+// expected after the first in names and words than in a random token. bigrams_gen.go writes it.
+//
+//go:embed bigrams.bin
+var bigrams string
+
+const (
+	bigramClasses = 64
+	// randomMean is the most that the mean of bigrams, in eighths of a bit, may be in a
+	// random token. Random letters and digits have a mean of -13 with little variance, names
+	// one of 8.
+	randomMean = -3
+	// sureLength is the length from which randomMean applies.
+	sureLength = 20
+)
+
+// bigramClass returns the row of a character in bigrams.
+func bigramClass(b byte) int {
+	switch {
+	case chars.IsLower(b):
+		return int(b - 'a')
+	case chars.IsUpper(b):
+		return int(b-'A') + 26
+	case chars.IsDigit(b):
+		return int(b-'0') + 52
+	case b == '-' || b == '_':
+		return 62
+	}
+	return 63
+}
+
+// bigramSum returns the sum of bigrams over v.
+func bigramSum(v []byte) int {
+	sum, last := 0, 0
+	for i, b := range v {
+		c := bigramClass(b)
+		if i > 0 {
+			sum += int(int8(bigrams[last*bigramClasses+c]))
+		}
+		last = c
+	}
+	return sum
+}
+
+// counts are the numbers of characters of each class in a text.
+type counts struct{ upper, lower, digits, signs int }
+
+func countOf(v []byte) (c counts) {
+	for _, b := range v {
+		switch {
+		case chars.IsUpper(b):
+			c.upper++
+		case chars.IsLower(b):
+			c.lower++
+		case chars.IsDigit(b):
+			c.digits++
+		default:
+			c.signs++
+		}
+	}
+	return c
+}
+
+// IsRandomForm reports whether v has the form of a random token, whatever is around it: the
+// pairs of its characters are unlike those of names and words. least is the minimum length of a
+// token with upper-case and lower-case letters and digits; others must be longer.
+func IsRandomForm(v []byte, least int) bool {
+	if len(v) < least {
+		return false
+	}
+	c, mean := countOf(v), randomMean
+	switch {
+	case c.digits > 0 && min(c.upper, c.lower) > 1 && (c.digits > 1 || c.upper > 3):
+	case c.digits > 1 && len(v) >= least+8:
+		mean = 2 * randomMean // lower case or upper case only
+	case c.digits < 2 && min(c.upper, c.lower) > 3 && len(v) >= least+8:
+		mean = 2 * randomMean
+	default:
+		return false
+	}
+	if len(v) < sureLength {
+		// Short names of few letters and numbers come close to a random token.
+		if c.digits < 2 {
+			return false
+		}
+		mean = 2 * randomMean
+	}
+	return bigramSum(v) < mean*(len(v)-1) && !isSequence(v)
+}
+
+// isSequence reports whether much of v is an alphabet, or the same character repeated.
+func isSequence(v []byte) bool {
+	steps := 0
+	for i := 1; i < len(v); i++ {
+		if d := int(v[i]) - int(v[i-1]); d == 1 || d == 0 || d == -1 {
+			steps++
+		}
+	}
+	return steps*4 > len(v)
+}
+
+// Limits of a token that is a secret because of its form.
+const (
+	minToken = 16
+	maxToken = 200
+)
+
+// RandomToken finds a token that is a secret because of its form: a run of base64 digits that is
+// random and no id, digest, public key or part of encoded data. [begin, end) is the run.
+func RandomToken(text []byte, begin, end int) Span {
+	if end-begin < minToken || end-begin > maxToken {
+		return Span{}
+	}
+	run := text[begin:end]
+	if i := bytes.Index(run, []byte(Mark)); i >= 0 {
+		// Parts of it are replaced.
+		if s := RandomToken(text, begin, begin+i); s.End > 0 {
+			return s
+		}
+		return RandomToken(text, begin+i+len(Mark), end)
+	}
+	if bytes.IndexByte(run, '/') >= 0 && (run[0] == '/' && run[1] == '/' || bigramSum(run) >= randomMean*(len(run)-1) || isURLPath(text, begin)) {
+		// A path: its parts are tokens.
+		for i := begin; i < end; {
+			stop := i
+			for stop < end && text[stop] != '/' {
+				stop++
+			}
+			if stop-i >= minToken {
+				if s := RandomToken(text, i, stop); s.End > 0 {
+					return s
+				}
+			}
+			i = stop + 1
+		}
+		return Span{}
+	}
+	for begin < end && (text[begin] == '-' || text[begin] == '/' || text[begin] == '+') {
+		begin++ // a flag, the root of a path, a line of a diff
+	}
+	run = text[begin:end]
+	if !IsRandomForm(run, minToken) || isHarmless(text, begin, end) {
+		return Span{}
+	}
+	for end < len(text) && text[end] == '=' {
+		end++
+	}
+	return Span{begin, end}
+}
+
+// isURLPath reports whether text[i] is in the path of a URL.
+func isURLPath(text []byte, i int) bool {
+	near := text[max(0, i-80):i]
+	at := bytes.LastIndex(near, []byte("://"))
+	return at >= 0 && !bytes.ContainsAny(near[at:], " \n\"'?#=")
+}
+
+// idPrefixes begin ids, which are no secrets: those of messages and tools in transcripts, of
+// objects of Stripe and others.
+var idPrefixes = []string{ //nolint:gochecknoglobals // read-only
+	"toolu_", "srvtoolu_", "msg_", "msgbatch_", "req_", "call_", "fc_", "rs_", "resp_", "item_", "chatcmpl-", "cmpl-", "gen-",
+	"file_", "file-", "asst_", "thread_", "run_", "step_", "vs_", "ws_", "ses_", "sess_", "prt_", "evt_", "cus_", "sub_", "price_", "prod_",
+	"pi_", "pm_", "ch_", "in_", "acct_", "pk_live_", "pk_test_", "cs_test_", "cse_", "sha1-", "sha256-", "sha384-", "sha512-", "md5-", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh",
+	"toolu", "GHSA-", "MDQ6", "MDU6", "MDEw", "MDEx", "MDEy", "container_", "session_", "agent_", "task_", "usr_", "org_", "user_", "proj_", "ocid1", "iVBORw0KGgo", "R0lGOD", "UklGR",
+}
+
+// digestMarks precede digests, public keys and encoded data.
+var digestMarks = []string{ //nolint:gochecknoglobals // read-only
+	"h1:", "r1:", "base64,", "sha256:", "sha512:", "SHA256:", "sha1:", "md5:", "integrity", "checksum", "digest", "/nix/store/", "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ",
+	"nistp256 ", "nistp384 ", "nistp521 ", "etag", "Etag", "ETag", "go:", "fingerprint", "pin-sha256=", "publickey", "public_key", "publicKey", "PublicKey", "public-key",
+	"signature", "Signature", "cursor", "Cursor", "nextPageToken", "pageToken", "sourceMappingURL", "nonce-", "commit", "Sec-WebSocket",
+}
+
+// isHarmless reports whether a random token is known to be no secret by its form or by what
+// precedes it.
+func isHarmless(text []byte, begin, end int) bool {
+	run := text[begin:end]
+	for _, p := range idPrefixes {
+		if bytes.HasPrefix(run, []byte(p)) {
+			return true
+		}
+	}
+	if i := bytes.Index(run[:min(len(run), 8)], []byte("_kw")); i > 0 {
+		return true // an id of GitHub
+	}
+	if isNamedID(text, begin) || IsPlaceholder(run) {
+		return true
+	}
+	before := text[max(0, begin-24):begin]
+	for _, m := range digestMarks {
+		if i := bytes.LastIndex(before, []byte(m)); i >= 0 && len(bytes.Trim(before[i+len(m):], " \"':=\t\\[{(+/")) == 0 {
+			return true
+		}
+	}
+	if end < len(text) && (text[end] == '(' || text[end] == ')' && begin > 1 && text[begin-1] == '(' && text[begin-2] == ']') {
+		return true // a call, a link
+	}
+	return isInBlock(text, begin, end)
+}
+
+// isNamedID reports whether the name before text[i] says that an id follows.
+func isNamedID(text []byte, i int) bool {
+	before := bytes.TrimRight(text[max(0, i-16):i], " \"'\\")
+	if n := len(before); n == 0 || before[n-1] != ':' && before[n-1] != '=' {
+		return false
+	}
+	before = bytes.TrimRight(before[:len(before)-1], " \"'\\:")
+	n := len(before)
+	return n > 1 && chars.HasFoldSuffix(before, "id") && (n == 2 || !chars.IsLower(before[n-3]) || chars.IsUpper(before[n-2]))
+}
+
+// isInBlock reports whether a run is a line of encoded data: the line before or after it is as
+// long, and a run as well.
+func isInBlock(text []byte, begin, end int) bool {
+	if end-begin < 48 {
+		return false
+	}
+	next := end
+	for next < len(text) && next < end+16 && !chars.IsBase64(text[next]) {
+		next++
+	}
+	if next > end && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
+		return true
+	}
+	last := begin
+	for last > 0 && last > begin-16 && !chars.IsBase64(text[last-1]) {
+		last--
+	}
+	if last == begin || last < 48 {
+		return false
+	}
+	return chars.RunEnd(text, last-48, 48, chars.IsBase64) == last
+}
