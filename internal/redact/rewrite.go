@@ -28,6 +28,8 @@ type segment struct {
 	// Other segments, counted from 1; 0 for none.
 	name   int32 // the string that names this one
 	before int32 // the previous string in an array
+	next   int32 // the string that goes on with the text of this one
+	prev   int32 // the string whose text this one goes on with
 }
 
 // read returns the segment's text without escapes. It may use buf.
@@ -101,6 +103,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		}
 		w.label(w.segs[i], text, f)
 	}
+	w.chain(text)
 	for i, g := range w.segs {
 		if r.isStopped() {
 			return nil
@@ -109,6 +112,13 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 			for _, f := range w.named(r, i, text) {
 				add(i, &f)
 			}
+		}
+		if g.prev > 0 {
+			continue // found with the first string of its chain
+		}
+		if g.next > 0 {
+			w.findChain(r, text, i, add)
+			continue
 		}
 		if g.end-g.begin < shortestText {
 			continue

@@ -1,7 +1,26 @@
 // Package chars defines classes of bytes and functions on texts based on them.
 package chars
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
+
+// IsASCII reports whether s has only ASCII characters.
+func IsASCII(s []byte) bool {
+	for len(s) >= 8 {
+		if binary.LittleEndian.Uint64(s)&0x8080808080808080 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
+	for _, b := range s {
+		if b >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
 
 // RunEnd returns the end of the run of bytes of the class at i, limited to most bytes.
 func RunEnd(text []byte, i, most int, in func(byte) bool) int {

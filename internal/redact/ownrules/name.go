@@ -75,7 +75,7 @@ func Classify(name []byte) Kind {
 		return KindCookie
 	case last == "pin":
 		return KindPin
-	case slices.Contains(passwordWords, last), hasAnySuffix(last, passwordEnds):
+	case slices.Contains(passwordWords, last), hasAnySuffix(last, passwordEnds), strings.HasSuffix(last, "pass") && !slices.Contains(otherPasses, last):
 		return KindPassword
 	case slices.Contains(secretWords, last), hasAnySuffix(last, secretEnds):
 		return KindSecret
@@ -87,11 +87,15 @@ func Classify(name []byte) Kind {
 
 var (
 	// nameTails are words that may follow the decisive word.
-	nameTails = []string{"value", "val", "str", "string", "text", "plain", "plaintext", "raw", "base", "base64", "b64"} //nolint:gochecknoglobals // read-only
+	nameTails = []string{"value", "val", "str", "string", "text", "plain", "plaintext", "raw", "base", "base64", "b64", "stdin"} //nolint:gochecknoglobals // read-only
 
 	passwordWords = []string{"password", "passwords", "passwd", "passwort", "pass", "pwd", "passphrase", "passcode", "pword", "psk", "pw"} //nolint:gochecknoglobals // read-only
 	passwordEnds  = []string{"password", "passwd", "passphrase", "dbpass", "dbpwd", "userpass", "rootpass", "adminpass", "mysqlpass",      //nolint:gochecknoglobals // read-only
 		"sqlpass", "ftppass", "smtppass", "keypass", "storepass", "userpwd", "mypass", "requirepass", "masterauth", "ansiblepass"}
+	otherPasses = []string{ //nolint:gochecknoglobals // read-only
+		"bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass", "subpass", "onepass", "twopass", "multipass",
+		"renderpass", "minipass", "computepass", "prepass", "firstpass", "lastpass", "testpass", "shouldpass", "mustpass",
+	}
 	secretWords = []string{"secret", "secrets", "token", "dsn"} //nolint:gochecknoglobals // read-only
 	secretEnds  = []string{"secret", "token"}                   //nolint:gochecknoglobals // read-only
 	keyWords    = []string{                                     //nolint:gochecknoglobals // read-only
@@ -119,8 +123,62 @@ const (
 	StyleSure                // NAME=value, --name value, name=value; in a connection string
 )
 
-// namedSecret finds the value of a name that contains the literal.
+// namedSecret finds the value of a name that contains the literal: assigned to it, or near it.
 func namedSecret(text []byte, at, end int) Span {
+	if s := assignedSecret(text, at, end); s.End > s.Begin {
+		return s
+	}
+	stop := end
+	for stop < len(text) && stop-end < MaxName && isNameByte(text[stop]) {
+		stop++
+	}
+	// Values of other names are found by their form alone.
+	switch chars.Lower(text[at]) {
+	case 'p':
+		if stop-at == len("pin") && chars.HasFold(text[at:], "pin") {
+			return pinAfter(text, at, stop)
+		}
+	case 's':
+		if !chars.HasFold(text[at:], "secret") {
+			return Span{}
+		}
+	default:
+		return Span{}
+	}
+	near := passwordAfter(text, stop, nearTokens)
+	begin := nameBegin(text, at)
+	if near.End == 0 && begin > 1 && chars.IsQuote(text[begin-1]) && text[begin-2] == '=' {
+		near = valueBefore(text, begin)
+	}
+	if near.End == 0 || isInData(text, at) {
+		return Span{}
+	}
+	switch Classify(bytes.Trim(text[begin:stop], "-.")) {
+	case KindPassword:
+		return near
+	case KindSecret:
+		return passwordAfter(text, stop, nearTokens-4)
+	case KindNone, KindKey, KindPin, KindHeader, KindCookie:
+	}
+	return Span{}
+}
+
+// valueBefore finds a password in the attribute value of the tag in which text[i] is.
+func valueBefore(text []byte, i int) Span {
+	from := max(0, i-nearBytes)
+	tag := bytes.LastIndexByte(text[from:i], '<')
+	if tag < 0 {
+		return Span{}
+	}
+	value := bytes.Index(text[from+tag:i], []byte(" value="))
+	if value < 0 {
+		return Span{}
+	}
+	return passwordAfter(text[:i], from+tag+value+len(" value="), 1)
+}
+
+// assignedSecret finds the value assigned to a name that contains the literal.
+func assignedSecret(text []byte, at, end int) Span {
 	stop := end
 	for stop < len(text) && stop-end < MaxName && isNameByte(text[stop]) {
 		stop++

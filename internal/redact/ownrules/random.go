@@ -97,15 +97,20 @@ func IsRandomForm(v []byte, least int) bool {
 	return bigramSum(v) < mean*(len(v)-1) && !isSequence(v)
 }
 
-// isSequence reports whether much of v is an alphabet, or the same character repeated.
+// isSequence reports whether v has six characters in a row that are the same or follow each other
+// in the alphabet.
 func isSequence(v []byte) bool {
-	steps := 0
+	run, last := 0, 0
 	for i := 1; i < len(v); i++ {
-		if d := int(v[i]) - int(v[i-1]); d == 1 || d == 0 || d == -1 {
-			steps++
+		step := int(v[i]) - int(v[i-1])
+		if run++; step < -1 || step > 1 || step != last {
+			run = 0
+		}
+		if last = step; run >= 4 {
+			return true
 		}
 	}
-	return steps*4 > len(v)
+	return false
 }
 
 // Limits of a token that is a secret because of its form.
@@ -177,7 +182,7 @@ var idPrefixes = []string{ //nolint:gochecknoglobals // read-only
 var digestMarks = []string{ //nolint:gochecknoglobals // read-only
 	"h1:", "r1:", "base64,", "sha256:", "sha512:", "SHA256:", "sha1:", "md5:", "integrity", "checksum", "digest", "/nix/store/", "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ",
 	"nistp256 ", "nistp384 ", "nistp521 ", "etag", "Etag", "ETag", "go:", "fingerprint", "pin-sha256=", "publickey", "public_key", "publicKey", "PublicKey", "public-key",
-	"signature", "Signature", "cursor", "Cursor", "nextPageToken", "pageToken", "sourceMappingURL", "nonce-", "commit", "Sec-WebSocket",
+	`signature"`, `Signature"`, "cursor", "Cursor", "nextPageToken", "pageToken", "sourceMappingURL", "nonce-", "commit", "Sec-WebSocket",
 }
 
 // isHarmless reports whether a random token is known to be no secret by its form or by what

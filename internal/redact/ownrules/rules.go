@@ -48,6 +48,10 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleRandomEnv: {"random-variable", RandomVariable},
 	RuleDiscord:   {"discord-bot-token", DiscordToken},
 	RuleRandom:    {"random-token", nil},
+	RuleNear:      {"password-near-word", nearPassword},
+	RuleFlag:      {"password-of-flag", nearFlag},
+	RulePiped:     {"piped-password", pipedPassword},
+	RulePin:       {"pin-near-word", pinAfter},
 }
 
 // The numbers of the rules.
@@ -73,6 +77,10 @@ const (
 	RuleRandomEnv
 	RuleDiscord
 	RuleRandom
+	RuleNear
+	RuleFlag
+	RulePiped
+	RulePin
 )
 
 // Literal is a lower-case text at which a rule is tried.
@@ -99,6 +107,97 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"_auth", RuleName},
 	{"psk", RuleName},
 	{"dsn", RuleName},
+
+	// Words after which a password is recognized by its form, in several languages.
+	{"kennwort", RuleNear},
+	{"zugangsdaten", RuleNear},
+	{"mot de passe", RuleNear},
+	{"mdp", RuleNear},
+	{"contrase", RuleNear},
+	{"clave", RuleNear},
+	{"senha", RuleNear},
+	{"palavra-passe", RuleNear},
+	{"parola", RuleNear},
+	{"wachtwoord", RuleNear},
+	{"identified", RuleNear},
+	{"basicauth", RuleNear},
+	{"auth(", RuleNear},
+	{"auth=(", RuleNear},
+	{"--auth", RuleNear},
+	{"auth default", RuleNear},
+	{"stats auth", RuleNear},
+	{"credential", RuleNear},
+	{"creds", RuleNear},
+	{"securestring", RuleNear},
+	{"getconnection(", RuleNear},
+	{"connect(", RuleNear},
+	{"mysqli(", RuleNear},
+	{"pdo(", RuleNear},
+	{"wifi.begin(", RuleNear},
+	{"crypt(", RuleNear},
+	{"login", RuleNear},
+	{"logon", RuleNear},
+	{"xauth", RuleNear},
+	{"snmp-server", RuleNear},
+	{"access code", RuleNear},
+	{"net use", RuleNear},
+	{"put-parameter", RuleNear},
+	{"--body", RuleNear},
+	{"log in with", RuleNear},
+	{"sign in", RuleNear},
+	{"sqlplus", RuleNear},
+	{"oracle:thin:", RuleNear},
+	{"smbclient", RuleNear},
+	{"stringdata", RuleNear},
+	{"encrypt_string", RuleNear},
+	{"pgp_sym", RuleNear},
+	{"net user", RuleNear},
+	{"ejabberdctl", RuleNear},
+	{"rabbitmqctl", RuleNear},
+	{"assword", RuleNear},
+	{":587", RuleNear},
+	{":465", RuleNear},
+	{"{plain}", RuleNear},
+	{"authinfo", RuleNear},
+	{"lftp", RuleNear},
+	{"rclone", RuleNear},
+	{"proxy-user", RuleNear},
+	{"--cert ", RuleNear},
+	{"http-basic", RuleNear},
+	{"rootpw", RuleNear},
+	{"server key", RuleNear},
+	{"-digest-key", RuleNear},
+	{"identify", RuleNear},
+	{"setuser", RuleNear},
+	{" auth ", RuleNear},
+	{"etcdctl", RuleNear},
+	{"userlist", RuleNear},
+	{"pw:", RuleNear},
+	{"pw=", RuleNear},
+	{"locksettings", RulePin},
+	{"code is ", RulePin},
+	{"code pin", RulePin},
+
+	{"echo ", RulePiped},
+	{"printf ", RulePiped},
+
+	{" -p", RuleFlag},
+	{" -w ", RuleFlag},
+	{" -a ", RuleFlag},
+	{" -k ", RuleFlag},
+	{" -u", RuleFlag},
+	{`"-p`, RuleFlag},
+	{"'-p", RuleFlag},
+	{" / ", RuleFlag},
+	{".py ", RuleFlag},
+	{" -n '", RuleFlag},
+	{" -b", RuleFlag},
+	{" -s ", RuleFlag},
+	{" -x ", RuleFlag},
+	{" -v '", RuleFlag},
+	{" /p", RuleFlag},
+	{" /rp ", RuleFlag},
+	{" -hmac ", RuleFlag},
 
 	{`value"`, RuleValue},
 	{"value:", RuleValue},
@@ -164,6 +263,22 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"atbb", RuleToken},
 	{"hvs.", RuleToken},
 	{"hvb.", RuleToken},
+}
+
+// Words are further texts at which rules are tried, those with letters that aren't ASCII. They are
+// searched only in texts with such letters.
+var Words = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+	{"hasło", RuleNear},
+	{"Hasło", RuleNear},
+	{"lösenord", RuleNear},
+	{"Lösenord", RuleNear},
+	{"密码", RuleNear},
+	{"密碼", RuleNear},
+	{"パスワード", RuleNear},
+	{"비밀번호", RuleNear},
+	{"암호", RuleNear},
+	{"ароль", RuleNear}, // the Russian word, in both cases
+	{"暗証番号", RulePin},
 }
 
 // isTokenByte reports whether b can be part of a token that needs no quotes.

@@ -37,7 +37,7 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 		case StyleSure:
 			return len(value) >= 6 && !looksLikeCode(value)
 		case StyleQuoted:
-			return len(value) >= 8 && HasMixture(value) && !HasSpace(value) && !IsWordy(value)
+			return len(value) >= 8 && HasMixture(value) && !HasSpace(value) && !IsWordy(value) || isPassword(value, true)
 		default:
 			return IsRandom(value, 12)
 		}
@@ -45,7 +45,7 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 		if st == StyleSure {
 			return len(value) >= 8 && HasMixture(value) && !IsWordy(value)
 		}
-		return IsRandom(value, 14)
+		return IsRandom(value, 14) || st == StyleQuoted && isPassword(value, true)
 	case KindPin:
 		return st != StyleBare && len(value) <= 12 && !bytes.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' })
 	case KindHeader:
@@ -211,7 +211,7 @@ func looksLikeCall(v []byte) bool {
 // IsPlaceholder reports whether v is a placeholder for a secret.
 func IsPlaceholder(v []byte) bool {
 	v = bytes.Trim(v, " \t\"'`")
-	if len(v) == 0 || IsTrivial(string(v)) || len(bytes.Trim(v, string(v[:1]))) == 0 {
+	if len(v) == 0 || IsTrivial(string(v)) || len(bytes.Trim(v, string(v[:1]))) == 0 || isVersion(v) {
 		return true
 	}
 	switch v[0] {
@@ -249,6 +249,11 @@ func IsPlaceholder(v []byte) bool {
 	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "cred"}, func(p string) bool {
 		return strings.Contains(low, p)
 	})
+}
+
+// isVersion reports whether v is a version or a range of versions.
+func isVersion(v []byte) bool {
+	return bytes.IndexByte(v, '.') > 0 && len(v) < 24 && len(bytes.Trim(v, "0123456789.^~<>=v *")) == 0
 }
 
 // isReference reports whether v is a reference to a variable: $NAME, ${...}, $(...), $1.

@@ -1,0 +1,258 @@
+package ownrules
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
+
+// People write a password after a word that says so, with little in between: an operator, tags,
+// quotes, a line break, flags, a user's name, a few words of a sentence. nearPassword covers all
+// of these places with one rule: of the next tokens after such a word, the first that has the form
+// of a password is one.
+
+// Limits of the search for a password after a word.
+const (
+	nearBytes  = 240
+	nearTokens = 12
+	nearLines  = 5
+)
+
+// nearPassword finds a password among the tokens after a word, see above. [at, end) is the word or
+// part of it.
+func nearPassword(text []byte, at, end int) Span {
+	if at > 0 && chars.IsAlnum(text[at-1]) && (chars.IsLower(text[at]) || chars.IsUpper(text[at-1])) {
+		return Span{} // part of another word
+	}
+	s := passwordAfter(text, end, nearTokens)
+	if s.End > 0 && isInData(text, at) {
+		return Span{}
+	}
+	return s
+}
+
+// isInData reports whether text[i] is within a run of base64 digits that is too long for a name.
+func isInData(text []byte, i int) bool {
+	begin := i
+	for begin > 0 && i-begin < 40 && chars.IsBase64(text[begin-1]) && text[begin-1] != '-' && text[begin-1] != '_' {
+		begin--
+	}
+	return i-begin == 40
+}
+
+// passwordAfter finds the first token with the form of a password among the next tokens from i on.
+func passwordAfter(text []byte, i, most int) Span {
+	stop := min(len(text), i+nearBytes)
+	if bytes.IndexAny(text[i:stop], "0123456789") < 0 {
+		return Span{}
+	}
+	lines, direct := 0, true
+	for n := 0; n < most && i < stop; {
+		for i < stop && isTokenEnd(text[i]) {
+			switch {
+			case text[i] == '\n':
+				if lines++; lines == nearLines || lines > 1 && bytes.HasPrefix(bytes.TrimLeft(text[i+1:stop], " "), []byte("- ")) {
+					return Span{}
+				}
+			case text[i] == '}' && i+1 < stop && text[i+1] == ',':
+				return Span{} // another object follows
+			}
+			i++
+		}
+		end, word := i, false
+		for end < len(text) && end-i <= maxPassword && !isTokenEnd(text[end]) {
+			word = word || chars.IsAlnum(text[end])
+			end++
+		}
+		if word {
+			n++
+			likely := direct || bytes.Count(text[i:end], []byte(".")) == 1 && end-i < 24 && !isMember(text[i:end]) || i > 0 && chars.IsQuote(text[i-1])
+			if s := passwordIn(text, i, end, likely); s.End > 0 {
+				return s
+			}
+			direct = text[i] == '-' || direct && isCopula(text[i:end])
+		}
+		i = end
+	}
+	return Span{}
+}
+
+// isMember reports whether v is the member of a value: both names are words.
+func isMember(v []byte) bool {
+	value, member, ok := bytes.Cut(v, []byte("."))
+	return ok && len(value) > 0 && len(member) > 1 && chars.IsAlpha(member[0])
+}
+
+// isCopula reports whether v is a word between a name and its value in a sentence.
+func isCopula(v []byte) bool {
+	switch string(bytes.ToLower(v)) {
+	case "is", "to", "now", "was", "ist", "lautet", "est", "es", "as", "set", "0", "7", "value", "string", "plaintext":
+		return true
+	}
+	return false
+}
+
+// isTokenEnd reports whether b separates the tokens among which a password is searched.
+func isTokenEnd(b byte) bool {
+	return b <= ' ' || b >= 0x7f || strings.IndexByte("\"'`()[]{}<>,;|\\", b) >= 0
+}
+
+// maxPassword is the maximum length of a token that may be a password.
+const maxPassword = 128
+
+// passwordIn returns the span of the password in the token [i, end): all of it, or the part after a
+// user's name or the name of a parameter and before a host. likely says that a name with a number
+// counts as well.
+func passwordIn(text []byte, i, end int, likely bool) Span {
+	for end > i && strings.IndexByte(".:?&", text[end-1]) >= 0 {
+		end--
+	}
+	for i < end && strings.IndexByte("-+*&", text[i]) >= 0 {
+		i++
+	}
+	token := text[i:end]
+	if len(token) < minPassword || bytes.Contains(token, []byte("://")) || bytes.Contains(token, []byte("::")) ||
+		bytes.Contains(token, []byte("&#")) || bytes.Contains(token, []byte(Mark)) || isHarmless(text, i, end) {
+		return Span{}
+	}
+	if host := bytes.LastIndexByte(token, '@'); host > 0 {
+		if k := bytes.LastIndexAny(token[:host], ":/%"); k >= 0 && isPassword(token[k+1:host], likely) {
+			return Span{i + k + 1, i + host}
+		}
+	}
+	if k := bytes.LastIndexAny(token, ":=%/"); k >= 0 && k+1 < len(token) {
+		if isPassword(token[k+1:], likely) && (token[k] != '/' || IsWordy(token[:k])) && !isHarmless(text, i+k+1, end) {
+			return Span{i + k + 1, end}
+		}
+		if token[k] != '%' {
+			return Span{}
+		}
+	}
+	if i > 0 && (text[i-1] == '$' || text[i-1] == '@') || end < len(text) && text[end] == '(' {
+		return Span{}
+	}
+	if isPassword(token, likely) {
+		return Span{i, end}
+	}
+	// -pPASSWORD
+	if i > 0 && text[i-1] == '-' && strings.IndexByte("pPbauN", text[i]) >= 0 && isPassword(token[1:], true) {
+		return Span{i + 1, end}
+	}
+	return Span{}
+}
+
+// minPassword is the minimum length of a password that is recognized by its form.
+const minPassword = 8
+
+// isPassword reports whether v has the form of a password, so that a word near it suffices: it is
+// random, or it mixes letters, digits and signs as no name or number does. likely says that a name
+// with a number of four digits counts as well.
+func isPassword(v []byte, likely bool) bool {
+	if len(v) < minPassword || len(v) > maxPassword || IsPlaceholder(v) || isSequence(v) || isFileName(v) {
+		return false
+	}
+	c := countOf(v)
+	if c.digits == 0 || c.upper+c.lower == 0 || v[0] == '$' || v[0] == '@' {
+		return false
+	}
+	if len(v) >= 10 && c.signs*4 < len(v) && min(c.upper, c.lower) > 0 && bigramSum(v) < 1-len(v) &&
+		(!looksLikeCode(v) || bigramSum(v) < randomMean*len(v)) {
+		return true
+	}
+	strong := bytes.IndexAny(v, "!#$^*?~&%+") >= 0
+	switch {
+	case c.signs*3 > len(v) || bytes.ContainsAny(v, "()"):
+		return false
+	case strong:
+		return c.digits >= 2 && c.upper+c.lower >= 3
+	case c.upper > 0 && c.lower > 2 && c.digits >= 3:
+		// A word, digits and maybe a sign and more: Summer2024-x, but not SHA256-RSA or 1.2.3-Beta.
+		signs := bytes.ContainsAny(v, "-.") || bytes.IndexByte(v, '_') > 0 && !chars.IsDigit(v[len(v)-1])
+		return (signs && !looksLikeCode(v) || likely) && !chars.IsDigit(v[0]) && longestDigits(v) >= 4 && !isKnownNumber(v)
+	}
+	return false
+}
+
+// longestDigits returns the length of the longest run of digits in v.
+func longestDigits(v []byte) int {
+	most, n := 0, 0
+	for _, b := range v {
+		if n++; !chars.IsDigit(b) {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// isKnownNumber reports whether v is a name with a number that is usual in names: a standard, a
+// size, a port.
+func isKnownNumber(v []byte) bool {
+	low := bytes.ToLower(v)
+	for _, name := range []string{"rfc", "iso", "cve", "pkcs", "8859", "25519", "utf", "sha", "1024", "2048", "4096", "8192", "issue", "windows", "cp12", "poly1305", "chacha", "base"} {
+		if bytes.Contains(low, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFileName reports whether v ends like the name of a file or host.
+func isFileName(v []byte) bool {
+	dot := bytes.LastIndexByte(v, '.')
+	if dot < 0 || len(v)-dot > 6 || len(v)-dot < 3 {
+		return false
+	}
+	return !bytes.ContainsFunc(v[dot+1:], func(c rune) bool { return c >= 128 || !chars.IsLower(byte(c)) && !chars.IsDigit(byte(c)) })
+}
+
+// nearFlag finds a password after a short flag that many programs have for it, like -p.
+func nearFlag(text []byte, _, end int) Span {
+	return passwordAfter(text, end, 1)
+}
+
+// pipedPassword finds the password that echo or printf writes to a program: [at, end) is the command.
+// What follows the bar must say that a secret is read.
+func pipedPassword(text []byte, at, end int) Span {
+	if at > 0 && isNameByte(text[at-1]) {
+		return Span{}
+	}
+	line := text[end:min(len(text), end+maxCommand)]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	bar := bytes.LastIndexByte(line, '|')
+	if bar < 0 {
+		return Span{}
+	}
+	reader := string(bytes.ToLower(line[bar:]))
+	for _, word := range []string{
+		"pass", "secret", "login", "sudo", "kinit", "luks", "load-key", "keyring", "--batch", "env add", "variable", "credential", "-stdin", "su ",
+	} {
+		if strings.Contains(reader, word) {
+			return passwordAfter(text[:end+bar], end, 4)
+		}
+	}
+	return Span{}
+}
+
+// pinAfter finds a number of four to eight digits after a word for it, and at most a few words.
+func pinAfter(text []byte, at, end int) Span {
+	if at > 0 && chars.IsAlpha(text[at-1]) {
+		return Span{}
+	}
+	stop := min(len(text), end+24)
+	i := end
+	for i < stop && !chars.IsDigit(text[i]) {
+		if text[i] == '\n' || strings.IndexByte("()[]{}.,;/+*&|<>", text[i]) >= 0 {
+			return Span{}
+		}
+		i++
+	}
+	last := chars.RunEnd(text, i, 9, chars.IsDigit)
+	if last-i < 4 || last-i > 8 || chars.IsWord(text[i-1]) || last < len(text) && (isNameByte(text[last]) && text[last] != '.' || text[last] == ':') {
+		return Span{}
+	}
+	return Span{i, last}
+}
