@@ -77,9 +77,10 @@ type File struct {
 	// States are the states in between, oldest first.
 	States []State
 	// By is the author of the changes between the last state and Final, and Turn the turn in which
-	// By made them.
-	By   Author
-	Turn string
+	// By made them. Unproven reports that they are By's only if a call wrote them.
+	By       Author
+	Turn     string
+	Unproven bool
 	// Hunks are the hunks of git's diff.
 	Hunks []gitdiff.Hunk
 }

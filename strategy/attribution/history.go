@@ -71,7 +71,7 @@ type reached struct {
 
 func newHistory(f File) *history {
 	t := newTexts(f.Base, f.Final)
-	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: true}}
+	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), rest: State{By: f.By, Turn: f.Turn, Early: true, Unproven: f.Unproven}}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))

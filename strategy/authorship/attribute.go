@@ -288,10 +288,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
 		steps[i].Unsure = steps[i].By != s.By
 	}
-	by := a.sharer(f.Path, a.author(ctx, f.Path))
-	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
-		by = attribution.Author(steps[n-1].By)
-	}
+	by, unproven := lastAuthor(steps, a.sharer(f.Path, a.author(ctx, f.Path)))
 	switch {
 	case f.Binary:
 		for _, s := range steps {
@@ -313,10 +310,19 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 			a.estimate(f, steps, a.decidedSharer(f.Path, newest(steps, by)))
 			return
 		}
-		file.By, file.Turn = by, a.turnOf(by)
+		file.By, file.Turn, file.Unproven = by, a.turnOf(by), unproven
 		lines := a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file))
 		a.found = append(a.found, authoredLines{names: a.namesOf(f.Path), diff: f, lines: lines, texts: splitLines(file.Final)})
 	}
+}
+
+// lastAuthor returns the author of what no known state has: by, or if that is a person, the author of
+// the last step if its content isn't known. Such lines are the author's only if a call wrote them.
+func lastAuthor(steps []provenance.AuthoredStep, by attribution.Author) (author attribution.Author, unproven bool) {
+	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
+		return attribution.Author(steps[n-1].By), steps[n-1].Unproven
+	}
+	return by, false
 }
 
 // isOurs reports whether a file is one that enabling writes, and is no session's share.

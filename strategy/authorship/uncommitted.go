@@ -160,7 +160,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early, Unproven: s.Unproven})
 	}
 	if newest != a.r.Repo.Format.HashBlob(f.Content) { // changed since the last step
-		file.By = a.author(ctx, f.Path)
+		file.By, file.Unproven = lastAuthor(steps, a.author(ctx, f.Path))
 		file.Turn = a.turnOf(file.By)
 	}
 	file.Earlier = a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, file)

@@ -18,7 +18,7 @@ func (w *Work) Explained(commands, names []string, before, now string) (string, 
 	if slices.ContainsFunc(w.turn.Calls, func(c transcript.Call) bool { return transcript.IsTask(c.Tool) && !w.hasTask(c.ID) }) {
 		return "", false
 	}
-	own := map[string]bool{}
+	own, parts := map[string]bool{}, map[string]bool{}
 	for _, command := range commands {
 		able := unreached
 		for _, name := range names {
@@ -32,8 +32,13 @@ func (w *Work) Explained(commands, names []string, before, now string) (string, 
 		}
 		// printf and echo replace escapes.
 		unescaped := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(command)
+		edits := slices.ContainsFunc(w.parsed[command].simple, func(words []string) bool { return len(words) > 0 && words[0] == "sed" })
 		for word := range textWords(command + "\n" + unescaped) {
 			own[word] = true
+			const least = 4 // shorter parts occur by chance
+			if edits && len(word) >= least {
+				parts[word] = true
+			}
 		}
 	}
 	if len(own) == 0 {
@@ -46,7 +51,7 @@ func (w *Work) Explained(commands, names []string, before, now string) (string, 
 	was, is := lineSet(before), lineSet(now)
 	var text strings.Builder
 	for line := range strings.Lines(now) {
-		if was[strings.TrimSpace(line)] || isExplained(line, own, kept) || isEdited(line, was, is) {
+		if was[strings.TrimSpace(line)] || isExplained(line, own, kept, parts) || isEdited(line, was, is) {
 			text.WriteString(line)
 		}
 	}
@@ -88,7 +93,7 @@ func (w *Work) isLiteral(command string, names []string) bool {
 			}
 			continue
 		case "mv", "cp": // of a file that the command makes
-			if len(args) != 2 || !strings.Contains(command, ">"+args[0]) && !strings.Contains(command, "> "+args[0]) {
+			if len(args) != 2 || !makes(command, args[0]) {
 				return false
 			}
 			continue
@@ -96,6 +101,11 @@ func (w *Work) isLiteral(command string, names []string) bool {
 		return false
 	}
 	return true
+}
+
+// makes reports whether a command writes its output to a file.
+func makes(command, name string) bool {
+	return strings.Contains(command, ">"+name) || strings.Contains(command, "> "+name)
 }
 
 // isNamed reports whether an argument names a file that has one of the names.
@@ -122,13 +132,17 @@ func (w *Work) renames(words []string) (from, to string) {
 // names returns the names that commands of the turn gave a file, the last one, which is path, at the
 // end.
 func (w *Work) names(path string) []string {
+	return w.namesIn(w.read().Commands(nil, nil, w.has), path)
+}
+
+func (w *Work) namesIn(commands []string, path string) []string {
 	names := []string{path}
-	for _, command := range slices.Backward(w.read().Commands(nil, nil, w.has)) {
+	for _, command := range slices.Backward(commands) {
 		for _, words := range slices.Backward(w.parse(command).simple) {
 			if len(words) == 0 {
 				continue
 			}
-			if from, to := w.renames(words); to != "" && to == names[0] && !slices.Contains(names, from) {
+			if from, to := w.renames(words); to != "" && to == names[0] && !slices.Contains(names, from) && !makes(command, from) {
 				names = slices.Insert(names, 0, from)
 			}
 		}
@@ -146,14 +160,13 @@ func (w *Work) isOther(arg string, names []string) bool {
 	return err == nil && !w.isNamed(arg, names)
 }
 
-// isExplained reports whether each word of a line is one of the file, or one of the commands, which
-// may be a part of it.
-func isExplained(line string, own, kept map[string]bool) bool {
+// isExplained reports whether each word of a line is one of the file or of the commands, or has one of
+// the parts.
+func isExplained(line string, own, kept, parts map[string]bool) bool {
 	for word := range textWords(line) {
 		found := own[word] || kept[word]
-		for part := range own {
-			const least = 4 // shorter parts occur by chance
-			if found = found || len(part) >= least && strings.Contains(word, part); found {
+		for part := range parts {
+			if found = found || strings.Contains(word, part); found {
 				break
 			}
 		}
