@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,19 @@ func (r *CheckpointRows) PutAuthor(ctx context.Context, a Recorded) error {
     at = excluded.at, name = excluded.name, email = excluded.email WHERE excluded.at < authors.at`,
 		a.Checkpoint, a.Session, millis(a.At), utf8Of(a.Name), utf8Of(a.Email))
 	return err
+}
+
+// AuthorsOf returns the first authors of checkpoints. A checkpoint is left out if its author isn't known.
+func (r *Reader) AuthorsOf(ctx context.Context, checkpoints []string) ([]Recorded, error) {
+	const query = `SELECT checkpoint, session, min(at), name, email FROM authors
+WHERE checkpoint IN (SELECT value FROM json_each(?)) GROUP BY checkpoint`
+	list, err := collect(ctx, r.conn, query, []any{jsonArray(checkpoints)}, func(row scanner, a *Recorded) error {
+		var at int64
+		err := row.Scan(&a.Checkpoint, &a.Session, &at, &a.Name, &a.Email)
+		a.At = fromMillis(at)
+		return err
+	})
+	return slices.DeleteFunc(list, func(a Recorded) bool { return a.Name+a.Email == "" }), err
 }
 
 // DropAuthors removes the authors of all checkpoints.

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // tasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
@@ -53,21 +54,6 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 	return all, nil
 }
 
-// ofSession returns the checkpoints of a session: from the index if it is up to date, else from the
-// messages on the metadata branches.
-func (lo *Logs) ofSession(ctx context.Context, id string) ([]checkpoint.ID, error) {
-	r, err := lo.filler.Current(ctx)
-	if err != nil {
-		return checkpoint.OfSession(ctx, lo.Repo, id)
-	}
-	names, err := r.CheckpointsOf(ctx, transcript.SessionID(id))
-	ids := make([]checkpoint.ID, len(names))
-	for i, name := range names {
-		ids[i] = checkpoint.ID(name)
-	}
-	return ids, errors.Join(err, r.Close())
-}
-
 // candidates returns the other checkpoints that may have a session of c: those that are known to have
 // one, or all checkpoints if c is not among these, as in a branch that was squashed.
 func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
@@ -76,7 +62,7 @@ func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Ch
 		if s.Meta.SessionID == "" {
 			continue
 		}
-		of, err := lo.ofSession(ctx, s.Meta.SessionID)
+		of, err := explain.Reader{Repo: lo.Repo, Index: lo.filler.Current}.CheckpointsOf(ctx, s.Meta.SessionID)
 		if err != nil {
 			return nil, err
 		}

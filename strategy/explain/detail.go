@@ -29,7 +29,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	var searched error
 	var authors map[checkpoint.ID]git.Signature
 	wait.Go(func() { d.Commits, searched = commitFinder{r.Repo}.commitsOf(ctx, id, d.Created, o.Search) })
-	wait.Go(func() { authors, _ = checkpoint.Authors(ctx, r.Repo, id) }) // the rest is shown without it, too
+	wait.Go(func() { authors, _ = r.authors(ctx, id) }) // the rest is shown without it, too
 	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
 	d.Unsearched, d.Author = searched, authors[id]

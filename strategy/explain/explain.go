@@ -18,11 +18,17 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Reader reads the record of a repository, as seen from one of its worktrees.
-type Reader struct{ Repo *git.Repo }
+type Reader struct {
+	Repo *git.Repo
+	// Index opens the index if it is up to date, and returns an error if it isn't. Without it, what is
+	// recorded of sessions and authors is searched for on the branches of checkpoints.
+	Index func(ctx context.Context) (*index.Reader, error)
+}
 
 // NotFoundError means that no object has the name.
 type NotFoundError struct{ Kind, Name string }
@@ -143,7 +149,7 @@ type Options struct {
 // Lookup returns the id that Checkpoint would show, and whether it is that of a shadow commit,
 // without reading more of it. Its errors are those of Checkpoint.
 func (r Reader) Lookup(ctx context.Context, prefix string) (id string, temporary bool, err error) {
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return "", false, err
 	}
@@ -165,7 +171,7 @@ func (r Reader) Lookup(ctx context.Context, prefix string) (id string, temporary
 // such checkpoint. The error is a *NotFoundError or an *AmbiguousError if the prefix matches none
 // or several.
 func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detail, error) {
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -208,7 +214,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	if len(ids) == 0 && len(commit.Parents) < 2 {
 		return of, nil
 	}
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return OfCommit{}, err
 	}
@@ -260,7 +266,7 @@ func (r Reader) addPoints(ctx context.Context, of *OfCommit, commits []git.Commi
 	for i, p := range of.Points {
 		ids[i] = checkpoint.ID(p.ID)
 	}
-	authors, _ := checkpoint.Authors(ctx, r.Repo, ids...) // the points are shown without them, too
+	authors, _ := r.authors(ctx, ids...) // the points are shown without them, too
 	for i, id := range ids {
 		of.Points[i].Author = authors[id]
 	}

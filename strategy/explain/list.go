@@ -133,7 +133,7 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 			return List{}, err
 		}
 	}
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return List{}, err
 	}
@@ -155,7 +155,7 @@ func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error
 // committed reads the checkpoints that the commits name and the filter matches, one by one.
 func (r Reader) committed(ctx context.Context, l *List, commits []git.Commit, filter Filter) iter.Seq2[Point, error] {
 	return func(yield func(Point, error) bool) {
-		book, err := openRecord(ctx, r.Repo)
+		book, err := r.openRecord(ctx)
 		if err != nil {
 			yield(Point{}, err)
 			return

@@ -22,7 +22,7 @@ type Missing struct {
 
 // MissingOfCheckpoint returns what this clone lacks of the checkpoints whose ids begin with prefix.
 func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) (Missing, error) {
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return Missing{}, err
 	}
@@ -35,7 +35,7 @@ func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) (Missing
 
 // MissingOfCommit returns what this clone lacks of the checkpoints that the commit names.
 func (r Reader) MissingOfCommit(ctx context.Context, rev string) (Missing, error) {
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return Missing{}, err
 	}
@@ -48,7 +48,7 @@ func (r Reader) MissingOfCommit(ctx context.Context, rev string) (Missing, error
 
 // MissingOfList returns what this clone lacks for a list of the branch's checkpoints.
 func (r Reader) MissingOfList(ctx context.Context) (Missing, error) {
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil {
 		return Missing{}, err
 	}
@@ -126,7 +126,7 @@ func (r Reader) incomplete(ctx context.Context) (bool, error) {
 	if err != nil || !partial {
 		return false, err
 	}
-	book, err := openRecord(ctx, r.Repo)
+	book, err := r.openRecord(ctx)
 	if err != nil || len(book.trees) == 0 {
 		return false, err
 	}
@@ -150,7 +150,7 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 	for _, id := range ids {
 		known := false
 		for _, tree := range r.trees {
-			dir, stored, err := gittree.Lookup(ctx, r.repo, tree, id.Dir())
+			dir, stored, err := gittree.Lookup(ctx, r.Repo, tree, id.Dir())
 			if err != nil {
 				return found, err
 			}
@@ -169,7 +169,7 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 	if len(wanted) == 0 {
 		return found, nil
 	}
-	out, err := r.repo.Run(ctx, args...)
+	out, err := r.Repo.Run(ctx, args...)
 	if err != nil {
 		return found, fmt.Errorf("find what is missing: %w", err)
 	}
@@ -184,7 +184,7 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 
 // addListed adds the files below a checkpoint's directory that a list reads.
 func (r record) addListed(ctx context.Context, wanted map[git.OID]bool, dir git.OID) error {
-	entries, err := r.repo.Tree(ctx, dir)
+	entries, err := r.Repo.Tree(ctx, dir)
 	if err != nil {
 		return err
 	}

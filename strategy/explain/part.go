@@ -19,14 +19,14 @@ type slot struct {
 	dir        git.OID
 }
 
-// slotsOf returns the slots of a session that a checkpoint has. The messages on the metadata branch
-// name the checkpoints of a session. Only if none of them names this one, as in a branch that was
-// squashed, all metadata is read, once.
+// slotsOf returns the slots of a session that a checkpoint has. Only if this checkpoint isn't among
+// those that are known to have a part of the session, as in a branch that was squashed, all metadata
+// is read, once.
 func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) ([]slot, error) {
 	if *r.slots != nil {
 		return (*r.slots)[session], nil
 	}
-	ids, err := checkpoint.OfSession(ctx, r.repo, session)
+	ids, err := r.CheckpointsOf(ctx, session)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 		return slots[session], nil
 	}
 	for _, tree := range r.trees {
-		ids, err := checkpoint.Find(ctx, r.repo, tree, "")
+		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			add(checkpoint.ReadAvailable(ctx, r.repo, tree, id))
+			add(checkpoint.ReadAvailable(ctx, r.Repo, tree, id))
 		}
 	}
 	*r.slots = slots
@@ -78,12 +78,12 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 			return 0, unlessMissing(err)
 		}
 	}
-	now, err := segments.Unhashed(ctx, r.repo, s.Dir)
+	now, err := segments.Unhashed(ctx, r.Repo, s.Dir)
 	if err != nil {
 		return 0, unlessMissing(err)
 	}
 	start := 0
-	err = now.Lines(ctx, r.repo, segments.Span{}, func(line []byte, n int) error {
+	err = now.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, n int) error {
 		if start == 0 && bytes.Contains(line, last) {
 			start = n + 1
 		}
@@ -108,11 +108,11 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 	if previous.dir == "" {
 		return nil, nil
 	}
-	before, err := segments.Unhashed(ctx, r.repo, previous.dir)
+	before, err := segments.Unhashed(ctx, r.Repo, previous.dir)
 	if err != nil {
 		return nil, err
 	}
-	err = before.Lines(ctx, r.repo, segments.Span{}, func(line []byte, _ int) error {
+	err = before.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, _ int) error {
 		if _, rest, found := bytes.Cut(line, []byte(uuidKey)); found {
 			if end := bytes.IndexByte(rest, '"'); end > 0 {
 				last = slices.Concat([]byte(uuidKey), rest[:end+1])

@@ -7,27 +7,73 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // record holds all checkpoints that are stored in this repository: those of the local branch, and
 // fetched ones of others.
 type record struct {
-	repo  *git.Repo
+	Reader
+
 	trees []git.OID
 	// slots are the slots of all checkpoints by session; the map is nil until needed.
 	slots *map[string][]slot
 }
 
-func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
-	trees, err := checkpoint.Trees(ctx, repo)
-	return record{repo: repo, trees: trees, slots: new(map[string][]slot)}, err
+func (r Reader) openRecord(ctx context.Context) (record, error) {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	return record{Reader: r, trees: trees, slots: new(map[string][]slot)}, err
+}
+
+// CheckpointsOf returns the ids of checkpoints that have a part of a session.
+func (r Reader) CheckpointsOf(ctx context.Context, session string) ([]checkpoint.ID, error) {
+	if x, ok := r.index(ctx); ok {
+		names, err := x.CheckpointsOf(ctx, transcript.SessionID(session))
+		ids := make([]checkpoint.ID, len(names))
+		for i, name := range names {
+			ids[i] = checkpoint.ID(name)
+		}
+		if err = errors.Join(err, x.Close()); err == nil {
+			return ids, nil
+		}
+	}
+	return checkpoint.OfSession(ctx, r.Repo, session)
+}
+
+// authors returns the authors of checkpoints, as checkpoint.Authors does.
+func (r Reader) authors(ctx context.Context, ids ...checkpoint.ID) (map[checkpoint.ID]git.Signature, error) {
+	if x, ok := r.index(ctx); ok {
+		names := make([]string, len(ids))
+		for i, id := range ids {
+			names[i] = string(id)
+		}
+		list, err := x.AuthorsOf(ctx, names)
+		if err = errors.Join(err, x.Close()); err == nil {
+			authors := make(map[checkpoint.ID]git.Signature, len(list))
+			for _, a := range list {
+				authors[checkpoint.ID(a.Checkpoint)] = git.Signature{Name: a.Name, Email: a.Email, When: a.At}
+			}
+			return authors, nil
+		}
+	}
+	return checkpoint.Authors(ctx, r.Repo, ids...)
+}
+
+// index opens the index, false if it can't be used.
+func (r Reader) index(ctx context.Context) (*index.Reader, bool) {
+	if r.Index == nil {
+		return nil, false
+	}
+	x, err := r.Index(ctx)
+	return x, err == nil
 }
 
 // read reads the parts of a checkpoint that are in this clone. The error is checkpoint.ErrNotFound
 // if there are none.
 func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
 	for _, tree := range r.trees {
-		c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
+		c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
@@ -42,7 +88,7 @@ func (r record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error
 	}
 	var ids []checkpoint.ID
 	for _, tree := range r.trees {
-		found, err := checkpoint.Find(ctx, r.repo, tree, prefix)
+		found, err := checkpoint.Find(ctx, r.Repo, tree, prefix)
 		if err != nil {
 			return nil, err
 		}

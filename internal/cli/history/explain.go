@@ -141,7 +141,8 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
+	filler := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo, Index: filler.Current}}
 	if opts.fetch {
 		if err := e.fetchRecord(ctx); err != nil {
 			return err
