@@ -168,5 +168,8 @@ func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (gi
 	if err != nil {
 		return "", err
 	}
+	if tree == commit.Tree { // the list has more than is read of it
+		return tip, nil
+	}
 	return w.Repo.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{tip}, Author: by, Committer: by, Message: forgetMessage})
 }

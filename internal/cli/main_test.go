@@ -214,7 +214,7 @@ func TestUsage(t *testing.T) {
 		{"rewind --too v1", 2, "hint: did you mean --to?"},
 		{"rewind --all --code", 2, "Error: Invalid usage: --all and --code can't be combined"},
 		{"explain -z", 2, "Error: Invalid usage: unknown shorthand flag: 'z' in -z"},
-		{"forget", 2, "Error: Invalid usage: one of --text, --text-file, --session, --checkpoint, --file, --before, --push is needed"},
+		{"forget", 2, "Error: Invalid usage: one of --text, --text-file, --session, --checkpoint, --file, --before, --listed, --push is needed"},
 		{"resume", 2, "hint: type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions"},
 		{"enable --agent claude", 2, "hint: did you mean --agent claude-code?"},
 		{"config log_level=debug", 2, "hint: type entire config set log_level debug"},

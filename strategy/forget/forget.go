@@ -24,7 +24,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// What selects the content to forget: exactly one of Text, Session, Checkpoint, Before and File.
+// What selects the content to forget: exactly one of Text, Session, Checkpoint, Before, File and
+// Listed.
 type What struct {
 	Text       string
 	Session    string
@@ -32,6 +33,8 @@ type What struct {
 	Before     time.Time
 	// File is the path of a file from the root of a worktree, with slashes.
 	File string
+	// Listed selects the texts that other clones have forgotten, as the branch lists them.
+	Listed bool
 
 	// AgentTranscript requests changing the agent's own transcripts, too, ActiveToo also those of
 	// active sessions.
@@ -129,6 +132,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 		f.list.Checkpoints, err = f.older(ctx)
 	case what.File != "":
 		err = f.versions.find(ctx)
+	case what.Listed:
 	default:
 		return nil, errors.New("name the content to forget")
 	}
@@ -148,6 +152,10 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 		f.tombs.AddFile(f.what.File)
 		if err = f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
 			f.find, err = f.versions.quotes(ctx)
+		}
+	case f.what.Listed:
+		if f.text = f.tombs.Forgetter(); f.text != nil {
+			f.find = f.text
 		}
 	}
 	f.tombs.Forgotten, f.tombs.Verified = f.tombs.With(f.list), ""

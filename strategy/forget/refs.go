@@ -67,7 +67,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if err := r.objects.search(ctx, &p); err != nil {
 		return p, err
 	}
-	if r.text != nil {
+	if r.what.Text != "" {
 		if shared, err := r.isShared(ctx, p); err != nil {
 			return p, err
 		} else if shared {

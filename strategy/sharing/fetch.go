@@ -79,6 +79,7 @@ func (t taken) report(remote string, say func(line string)) {
 		say("entire: the checkpoints of " + remote + " have forgotten content again: it was left out here")
 	case t.learned:
 		say("entire: " + remote + " lists forgotten content: it was removed from the checkpoints here")
+		say("hint: `entire forget --listed` removes it from sessions, snapshots and shadow branches, too")
 	}
 }
 

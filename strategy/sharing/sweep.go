@@ -8,12 +8,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/index"
 )
 
 // sweep removes what was forgotten from the history of the metadata branch, if that has changed since
 // it was last searched: a merge by another program may have brought an old history. What other clones
 // have forgotten is also removed from the other refs with a history of the branch, and from the
-// reflogs, so that git's gc removes the objects. If sweep fails or is killed, it remains due.
+// reflogs, so that git's gc removes the objects; the index is rebuilt. If sweep fails or is killed, it remains due.
 func (pu *Pusher) sweep(ctx context.Context) error {
 	t, err := tombstone.Load(pu.Repo.CommonDir)
 	if err != nil || t.IsEmpty() {
@@ -78,6 +79,9 @@ func (pu *Pusher) sweepLocked(ctx context.Context) error {
 		}
 	}
 	if err := gitref.ExpireReflogs(ctx, pu.Repo, names...); err != nil {
+		return err
+	}
+	if err := index.Remove(ctx, index.At(pu.RecordsDir())); err != nil {
 		return err
 	}
 	t.Unswept, t.Verified = false, w.Clean

@@ -28,7 +28,7 @@ import (
 type forgetOptions struct {
 	text, textFile, session, checkpoint, file, before string
 
-	force, json, transcript bool
+	listed, force, json, transcript bool
 	// push is the name of a remote, pushes reports whether --push was given.
 	push   string
 	pushes bool
@@ -64,7 +64,8 @@ The entire/checkpoints/v1 branch gets a new history. --push puts it in the
 place of the one that a remote has; without it the remote keeps what it has, and
 nothing more is sent there. Other clones remove the same from their checkpoints
 with their next push or fetch: the branch lists ids, paths and salted hashes of
-texts, with which readers of the branch can test guesses of a text.
+texts, with which readers of the branch can test guesses of a text. --listed
+forgets the texts of that list in all other places of such a clone.
 
 It does not reach forks and backups, what other clones keep beside their
 checkpoints, what a host keeps of replaced branches, and your own commits and
@@ -102,6 +103,7 @@ EXIT STATUS
 	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
 	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
 	f.StringVar(&opts.file, "file", "", "forget a file: in snapshots, shadow branches, saved contexts and conversations")
+	f.BoolVar(&opts.listed, "listed", false, "forget the texts that other clones have forgotten, as the checkpoints list them")
 	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
 	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
@@ -117,12 +119,12 @@ EXIT STATUS
 
 // forgetFlags returns the flags that select the content to forget.
 func forgetFlags() []string {
-	return []string{"text", "text-file", "session", "checkpoint", "file", "before"}
+	return []string{"text", "text-file", "session", "checkpoint", "file", "before", "listed"}
 }
 
 func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
-	if opts.transcript && opts.text+opts.textFile+opts.session+opts.file == "" {
-		return app.Usagef("--agent-transcript needs --text, --file or --session")
+	if opts.transcript && opts.text+opts.textFile+opts.session+opts.file == "" && !opts.listed {
+		return app.Usagef("--agent-transcript needs --text, --file, --session or --listed")
 	}
 	repo, err := a.Worktree()
 	if err != nil {
@@ -147,6 +149,8 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 		what.Text, err = textToForget(ctx, a, opts)
 	case opts.session != "":
 		what.Session, err = sessionToForget(ctx, rec, opts.session)
+	case opts.listed:
+		what.Listed = true
 	case opts.checkpoint != "":
 		what.Checkpoint, err = checkpointToForget(ctx, repo, opts.checkpoint)
 	case opts.file != "":
