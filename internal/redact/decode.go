@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/hex"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
@@ -38,8 +37,10 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 		return nil
 	}
 	parts, own := baseParts(text)
-	if percent := percentParts(text); len(percent) > 0 {
-		parts = append(apart(parts, percent), percent...)
+	parts = append(parts, listParts(text)...)
+	if single := charParts(text); len(single) > 0 {
+		slices.SortFunc(single, func(x, y encodedPart) int { return cmp.Compare(x.begin, y.begin) })
+		parts = append(apart(parts, single), single...)
 	}
 	if len(parts) == 0 {
 		return own
@@ -62,15 +63,15 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	return kept
 }
 
-// apart returns the parts that are not close to one of percent. The others are decoded in
+// apart returns the parts that are not close to one of single, encoded characters. The others are decoded in
 // the next pass: a token that is base64 by chance may be a secret in its undecoded form
 // once its surroundings are decoded.
-func apart(parts, percent []encodedPart) []encodedPart {
+func apart(parts, single []encodedPart) []encodedPart {
 	kept := parts[:0]
 	for _, p := range parts {
-		i, _ := slices.BinarySearchFunc(percent, p.begin, func(q encodedPart, at int) int { return cmp.Compare(q.begin, at) })
-		before := i > 0 && p.end <= percent[i-1].end+decodeContext
-		behind := i < len(percent) && p.begin >= percent[i].begin-decodeContext
+		i, _ := slices.BinarySearchFunc(single, p.begin, func(q encodedPart, at int) int { return cmp.Compare(q.begin, at) })
+		before := i > 0 && p.end <= single[i-1].end+decodeContext
+		behind := i < len(single) && p.begin >= single[i].begin-decodeContext
 		if !before && !behind {
 			kept = append(kept, p)
 		}
@@ -129,6 +130,9 @@ func (d *decodedText) source(begin, end int) (s span, decoded bool) {
 	if !exact {
 		i--
 	}
+	for i+1 < len(d.pieces) && d.pieces[i+1].at <= begin {
+		i++ // the piece before is empty
+	}
 	first := true
 	for ; i < len(d.pieces) && d.pieces[i].at < end; i++ {
 		p := d.pieces[i]
@@ -162,28 +166,21 @@ func (d *decodedText) decodedNear(begin, end int) bool {
 	return false
 }
 
-// percentParts lists the percent-encoded bytes of text.
-func percentParts(text []byte) (parts []encodedPart) {
-	for i := 0; ; {
-		n := bytes.IndexByte(text[i:], '%')
-		if n < 0 || i+n+2 >= len(text) {
-			return parts
+// percentParts appends the percent-encoded bytes of text.
+func percentParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, '%', func(i int) {
+		if n, ok := number(text, i+1, i+3, 16); ok {
+			parts = printablePart(parts, i, i+3, n)
 		}
-		i += n + 1
-		if !chars.IsHex(text[i]) || !chars.IsHex(text[i+1]) {
-			continue
-		}
-		plain := make([]byte, 1)
-		if _, err := hex.Decode(plain, text[i:i+2]); err == nil && chars.IsPrintable(plain) {
-			parts = append(parts, encodedPart{span{i - 1, i + 2}, plain})
-		}
-	}
+	})
+	return parts
 }
 
 // baseParts lists the parts of text that are base64 or hex of printable text, and the
 // findings of our own rules at runs of their digits. It skips runs shorter than minBase64
 // without reading them in full.
 func baseParts(text []byte) (parts []encodedPart, found []Finding) {
+	joined := 0 // the end of the last lines that were joined
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1
 		for last >= i && base64Digits[text[last]] != notDigit {
@@ -196,6 +193,16 @@ func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 		end := i + minBase64
 		for end < len(text) && base64Digits[text[end]] != notDigit {
 			end++
+		}
+		if i >= joined {
+			var digits []byte
+			if digits, joined = wrappedRun(text, i, end); digits != nil {
+				if plain := decodeRun(digits); plain != nil {
+					parts = append(parts, encodedPart{span{i, joined}, plain})
+					i = joined
+					continue
+				}
+			}
 		}
 		if plain := decodeRun(text[i:end]); plain != nil {
 			stop := end
@@ -240,24 +247,25 @@ func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 	return found
 }
 
-// decodeRun decodes a run of hex or base64 digits. It returns nil unless the result is
-// printable text.
+// decodeRun decodes a run of hex, base64 or base32 digits. It returns nil unless the result is
+// readable text.
 func decodeRun(run []byte) []byte {
 	if len(run) >= minHex && len(run)%2 == 0 && chars.IsHex(run[0]) && chars.IsHex(run[1]) && chars.IsHex(run[2]) {
-		plain := make([]byte, 2)
-		if _, err := hex.Decode(plain, run[:4]); err == nil && chars.IsPrintable(plain) {
-			plain = make([]byte, len(run)/2)
-			if _, err := hex.Decode(plain, run); err == nil && chars.IsPrintable(plain) {
-				return plain
-			}
+		if plain := decodeHex(run); plain != nil {
+			return plain
 		}
 	}
+	if plain := decodeBase32(run); plain != nil {
+		return plain
+	}
 	// Check the first bytes before allocating.
-	for k := 0; k < minBase64; k += 4 {
+	var head [minBase64 / 4 * 3]byte
+	for k, at := 0, 0; k < minBase64; k, at = k+4, at+3 {
 		a, b, c, d := base64Digits[run[k]], base64Digits[run[k+1]], base64Digits[run[k+2]], base64Digits[run[k+3]]
-		if !chars.IsPrintableByte(a<<2|b>>4) || !chars.IsPrintableByte(b<<4|c>>2) || !chars.IsPrintableByte(c<<6|d) {
-			return nil
-		}
+		head[at], head[at+1], head[at+2] = a<<2|b>>4, b<<4|c>>2, c<<6|d
+	}
+	if !mayBeReadable(head[:]) {
+		return nil
 	}
 	digits := bytes.Clone(run)
 	for i, c := range digits {
@@ -269,10 +277,10 @@ func decodeRun(run []byte) []byte {
 		}
 	}
 	plain := make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
-	if _, err := base64.RawStdEncoding.Decode(plain, digits); err != nil || !chars.IsPrintable(plain) {
+	if _, err := base64.RawStdEncoding.Decode(plain, digits); err != nil {
 		return nil
 	}
-	return plain
+	return readable(plain)
 }
 
 // notDigit is the value of a byte that is not a base64 digit.

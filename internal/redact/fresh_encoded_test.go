@@ -108,10 +108,11 @@ func formsOfText() []formOfText {
 		{"xxd", false, func(s string) string { return hexDump(s, false) }},
 		{"hexdump", false, func(s string) string { return hexDump(s, true) }},
 		{"percent", false, func(s string) string { return everyByte(s, "%%%02X") }},
+		{"quoted-printable lines", true, func(s string) string { return wrapped(s, 9, "=\r\n") }},
 		{"quoted-printable", false, func(s string) string {
 			var b strings.Builder
 			w := quotedprintable.NewWriter(&b)
-			_, _ = w.Write([]byte("A line that is long enough to be wrapped within the secret " + s))
+			_, _ = w.Write([]byte(s))
 			_ = w.Close()
 			return b.String()
 		}},

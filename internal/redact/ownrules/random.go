@@ -89,7 +89,7 @@ func IsRandomForm(v []byte, least int) bool {
 	}
 	if len(v) < sureLength {
 		// Short names of few letters and numbers come close to a random token.
-		if c.digits < 2 {
+		if c.digits < 2 || longestWord(v) > 3 {
 			return false
 		}
 		mean = 2 * randomMean
@@ -111,6 +111,18 @@ func isSequence(v []byte) bool {
 		}
 	}
 	return false
+}
+
+// longestWord returns the length of the longest run of lower-case letters in v.
+func longestWord(v []byte) int {
+	most, n := 0, 0
+	for _, b := range v {
+		if n++; !chars.IsLower(b) {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // Limits of a token that is a secret because of its form.

@@ -1,0 +1,496 @@
+package redact
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/base32"
+	"encoding/hex"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
+
+// charParts lists the parts of text that encode one character each, and those that a reader doesn't
+// see or that only join strings. The latter have an empty content.
+func charParts(text []byte) []encodedPart {
+	parts := percentParts(text, nil)
+	parts = escapeParts(text, parts)
+	parts = entityParts(text, parts)
+	parts = quotedPrintableParts(text, parts)
+	parts = joinParts(text, parts)
+	if !chars.IsASCII(text) {
+		parts = wideParts(text, parts)
+	}
+	return unseenParts(text, parts)
+}
+
+// each calls do for the index of every b in text.
+func each(text []byte, b byte, do func(i int)) {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(text[i:], b)
+		if n < 0 {
+			return
+		}
+		i += n
+		do(i)
+	}
+}
+
+// printablePart appends the part [begin, end) for a printable ASCII character.
+func printablePart(parts []encodedPart, begin, end int, c uint64) []encodedPart {
+	if c < utf8.RuneSelf && chars.IsPrintableByte(byte(c)) {
+		return append(parts, encodedPart{span{begin, end}, []byte{byte(c)}})
+	}
+	return parts
+}
+
+// number parses the digits at text[begin:end] in a base.
+func number(text []byte, begin, end, base int) (uint64, bool) {
+	if end > len(text) {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[begin:end]), base, 32)
+	return n, err == nil
+}
+
+// escapeParts appends the characters that are escaped as \x41, \u0041, \u{41}, \101, and escaped
+// line breaks.
+func escapeParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, '\\', func(i int) {
+		if i+2 > len(text)-1 {
+			return
+		}
+		switch c := text[i+1]; {
+		case c == 'x':
+			if n, ok := number(text, i+2, i+4, 16); ok {
+				parts = printablePart(parts, i, i+4, n)
+			}
+		case c == 'u' && text[i+2] == '{':
+			end := chars.RunEnd(text, i+3, 7, chars.IsHex)
+			if n, ok := number(text, i+3, end, 16); ok && end < len(text) && text[end] == '}' {
+				parts = printablePart(parts, i, end+1, n)
+			}
+		case c == 'u':
+			if n, ok := number(text, i+2, i+6, 16); ok {
+				parts = printablePart(parts, i, i+6, n)
+			}
+		case c == '0' || c == '1':
+			if n, ok := number(text, i+1, i+4, 8); ok {
+				parts = printablePart(parts, i, i+4, n)
+			}
+		case c == '\n' && i > 0 && isTokenChar(text[i-1]) && isTokenChar(text[i+2]):
+			parts = append(parts, encodedPart{span: span{i, i + 2}})
+		}
+	})
+	return parts
+}
+
+// entityParts appends the character references of HTML.
+func entityParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, '&', func(i int) {
+		near := text[i+1 : min(len(text), i+10)]
+		end := bytes.IndexByte(near, ';')
+		if end < 2 {
+			return
+		}
+		name := near[:end]
+		if name[0] == '#' {
+			base, digits := 10, name[1:]
+			if digits[0] == 'x' || digits[0] == 'X' {
+				base, digits = 16, digits[1:]
+			}
+			if n, ok := number(digits, 0, len(digits), base); ok {
+				parts = printablePart(parts, i, i+end+2, n)
+			}
+			return
+		}
+		switch string(name) {
+		case "amp":
+			parts = printablePart(parts, i, i+end+2, '&')
+		case "quot":
+			parts = printablePart(parts, i, i+end+2, '"')
+		case "apos":
+			parts = printablePart(parts, i, i+end+2, '\'')
+		case "lt":
+			parts = printablePart(parts, i, i+end+2, '<')
+		case "gt":
+			parts = printablePart(parts, i, i+end+2, '>')
+		}
+	})
+	return parts
+}
+
+// quotedPrintableParts appends the characters =41 and the soft line breaks of quoted-printable.
+func quotedPrintableParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, '=', func(i int) {
+		if i+2 >= len(text) {
+			return
+		}
+		switch c, d := text[i+1], text[i+2]; {
+		case c == '\n' && i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i):
+			parts = append(parts, encodedPart{span: span{i, i + 2}})
+		case c == '\r' && d == '\n' && i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i):
+			parts = append(parts, encodedPart{span: span{i, i + 3}})
+		case c >= '2' && c <= '7' && chars.IsHex(d) && !chars.IsLower(d):
+			// A value after = may begin like this, so an = must be encoded as well, or
+			// the next character.
+			if i+3 < len(text) && text[i+3] == '=' || c == '3' && d == 'D' || i > 2 && text[i-3] == '=' {
+				if n, ok := number(text, i+1, i+3, 16); ok {
+					parts = printablePart(parts, i, i+3, n)
+				}
+			}
+		}
+	})
+	return parts
+}
+
+// isPadding reports whether the = at i pads base64.
+func isPadding(text []byte, i int) bool {
+	begin := i
+	for begin > 0 && (chars.IsBase64(text[begin-1]) || text[begin-1] == '=') {
+		begin--
+	}
+	return i-begin >= minBase64-1 && (i-begin+1)%4 == 0
+}
+
+// isTokenChar reports whether b can be part of a token.
+func isTokenChar(b byte) bool { return b > ' ' && b < 0x7f && !chars.IsQuote(b) && b != '\\' }
+
+// joinParts appends the signs between strings that a program joins: "abc" + "def", "abc" "def", and
+// between characters: "a", "b".
+func joinParts(text []byte, parts []encodedPart) []encodedPart {
+	for _, quote := range []byte{'"', '\''} {
+		each(text, quote, func(i int) {
+			if i == 0 || i+3 >= len(text) || !isTokenChar(text[i-1]) {
+				return
+			}
+			next, comma, plus := i+1, false, 0
+			for ; next < len(text) && next < i+40; next++ {
+				switch text[next] {
+				case ' ', '\t', '\n', '\r':
+					continue
+				case '+', '.', '&':
+					plus++
+					continue
+				case ',':
+					comma = true
+					continue
+				}
+				break
+			}
+			if next+1 >= len(text) || text[next] != quote || next == i+1 || plus > 1 || !isTokenChar(text[next+1]) {
+				return
+			}
+			if comma && (plus > 0 || i < 2 || text[i-2] != quote || next+2 >= len(text) || text[next+2] != quote) {
+				return
+			}
+			parts = append(parts, encodedPart{span: span{i, next + 1}})
+		})
+	}
+	return parts
+}
+
+// wideParts appends fullwidth characters, and characters without a width.
+func wideParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, 0xef, func(i int) {
+		if i+3 > len(text) {
+			return
+		}
+		switch c, _ := utf8.DecodeRune(text[i:]); {
+		case '！' <= c && c <= '～':
+			parts = printablePart(parts, i, i+3, uint64(c-'！'+'!'))
+		case c == '\ufeff':
+			parts = append(parts, encodedPart{span: span{i, i + 3}})
+		}
+	})
+	each(text, 0xe2, func(i int) {
+		if i+3 > len(text) || text[i+1] != 0x80 && text[i+1] != 0x81 {
+			return
+		}
+		if c, _ := utf8.DecodeRune(text[i:]); '\u200b' <= c && c <= '\u200f' || '\u202a' <= c && c <= '\u202e' || '\u2060' <= c && c <= '\u206f' {
+			parts = append(parts, encodedPart{span: span{i, i + 3}})
+		}
+	})
+	each(text, 0xc2, func(i int) {
+		if i+1 < len(text) && text[i+1] == 0xad {
+			parts = append(parts, encodedPart{span: span{i, i + 2}})
+		}
+	})
+	return parts
+}
+
+// unseenParts appends the sequences that colour a terminal, and the zeros between the characters of
+// UTF-16.
+func unseenParts(text []byte, parts []encodedPart) []encodedPart {
+	each(text, 0x1b, func(i int) {
+		if i+2 < len(text) && text[i+1] == '[' {
+			end := chars.RunEnd(text, i+2, 24, func(b byte) bool { return b >= ' ' && b < '@' })
+			if end < len(text) && text[end] < 0x7f {
+				parts = append(parts, encodedPart{span: span{i, end + 1}})
+			}
+		}
+	})
+	each(text, 0, func(i int) {
+		if i+1 < len(text) && text[i+1] != 0 && (i == 0 || text[i-1] != 0) {
+			parts = append(parts, encodedPart{span: span{i, i + 1}})
+		}
+	})
+	return parts
+}
+
+const (
+	// minBytes is the minimum number of bytes in a list or dump that is decoded.
+	minBytes = 12
+	// maxListed limits the length of such a list.
+	maxListed = 1 << 16
+)
+
+// listParts lists the parts of text that are bytes printed as numbers: lists like 112, 97, 115,
+// pairs of hex digits like 70 61 73, 70:61:73 and 0x70, 0x61, and the rows of hex dumps.
+func listParts(text []byte) []encodedPart {
+	if parts := dumpParts(text); len(parts) > 0 {
+		return parts
+	}
+	var parts []encodedPart
+	// Lists are longer than a step, so it suffices to look at a few positions.
+	const step = 2 * minBytes
+	for i := step / 2; i+4 < len(text); i += step {
+		if !isListed(text[i]) || !isListed(text[i+1]) || !isListed(text[i+2]) || !isListed(text[i+3]) {
+			continue
+		}
+		begin, end := i, i
+		for begin > 0 && i-begin < maxListed && isListed(text[begin-1]) {
+			begin--
+		}
+		for end < len(text) && end-i < maxListed && isListed(text[end]) {
+			end++
+		}
+		i = max(i, end-step/2)
+		if plain, s := listed(text, begin, end); plain != nil {
+			parts = append(parts, encodedPart{s, plain})
+		}
+	}
+	return parts
+}
+
+// isListed reports whether b can be part of a list of bytes.
+func isListed(b byte) bool {
+	return chars.IsHex(b) || b == ' ' || b == ',' || b == ':' || b == 'x' || b == '\n' || b == '\t'
+}
+
+// listed decodes a list of bytes, of which all must be printable.
+func listed(text []byte, begin, end int) ([]byte, span) {
+	for begin < end && !chars.IsDigit(text[begin]) && (!chars.IsHex(text[begin]) || begin+1 < end && !chars.IsHex(text[begin+1])) {
+		begin++
+	}
+	var plain []byte
+	last := begin
+	decimal := bytes.IndexByte(text[begin:end], ',') >= 0 && !bytes.Contains(text[begin:end], []byte("0x"))
+	for i := begin; i < end; {
+		stop := i
+		for stop < end && (chars.IsHex(text[stop]) || text[stop] == 'x') {
+			stop++
+		}
+		field, base := text[i:stop], 16
+		switch {
+		case stop == i:
+			i++
+			continue
+		case bytes.HasPrefix(field, []byte("0x")):
+			field = field[2:]
+		case decimal:
+			base = 10
+		}
+		n, err := strconv.ParseUint(string(field), base, 8)
+		if err != nil || base == 16 && len(field) != 2 || !chars.IsPrintableByte(byte(n)) {
+			if len(plain) >= minBytes {
+				break
+			}
+			begin, plain = stop, nil
+			i = stop
+			continue
+		}
+		if plain == nil {
+			begin = i
+		}
+		plain = append(plain, byte(n))
+		i, last = stop, stop
+	}
+	if len(plain) < minBytes {
+		return nil, span{}
+	}
+	return plain, span{begin, last}
+}
+
+// dumpParts lists the rows of hex dumps, as xxd, hexdump and od print them.
+func dumpParts(text []byte) (parts []encodedPart) {
+	if !bytes.Contains(text, []byte("00000")) {
+		return nil
+	}
+	for i := 0; i < len(text); {
+		end := len(text)
+		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+			end = i + n
+		}
+		begin := i
+		i = end + 1
+		if end-begin < 12 || end-begin > 256 {
+			continue
+		}
+		row := bytes.Index(text[begin:end], []byte("0000"))
+		if row < 0 {
+			continue
+		}
+		begin += row
+		offset := chars.RunEnd(text, begin, 9, chars.IsHex)
+		if offset-begin < 6 || offset >= end || text[offset] != ':' && text[offset] != ' ' {
+			continue
+		}
+		if plain := dumpRow(text[offset+1 : end]); plain != nil {
+			parts = append(parts, encodedPart{span{begin, min(end+1, len(text))}, plain})
+		}
+	}
+	return parts
+}
+
+// dumpRow decodes the hex digits of a row, up to two spaces that no digits follow.
+func dumpRow(row []byte) []byte {
+	var plain []byte
+	for i := 0; i < len(row) && len(plain) < 32; {
+		if row[i] == ' ' {
+			if len(plain) > 0 && len(plain)%8 != 0 && i+1 < len(row) && row[i+1] == ' ' {
+				break
+			}
+			i++
+			continue
+		}
+		n, ok := number(row, i, i+2, 16)
+		if !ok || len(plain) == 16 {
+			break
+		}
+		plain = append(plain, byte(n))
+		i += 2
+	}
+	for i, b := range plain {
+		if !chars.IsPrintableByte(b) {
+			plain[i] = ' '
+		}
+	}
+	return plain
+}
+
+// maxExpansion limits the size of decompressed data, as a multiple of the compressed size.
+const maxExpansion = 32
+
+// readable returns decoded data as text: as it is, without the zeros of UTF-16, or decompressed. It
+// returns nil if the data is no text.
+func readable(data []byte) []byte {
+	switch {
+	case len(data) < 8:
+		return nil
+	case chars.IsPrintable(data):
+		return data
+	case data[0] == 0x1f && data[1] == 0x8b:
+		if r, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
+			return decompressed(r, len(data))
+		}
+		return nil
+	case data[0] == 0x78 && (data[1] == 0x9c || data[1] == 0xda || data[1] == 0x01 || data[1] == 0x5e):
+		if r, err := zlib.NewReader(bytes.NewReader(data)); err == nil {
+			return decompressed(r, len(data))
+		}
+		return nil
+	case data[0] == 0 || data[1] == 0:
+		plain := make([]byte, 0, len(data)/2)
+		for i, b := range data {
+			if zero := i%2 == 0 == (data[0] == 0); zero != (b == 0) {
+				return nil
+			} else if !zero {
+				plain = append(plain, b)
+			}
+		}
+		if chars.IsPrintable(plain) {
+			return plain
+		}
+		return nil
+	}
+	return nil
+}
+
+// decompressed reads text from r. It returns nil if there is anything else.
+func decompressed(r io.Reader, size int) []byte {
+	plain, _ := io.ReadAll(io.LimitReader(r, int64(maxExpansion*size+1024))) //nolint:errcheck // what was read counts
+	if len(plain) < minBytes || !utf8.Valid(plain) {
+		return nil
+	}
+	return plain
+}
+
+// mayBeReadable reports whether data that begins with head may be readable.
+func mayBeReadable(head []byte) bool {
+	return chars.IsPrintable(head) || head[0] == 0x1f && head[1] == 0x8b || head[0] == 0x78 && head[1]&0x1d != 0 || head[0] == 0 || head[1] == 0
+}
+
+// decodeBase32 decodes a run of base32 digits. It returns nil unless the result is text.
+func decodeBase32(run []byte) []byte {
+	for _, b := range run[:minBase64] {
+		if !chars.IsUpper(b) && (b < '2' || b > '7') {
+			return nil
+		}
+	}
+	plain := make([]byte, base32.StdEncoding.DecodedLen(len(run))+8)
+	n, err := base32.StdEncoding.WithPadding(base32.NoPadding).Decode(plain, run)
+	if err != nil || !chars.IsPrintable(plain[:n]) {
+		return nil
+	}
+	return plain[:n]
+}
+
+// decodeHex decodes a run of hex digits. It returns nil unless the result is readable.
+func decodeHex(run []byte) []byte {
+	head := make([]byte, 2, len(run)/2)
+	if _, err := hex.Decode(head, run[:4]); err != nil || !mayBeReadable(head) {
+		return nil
+	}
+	plain := head[:len(run)/2]
+	if _, err := hex.Decode(plain, run); err != nil {
+		return nil
+	}
+	return readable(plain)
+}
+
+// wrappedRun returns the end of the lines of base64 digits that begin with the run [begin, end) at
+// the end of its line, and these digits. The lines are equally long, except for the first and the
+// last one. It returns 0 if there is only one line.
+func wrappedRun(text []byte, begin, end int) (digits []byte, stop int) {
+	length, last := 0, end
+	for i := end; ; {
+		line := i
+		for line < len(text) && line < i+12 && (text[line] == '\r' || text[line] == '\n' || text[line] == ' ' || text[line] == '\t' || text[line] == '>' || text[line] == '#') {
+			line++
+		}
+		if line == i || bytes.IndexByte(text[i:line], '\n') < 0 {
+			break
+		}
+		stop := chars.RunEnd(text, line, maxListed, chars.IsBase64)
+		if stop == line || length > 0 && stop-line > length || stop < len(text) && text[stop] != '\n' && text[stop] != '\r' && text[stop] != '=' && text[stop] != '"' {
+			break
+		}
+		if digits == nil {
+			digits = append(digits, text[begin:end]...)
+		}
+		digits = append(digits, text[line:stop]...)
+		i, last = stop, stop
+		if length > 0 && stop-line < length || len(digits) > maxListed {
+			break
+		}
+		length = stop - line
+	}
+	if digits == nil {
+		return nil, 0
+	}
+	return digits, last
+}
