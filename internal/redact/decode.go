@@ -37,7 +37,8 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 		return nil
 	}
 	parts, own := baseParts(text)
-	parts = append(parts, listParts(text)...)
+	listed, keys := listParts(text)
+	parts, own = append(parts, listed...), append(own, keys...)
 	if single := charParts(text); len(single) > 0 {
 		slices.SortFunc(single, func(x, y encodedPart) int { return cmp.Compare(x.begin, y.begin) })
 		parts = append(apart(parts, single), single...)

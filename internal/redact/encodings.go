@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // charParts lists the parts of text that encode one character each, and those that a reader doesn't
@@ -249,12 +250,12 @@ const (
 )
 
 // listParts lists the parts of text that are bytes printed as numbers: lists like 112, 97, 115,
-// pairs of hex digits like 70 61 73, 70:61:73 and 0x70, 0x61, and the rows of hex dumps.
-func listParts(text []byte) []encodedPart {
+// pairs of hex digits like 70 61 73, 70:61:73 and 0x70, 0x61, and the rows of hex dumps. It also
+// lists the private keys that are such lists.
+func listParts(text []byte) (parts []encodedPart, found []Finding) {
 	if parts := dumpParts(text); len(parts) > 0 {
-		return parts
+		return parts, nil
 	}
-	var parts []encodedPart
 	// Lists are longer than a step, so it suffices to look at a few positions.
 	const step = 2 * minBytes
 	for i := step / 2; i+4 < len(text); i += step {
@@ -271,9 +272,11 @@ func listParts(text []byte) []encodedPart {
 		i = max(i, end-step/2)
 		if plain, s := listed(text, begin, end); plain != nil {
 			parts = append(parts, encodedPart{s, plain})
+		} else if ownrules.IsKeyBytes(text, begin, end) {
+			found = append(found, ownFinding(ownrules.RuleHexKey, text, span{begin, end}))
 		}
 	}
-	return parts
+	return parts, found
 }
 
 // isListed reports whether b can be part of a list of bytes.

@@ -35,12 +35,25 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 	}
 	if only == nil {
 		own := r.automaton().ownFindings(text, sc)
+		for _, s := range ownrules.Phrases(text) {
+			own = append(own, ownFinding(ownrules.RulePhrase, text, spanOf(s)))
+		}
 		if known := r.values(); known != nil {
 			own = append(own, known.find(text)...)
 		}
-		return joined(r.listed(&active, text, sc), own)
+		listed := slices.DeleteFunc(r.listed(&active, text, sc), func(f Finding) bool { return isNamed(&f, text) })
+		return joined(listed, own)
 	}
 	return r.listed(&active, text, sc)
+}
+
+// isNamed reports whether a generic finding is a name in code.
+func isNamed(f *Finding, text []byte) bool {
+	if f.Rule != "generic-api-key" {
+		return false
+	}
+	quoted := f.Start > 0 && chars.IsQuote(text[f.Start-1])
+	return ownrules.IsName([]byte(f.Secret), quoted)
 }
 
 // joined merges both lists by position and drops findings within another one.

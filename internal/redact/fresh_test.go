@@ -15,7 +15,7 @@ import (
 
 // mostInClear is the number of kinds, of those in fresh_*_test.go, that TestAttackFreshSecrets
 // may find in clear. It only ever gets smaller.
-const mostInClear = 300
+const mostInClear = 60
 
 // freshSecret is a secret in a text that contains it.
 type freshSecret struct {

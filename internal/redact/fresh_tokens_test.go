@@ -322,7 +322,8 @@ func (m maker) fill(form string, least int) (text string, parts []string) {
 			part = m.of(sets[set], n)
 		}
 		b.WriteString(part)
-		if len(part) >= least {
+		// Ids are beside many tokens.
+		if len(part) >= least && !strings.HasPrefix(name, "digit") && (name != "uuid" || !strings.ContainsAny(form, "./@")) {
 			parts = append(parts, part)
 		}
 		form = after
@@ -349,7 +350,7 @@ func freshTokens() []freshKind {
 			if len(parts) == 0 {
 				parts = []string{text}
 			}
-			if strings.HasPrefix(name, "aws") || strings.HasPrefix(name, "coinbase") {
+			if strings.HasPrefix(name, "aws") || strings.HasPrefix(name, "coinbase") || name == "azure logic app" {
 				parts = parts[len(parts)-1:] // before it are ids
 			}
 			return freshSecret{a.before + text + a.after, parts}

@@ -145,8 +145,11 @@ func namedSecret(text []byte, at, end int) Span {
 	default:
 		return Span{}
 	}
-	near := passwordAfter(text, stop, nearTokens)
 	begin := nameBegin(text, at)
+	if stop < len(text) && text[stop] == ':' && stop-begin == len("PASS") && chars.IsUpper(text[begin]) {
+		return Span{} // the result of a test
+	}
+	near := passwordAfter(text, stop, nearTokens)
 	if near.End == 0 && begin > 1 && chars.IsQuote(text[begin-1]) && text[begin-2] == '=' {
 		near = valueBefore(text, begin)
 	}

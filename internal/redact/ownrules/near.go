@@ -121,13 +121,21 @@ func passwordIn(text []byte, i, end int, likely bool) Span {
 			return Span{i + k + 1, i + host}
 		}
 	}
-	if k := bytes.LastIndexAny(token, ":=%/"); k >= 0 && k+1 < len(token) {
-		if isPassword(token[k+1:], likely) && (token[k] != '/' || IsWordy(token[:k])) && !isHarmless(text, i+k+1, end) {
-			return Span{i + k + 1, end}
+	for stop := end; stop-i > minPassword; {
+		k := bytes.LastIndexAny(text[i:stop], ":=%/")
+		if k < 0 {
+			break
 		}
-		if token[k] != '%' {
-			return Span{}
+		if isPassword(text[i+k+1:stop], likely) && (text[i+k] != '/' || IsWordy(text[i:i+k])) && !isHarmless(text, i+k+1, stop) {
+			return Span{i + k + 1, stop}
 		}
+		if text[i+k] == '/' && k > 0 && stop == end {
+			return Span{} // a path
+		}
+		stop = i + k
+	}
+	if bytes.ContainsAny(token, ":=/") {
+		return Span{}
 	}
 	if i > 0 && (text[i-1] == '$' || text[i-1] == '@') || end < len(text) && text[end] == '(' {
 		return Span{}
@@ -157,10 +165,10 @@ func isPassword(v []byte, likely bool) bool {
 		return false
 	}
 	if len(v) >= 10 && c.signs*4 < len(v) && min(c.upper, c.lower) > 0 && bigramSum(v) < 1-len(v) &&
-		(!looksLikeCode(v) || bigramSum(v) < randomMean*len(v)) {
+		(!looksLikeCode(v) || len(v) >= 24) {
 		return true
 	}
-	strong := bytes.IndexAny(v, "!#$^*?~&%+") >= 0
+	strong := bytes.IndexAny(v, "!#$^*?") >= 0 || c.upper > 0 && bytes.IndexAny(v, "~&%+") >= 0
 	switch {
 	case c.signs*3 > len(v) || bytes.ContainsAny(v, "()"):
 		return false

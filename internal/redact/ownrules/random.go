@@ -81,7 +81,9 @@ func IsRandomForm(v []byte, least int) bool {
 	switch {
 	case c.digits > 0 && min(c.upper, c.lower) > 1 && (c.digits > 1 || c.upper > 3):
 	case c.digits > 1 && len(v) >= least+8:
-		mean = 2 * randomMean // lower case or upper case only
+		if len(v) < 2*sureLength {
+			mean = 2 * randomMean // lower case or upper case only
+		}
 	case c.digits < 2 && min(c.upper, c.lower) > 3 && len(v) >= least+8:
 		mean = 2 * randomMean
 	default:
@@ -165,7 +167,7 @@ func RandomToken(text []byte, begin, end int) Span {
 		begin++ // a flag, the root of a path, a line of a diff
 	}
 	run = text[begin:end]
-	if !IsRandomForm(run, minToken) || isHarmless(text, begin, end) {
+	if !IsRandomForm(run, minToken) || IsPlaceholder(run) || isHarmless(text, begin, end) {
 		return Span{}
 	}
 	for end < len(text) && text[end] == '=' {
@@ -187,7 +189,7 @@ var idPrefixes = []string{ //nolint:gochecknoglobals // read-only
 	"toolu_", "srvtoolu_", "msg_", "msgbatch_", "req_", "call_", "fc_", "rs_", "resp_", "item_", "chatcmpl-", "cmpl-", "gen-",
 	"file_", "file-", "asst_", "thread_", "run_", "step_", "vs_", "ws_", "ses_", "sess_", "prt_", "evt_", "cus_", "sub_", "price_", "prod_",
 	"pi_", "pm_", "ch_", "in_", "acct_", "pk_live_", "pk_test_", "cs_test_", "cse_", "sha1-", "sha256-", "sha384-", "sha512-", "md5-", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh",
-	"toolu", "GHSA-", "MDQ6", "MDU6", "MDEw", "MDEx", "MDEy", "container_", "session_", "agent_", "task_", "usr_", "org_", "user_", "proj_", "ocid1", "iVBORw0KGgo", "R0lGOD", "UklGR",
+	"toolu", "GHSA-", "h1:", "sha256:", "sha512:", "SHA256:", "MDQ6", "MDU6", "MDEw", "MDEx", "MDEy", "container_", "session_", "agent_", "task_", "usr_", "org_", "user_", "proj_", "ocid1", "iVBORw0KGgo", "R0lGOD", "UklGR",
 }
 
 // digestMarks precede digests, public keys and encoded data.
@@ -209,7 +211,7 @@ func isHarmless(text []byte, begin, end int) bool {
 	if i := bytes.Index(run[:min(len(run), 8)], []byte("_kw")); i > 0 {
 		return true // an id of GitHub
 	}
-	if isNamedID(text, begin) || IsPlaceholder(run) {
+	if isNamedID(text, begin) {
 		return true
 	}
 	before := text[max(0, begin-24):begin]
@@ -245,15 +247,28 @@ func isInBlock(text []byte, begin, end int) bool {
 	for next < len(text) && next < end+16 && !chars.IsBase64(text[next]) {
 		next++
 	}
-	if next > end && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
+	if bytes.IndexByte(text[end:next], '\n') >= 0 && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
 		return true
 	}
 	last := begin
 	for last > 0 && last > begin-16 && !chars.IsBase64(text[last-1]) {
 		last--
 	}
-	if last == begin || last < 48 {
+	if bytes.IndexByte(text[last:begin], '\n') < 0 || last < 48 {
 		return false
 	}
 	return chars.RunEnd(text, last-48, 48, chars.IsBase64) == last
+}
+
+// IsName reports whether a value that a rule takes for a key because of its name is a name itself:
+// words and numbers, as in code. quoted says that the value is in quotes.
+func IsName(v []byte, quoted bool) bool {
+	c := countOf(v)
+	if c.signs > bytes.Count(v, []byte("."))+bytes.Count(v, []byte("_")) || c.upper+c.lower < 2*c.digits {
+		return false
+	}
+	if quoted {
+		return c.upper > 0 && c.digits < 5 && bigramSum(v) >= 6*(len(v)-1)
+	}
+	return !chars.IsDigit(v[0]) && bigramSum(v) >= 0
 }

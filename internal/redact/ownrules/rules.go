@@ -52,6 +52,18 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleFlag:      {"password-of-flag", nearFlag},
 	RulePiped:     {"piped-password", pipedPassword},
 	RulePin:       {"pin-near-word", pinAfter},
+	RulePhrase:    {"recovery-phrase", nil},
+	RulePrefixed:  {"prefixed-key", prefixedHex},
+	RuleMailchimp: {"mailchimp-key", mailchimpKey},
+	RuleLicense:   {"new-relic-license", licenseKey},
+	RuleQuery:     {"signed-url", queryValue},
+	RuleHook:      {"hook-url", hookPath},
+	RuleJWK:       {"json-web-key", jwkMember},
+	RuleHexPairs:  {"private-number", hexPairs},
+	RuleHexKey:    {"hex-private-key", hexKey},
+	RuleKeystore:  {"wallet-keystore", keystore},
+	RuleNTHash:    {"nt-hash", ntHash},
+	RuleVault:     {"ansible-vault", vaultText},
 }
 
 // The numbers of the rules.
@@ -81,6 +93,18 @@ const (
 	RuleFlag
 	RulePiped
 	RulePin
+	RulePhrase
+	RulePrefixed
+	RuleMailchimp
+	RuleLicense
+	RuleQuery
+	RuleHook
+	RuleJWK
+	RuleHexPairs
+	RuleHexKey
+	RuleKeystore
+	RuleNTHash
+	RuleVault
 )
 
 // Literal is a lower-case text at which a rule is tried.
@@ -177,6 +201,86 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"locksettings", RulePin},
 	{"code is ", RulePin},
 	{"code pin", RulePin},
+
+	{"sk-", RulePrefixed},
+	{"key-", RulePrefixed},
+	{"user:", RulePrefixed},
+	{"sk_", RulePrefixed},
+	{"sqp_", RulePrefixed},
+	{"squ_", RulePrefixed},
+	{"sqa_", RulePrefixed},
+	{"bkua_", RulePrefixed},
+	{"pat-na1-", RulePrefixed},
+	{"pat-eu1-", RulePrefixed},
+	{"sdk-", RulePrefixed},
+	{"api-", RulePrefixed},
+	{"csa_", RulePrefixed},
+	{"fc-", RulePrefixed},
+	{"mlsn.", RulePrefixed},
+	{"live_", RulePrefixed},
+	{"test_", RulePrefixed},
+	{"key_", RulePrefixed},
+	{"st.", RulePrefixed},
+	{"sk_live_", RulePrefixed},
+	{"flwseck-", RulePrefixed},
+	{"flwsectest-", RulePrefixed},
+	{"lin_oauth_", RulePrefixed},
+	{"secret-", RulePrefixed},
+	{"access-sandbox-", RulePrefixed},
+	{"access-production-", RulePrefixed},
+	{"access-development-", RulePrefixed},
+	{"-us", RuleMailchimp},
+	{"ffffnral", RuleLicense},
+	{"signature=", RuleQuery},
+	{"sig=", RuleQuery},
+	{"code=", RuleQuery},
+	{"webhookb2/", RuleHook},
+	{"hooks/catch/", RuleHook},
+	{"infura.io/v3/", RuleHook},
+	{"mypipedream/", RuleHook},
+	{"ifttt.com/use/", RuleHook},
+	{"\"d\"", RuleJWK},
+	{"\"k\"", RuleJWK},
+	{"\"p\"", RuleJWK},
+	{"\"q\"", RuleJWK},
+	{"\"dp\"", RuleJWK},
+	{"\"dq\"", RuleJWK},
+	{"\"qi\"", RuleJWK},
+	{"d\\\"", RuleJWK},
+	{"k\\\"", RuleJWK},
+	{"privateexponent:", RuleHexPairs},
+	{"priv:", RuleHexPairs},
+	{"prime1:", RuleHexPairs},
+	{"prime2:", RuleHexPairs},
+	{"exponent1:", RuleHexPairs},
+	{"exponent2:", RuleHexPairs},
+	{"coefficient:", RuleHexPairs},
+	{"private key ", RuleHexKey},
+	{"private_key", RuleHexKey},
+	{"privatekey", RuleHexKey},
+	{"accounts: ", RuleHexKey},
+	{"accounts\":", RuleHexKey},
+	{"ciphertext", RuleKeystore},
+	{"aad3b435", RuleNTHash},
+	{"$ansible_vault", RuleVault},
+	{"static key v1-----", RuleKeyHead},
+	{"nsec1", RuleToken},
+	{"xoxc-", RuleToken},
+	{"xoxd-", RuleToken},
+	{"iqoj", RuleToken},
+	{"fwogz", RuleToken},
+	{"hcaik_", RuleToken},
+	{"ccipat_", RuleToken},
+	{"cciprj_", RuleToken},
+	{"nrak-", RuleToken},
+	{"nrii-", RuleToken},
+	{"ntn_", RuleToken},
+	{"wpl_ap1.", RuleToken},
+	{"sk-ant-", RuleToken},
+	{"cfpat-", RuleToken},
+	{"pscale_pw_", RuleToken},
+	{"rwrty0iy", RuleToken},
+	{"access_token$production$", RuleToken},
 
 	{"echo ", RulePiped},
 	{"printf ", RulePiped},

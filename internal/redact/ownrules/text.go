@@ -305,10 +305,10 @@ func pgpassPassword(text []byte, at, end int) Span {
 
 // vendorToken finds a token by its prefix.
 func vendorToken(text []byte, at, end int) Span {
-	if at > 0 && chars.IsWord(text[at-1]) {
+	if at > 0 && (chars.IsWord(text[at-1]) || text[at-1] == '+') || isInData(text, at) {
 		return Span{}
 	}
-	stop := chars.RunEnd(text, end, 4096, isTokenByte)
+	stop := chars.RunEnd(text, end, 4096, func(b byte) bool { return isTokenByte(b) || b == '$' })
 	for stop > end && (text[stop-1] == '.' || text[stop-1] == '=' || text[stop-1] == '-') {
 		stop--
 	}
@@ -327,6 +327,9 @@ func vendorToken(text []byte, at, end int) Span {
 func fcmKey(text []byte, at, end int) Span {
 	if at > 0 && chars.IsWord(text[at-1]) || !bytes.HasPrefix(text[at:], []byte("AAAA")) {
 		return Span{}
+	}
+	if s := twitterBearer(text, at); s.End > 0 {
+		return s
 	}
 	colon := chars.RunEnd(text, end, 7, chars.IsBase64)
 	if colon != end+7 || colon >= len(text) || text[colon] != ':' {

@@ -1,0 +1,194 @@
+package ownrules
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
+)
+
+// phraseWords are the 2,048 words of recovery phrases (BIP-39), sorted, each with a line break. See
+// bip39.LICENSE.
+//
+//go:embed bip39.txt
+var phraseWords string
+
+const (
+	phraseCount   = 2048
+	longestPhrase = 24
+	// phraseStep is less than the length of a phrase's first words, so one of the positions
+	// that are this far apart is within any phrase.
+	phraseStep = 40
+)
+
+// phraseIndex has the words of phraseWords, and a set of their beginnings.
+type phraseIndex struct {
+	words  [phraseCount]string
+	starts [1 << 15 / 64]uint64
+}
+
+var phrases = sync.OnceValue(func() *phraseIndex { //nolint:gochecknoglobals // built on first use
+	var x phraseIndex
+	rest := phraseWords
+	for i := range x.words {
+		x.words[i], rest, _ = strings.Cut(rest, "\n")
+		h := phraseHash([]byte(x.words[i]))
+		x.starts[h>>6] |= 1 << (h & 63)
+	}
+	return &x
+})
+
+// phraseHash returns a hash of the first four letters of a word, ignoring case.
+func phraseHash(w []byte) uint32 {
+	h := uint32(len(w))
+	for _, b := range w[:min(len(w), 4)] {
+		h = h*31 + uint32(b|0x20)
+	}
+	h *= 2654435761
+	return h >> 17
+}
+
+// find returns the number of a word, -1 if it is not in the list.
+func (x *phraseIndex) find(w []byte) int {
+	if h := phraseHash(w); x.starts[h>>6]>>(h&63)&1 == 0 {
+		return -1
+	}
+	word := string(bytes.ToLower(w))
+	i := sort.SearchStrings(x.words[:], word)
+	if i == phraseCount || x.words[i] != word {
+		return -1
+	}
+	return i
+}
+
+// Phrases finds the recovery phrases of wallets in text: 12, 15, 18, 21 or 24 words of the list with a
+// valid checksum, maybe numbered, quoted or separated by commas.
+func Phrases(text []byte) (found []Span) {
+	if len(text) < phraseStep {
+		return nil
+	}
+	x := phrases()
+	for i := phraseStep - 1; i < len(text); i += phraseStep {
+		w, ok := wordAt(text, i)
+		if !ok || x.find(text[w.Begin:w.End]) < 0 {
+			continue
+		}
+		// The words around it.
+		list := []Span{w}
+		for len(list) < longestPhrase {
+			v, ok := wordBefore(text, list[0].Begin)
+			if !ok || x.find(text[v.Begin:v.End]) < 0 {
+				break
+			}
+			list = append([]Span{v}, list...)
+		}
+		for len(list) < 2*longestPhrase {
+			v, ok := wordAfter(text, list[len(list)-1].End)
+			if !ok || x.find(text[v.Begin:v.End]) < 0 {
+				break
+			}
+			list = append(list, v)
+		}
+		if s := phraseIn(x, text, list); s.End > 0 {
+			found = append(found, s)
+			i = max(i, s.End)
+		}
+	}
+	return found
+}
+
+// wordAt returns the word at text[i] or before it, false if it is too short or too long.
+func wordAt(text []byte, i int) (Span, bool) {
+	for n := 0; n < 8 && i > 0 && !chars.IsAlpha(text[i]); n++ {
+		i--
+	}
+	begin, end := i, i
+	for begin > 0 && i-begin < 9 && chars.IsAlpha(text[begin-1]) {
+		begin--
+	}
+	for end < len(text) && end-i < 9 && chars.IsAlpha(text[end]) {
+		end++
+	}
+	return Span{begin, end}, end-begin >= 3 && end-begin <= 8
+}
+
+// isPhraseGap reports whether b can be between the words of a phrase.
+func isPhraseGap(b byte) bool {
+	return b <= ' ' || chars.IsDigit(b) || b == ',' || b == '.' || b == '"' || b == '\'' || b == ')' || b == ':' || b == '+' || b == '|'
+}
+
+// maxPhraseGap limits the text between two words of a phrase.
+const maxPhraseGap = 12
+
+func wordBefore(text []byte, i int) (Span, bool) {
+	end := i
+	for end > 0 && i-end < maxPhraseGap && isPhraseGap(text[end-1]) {
+		end--
+	}
+	if end == i || end == 0 {
+		return Span{}, false
+	}
+	s, ok := wordAt(text, end-1)
+	return s, ok && s.End == end
+}
+
+func wordAfter(text []byte, i int) (Span, bool) {
+	begin := i
+	for begin < len(text) && begin-i < maxPhraseGap && isPhraseGap(text[begin]) {
+		begin++
+	}
+	if begin == i || begin == len(text) {
+		return Span{}, false
+	}
+	s, ok := wordAt(text, begin)
+	return s, ok && s.Begin == begin
+}
+
+// phraseIn returns the span of the longest phrase with a valid checksum among words.
+func phraseIn(x *phraseIndex, text []byte, words []Span) Span {
+	for n := longestPhrase; n >= 12; n -= 3 {
+		for i := 0; i+n <= len(words); i++ {
+			if hasChecksum(x, text, words[i:i+n]) {
+				return Span{words[i].Begin, words[i+n-1].End}
+			}
+		}
+	}
+	return Span{}
+}
+
+// hasChecksum reports whether the last bits of the words' numbers are the hash of the others.
+func hasChecksum(x *phraseIndex, text []byte, words []Span) bool {
+	if !isMixed(text, words) {
+		return false
+	}
+	var bits [longestPhrase*11/8 + 1]byte
+	for i, w := range words {
+		n := x.find(text[w.Begin:w.End])
+		for k := range 11 {
+			at := i*11 + k
+			bits[at/8] |= byte(n>>(10-k)&1) << (7 - at%8)
+		}
+	}
+	size := len(words) * 4 / 3
+	sum := sha256.Sum256(bits[:size])
+	length := len(words) / 3 // of the checksum in bits
+	return (sum[0]^bits[size])>>(8-length) == 0
+}
+
+// isMixed reports whether most of the words differ and they are not in the order of a list.
+func isMixed(text []byte, words []Span) bool {
+	down, same := 0, 0
+	for i := 1; i < len(words); i++ {
+		switch bytes.Compare(text[words[i-1].Begin:words[i-1].End], text[words[i].Begin:words[i].End]) {
+		case 1:
+			down++
+		case 0:
+			same++
+		}
+	}
+	return down > 1 && same < 3
+}
