@@ -148,8 +148,8 @@ func (w *Writes) show(text string, call Write) {
 
 // Predates reports whether a line was in a file before any matching call can have written it: a
 // matching call shows it in the file's former content or in a result, and neither an edit that has
-// the line nor a command preceded that call.
-func (w *Writes) Predates(names []string, text string, matches func(Write) bool) bool {
+// the line nor a command that may change the file preceded that call.
+func (w *Writes) Predates(names []string, text string, matches func(Write) bool, mayChange func(command string) bool) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(w.shown[text], func(shown Write) bool {
 		isOf := func(file string) bool { return isFile(shown.Path, file) }
@@ -164,18 +164,8 @@ func (w *Writes) Predates(names []string, text string, matches func(Write) bool)
 		}
 		mayWrite := func(c Write) bool { return isBefore(c) && matches(c) }
 		_, edited := w.FindPart(names, text, mayWrite)
-		return !edited && !slices.ContainsFunc(w.shell, func(c shellCommand) bool { return mayWrite(c.Write) && !c.onlyReads() })
+		return !edited && !slices.ContainsFunc(w.shell, func(c shellCommand) bool { return mayWrite(c.Write) && mayChange(c.text) })
 	})
-}
-
-// onlyReads reports whether a command is one of a few programs that change no file, without
-// redirections and other programs.
-func (c shellCommand) onlyReads() bool {
-	if strings.ContainsAny(c.text, ">;&|$`(\n") {
-		return false
-	}
-	program, _, _ := strings.Cut(strings.TrimSpace(c.text), " ")
-	return slices.Contains([]string{"cat", "head", "tail", "nl", "wc", "grep", "rg", "ls", "pwd", "stat", "file", "diff"}, program)
 }
 
 // contentBefore returns the content that a result records for its file before the call, nil if it

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
 // evidence measures how strongly calls show that a session wrote a line.
@@ -76,11 +77,13 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 	if l.From != "" {
 		names = append(slices.Clip(names), l.From)
 	}
+	unproven := l.Unproven
+	l.Unproven = false
 	best, most, several := found, noEvidence, false
-	for _, turn := range append([]askedTurn{found}, others...) {
+	for i, turn := range append([]askedTurn{found}, others...) {
 		s := a.session(turn.session)
-		if s == nil {
-			continue
+		if s == nil || unproven && i == 0 && a.predates(ctx, found, names, text) {
+			continue // a call that has the line only moved it
 		}
 		switch e := a.writers.evidence(ctx, s, turn, names, text); {
 		case turn.id == "" && e < wrote:
@@ -90,8 +93,6 @@ func (a *attributing) settle(ctx context.Context, names []string, l *attribution
 			several = true
 		}
 	}
-	unproven := l.Unproven
-	l.Unproven = false
 	hasChange := func(t askedTurn) bool { return t.id != "" }
 	mayBeOthers := unproven || found.mixed || slices.ContainsFunc(others, hasChange) || a.predates(ctx, found, names, text)
 	if most == noEvidence && !mayBeOthers {
@@ -112,7 +113,8 @@ func (a *attributing) predates(ctx context.Context, turn askedTurn, names []stri
 		return false
 	}
 	w := a.writers.of(ctx, s)
-	return w.writes.Predates(names, text, func(call transcript.Write) bool { return w.isIn(s, turn, call) })
+	return w.writes.Predates(names, text, func(call transcript.Write) bool { return w.isIn(s, turn, call) },
+		func(command string) bool { return provenance.MayChange(a.r.Repo, command, names) })
 }
 
 // isSlot reports whether the session has a slot in the commit's checkpoint.
