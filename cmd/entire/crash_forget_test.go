@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestCrashForget stops forgetting at every write, and then runs the same command again. The
@@ -59,6 +62,77 @@ func TestCrashForget(t *testing.T) {
 			}
 			t.Logf("%d points", points)
 			if points < 20 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
+// TestCrashForgetInOtherClone stops a fetch and a push that learn of a text that another clone has
+// forgotten, at every write, and then does the same again. No object has the text then, the
+// checkpoints are there, and the remote has none of the text at any time.
+func TestCrashForgetInOtherClone(t *testing.T) {
+	t.Parallel()
+	bin := buildFaulty(t)
+	for name, call := range map[string]testkit.Call{
+		"fetch": {Name: "entire", Args: []string{"explain", "--fetch", "--no-pager"}},
+		"push":  {Name: "git", Args: []string{"push", "-q", "origin", "HEAD:main"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const text = "walrus-4711"
+			root := filepath.Join(t.TempDir(), "root")
+			p := newPlay(t, root, bin, "plain")
+			remote, first := p.At(filepath.Join(root, "remote.git")), p.At(filepath.Join(root, "first"))
+			p.Git("init", "-q", "--bare", "-b", "main", remote.Dir)
+			p.Git("remote", "add", "origin", remote.Dir)
+			p.Write(".entire/settings.local.json", `{"strategy_options": {"push_remote": "origin"}}`)
+			s := p.main()
+			s.Start("startup")
+			turn := func(path string) {
+				s.Prompt("About " + text + ".")
+				s.Write(path, "content\n")
+				s.Stop()
+				p.Git("add", path)
+				p.Git("commit", "-q", "-m", path)
+			}
+			turn("a.txt")
+			p.Git("push", "-q", "origin", "HEAD:main")
+			p.Git("clone", "-q", remote.Dir, first.Dir)
+			first.Entire("forget", "--text", text, "--force", "--push", "origin")
+			remote.Git("gc", "-q", "--prune=now")
+			turn("b.txt")
+			p.Git("fetch", "-q")
+			call.Dir, call.Env = p.Dir, p.Env
+			copyAll(t, root, root+".kept")
+			points, mark := 0, filepath.Join(root, "mark")
+			for step := 1; ; step++ {
+				stopped := call
+				stopped.Env = p.Env.With(fmt.Sprintf("ENTIRE_FAULT=crash:%d", step), "ENTIRE_FAULT_MARK="+mark)
+				stopped.Run(t)
+				if _, err := os.Lstat(mark); err != nil {
+					break
+				}
+				points++
+				if objects := remote.Git("cat-file", "--batch-all-objects", "--batch"); strings.Contains(objects, text) {
+					t.Errorf("stopped at step %d: the text is at the remote", step)
+				}
+				p.Git("commit", "-q", "--no-verify", "--allow-empty", "-m", "so that there is something to push")
+				call.Must(t)
+				p.Git("gc", "-q", "--prune=now")
+				if objects := p.Git("cat-file", "--batch-all-objects", "--batch"); strings.Contains(objects, text) {
+					t.Errorf("stopped at step %d, done again: the text is in an object", step)
+				}
+				if n := len(p.Stored()); n != 2 {
+					t.Errorf("stopped at step %d: %d checkpoints", step, n)
+				}
+				copyAll(t, root+".kept", root)
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%d points", points)
+			if points < 10 {
 				t.Errorf("only %d points", points)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,7 +44,7 @@ func TestForgetInClones(t *testing.T) {
 	testkit.Long(t, "dozens of steps in four clones")
 	t.Parallel()
 	for run := range stormRuns(t) * 4 {
-		t.Run(fmt.Sprint(run), func(t *testing.T) {
+		t.Run(strconv.Itoa(run), func(t *testing.T) {
 			t.Parallel()
 			c := newClones(t, uint64(run))
 			defer func() {

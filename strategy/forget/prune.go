@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // pruner removes objects that nothing refers to.
@@ -78,16 +79,41 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	if err != nil {
 		return found, err
 	}
+	var logged map[git.OID]bool // the objects that reflogs of own refs reach
 	for oid := range p.hits {
+		if reached[oid] && !ourRefs[oid] && !p.own[oid] && logged == nil {
+			if logged, err = pr.logged(ctx); err != nil {
+				return found, err
+			}
+		}
 		switch {
 		case pr.what.File != "" && (p.own[oid] || !pr.content.versions[oid]): // ownCommits names it
 		case p.own[oid]:
 			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewriting those is yours to do", Stays: true})
+		case reached[oid] && !ourRefs[oid] && logged[oid]:
+			add(oid, Place{Kind: Object, What: "is in a reflog of the checkpoints: is removed"})
 		case reached[oid] && !ourRefs[oid]:
 			add(oid, Place{Kind: Own, What: "is in a reflog: git reflog expire --expire=now --all, then git gc --prune=now", Stays: true})
 		}
 	}
 	return found, nil
+}
+
+// logged returns the objects that the reflogs of the program's refs reach, which are emptied.
+func (pr *pruner) logged(ctx context.Context) (map[git.OID]bool, error) {
+	names, err := ownRefs(ctx, pr.rec.Repo)
+	if err != nil {
+		return nil, err
+	}
+	oids, err := gitref.ReflogCommits(ctx, pr.rec.Repo, names...)
+	if err != nil || len(oids) == 0 {
+		return map[git.OID]bool{}, err
+	}
+	revs := make([]string, len(oids))
+	for i, oid := range oids {
+		revs[i] = string(oid)
+	}
+	return gitobject.Reachable(ctx, pr.rec.Repo, revs...)
 }
 
 // packed returns the place of an object that is not loose.

@@ -278,13 +278,19 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 
 // expire removes the reflog entries of the program's refs and of the metadata branches of remotes.
 func (r *refs) expire(ctx context.Context) error {
-	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
+	names, err := ownRefs(ctx, r.rec.Repo)
 	if err != nil {
 		return err
 	}
+	return gitref.ExpireReflogs(ctx, r.rec.Repo, names...)
+}
+
+// ownRefs returns the names of the program's refs and of the metadata branches of remotes.
+func ownRefs(ctx context.Context, repo *git.Repo) ([]string, error) {
+	refs, err := gitref.List(ctx, repo, shadowRefs, ourRefs, remoteV1)
 	names := make([]string, len(refs))
 	for i, ref := range refs {
 		names[i] = ref.Name
 	}
-	return gitref.ExpireReflogs(ctx, r.rec.Repo, names...)
+	return names, err
 }

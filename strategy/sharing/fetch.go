@@ -42,8 +42,9 @@ func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 	return nil
 }
 
-// FetchForgotten fetches the checkpoints of remotes that, as the last fetch of them shows, list
-// content as forgotten that this repository still has. Otherwise it uses no network.
+// FetchForgotten fetches the checkpoints of configured remotes that, as the last fetch of them shows,
+// list content as forgotten that this repository still has, and removes it here. Otherwise it uses
+// no network.
 func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 	const prefix, suffix = "refs/remotes/", "/entire/checkpoints/v1"
 	refs, err := gitref.List(ctx, pu.Repo, prefix+"*"+suffix)
@@ -51,15 +52,30 @@ func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 		return err
 	}
 	for _, ref := range refs {
-		if more, err := pu.tombstones.Lacks(ctx, ref.OID); err != nil {
+		more, err := pu.tombstones.Lacks(ctx, ref.OID)
+		if err != nil {
 			return err
-		} else if more {
-			if err := pu.FetchCheckpoints(ctx, strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)); err != nil {
-				return err
-			}
+		}
+		if !more {
+			continue
+		}
+		remote := strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)
+		place, err := gitremote.FindDestination(ctx, pu.Repo, remote)
+		if err != nil {
+			return err
+		}
+		if !place.Configured || pu.CheckRemote(place) != nil {
+			continue
+		}
+		if err := pu.FetchCheckpoints(ctx, remote); err != nil {
+			return err
 		}
 	}
-	return nil
+	t, err := tombstone.Load(pu.Repo.CommonDir)
+	if err != nil || !t.Unswept {
+		return err
+	}
+	return pu.exchange(ctx, func() error { return nil }) // a process was killed before its end
 }
 
 // taken describes the history that was fetched from a remote.

@@ -245,6 +245,22 @@ func ExpireReflogs(ctx context.Context, r *git.Repo, names ...string) error {
 	return err
 }
 
+// ReflogCommits returns the values that the reflogs of refs record.
+func ReflogCommits(ctx context.Context, r *git.Repo, names ...string) ([]git.OID, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := r.Run(ctx, append([]string{"log", "--walk-reflogs", "--format=%H"}, append(names, "--")...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read reflogs: %w", err)
+	}
+	var oids []git.OID
+	for name := range strings.FieldsSeq(string(out)) {
+		oids = append(oids, git.OID(name))
+	}
+	return oids, nil
+}
+
 // List lists the refs equal to or below one of the prefixes, which end at a slash or at a whole
 // name ("refs/heads/entire/"); without prefixes it lists all refs.
 func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {
