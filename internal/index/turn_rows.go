@@ -134,11 +134,19 @@ func (r *TurnRows) AddFiles(ctx context.Context, turn int64, files []FileChange)
 	if len(files) == 0 {
 		return nil
 	}
+	const count = "SELECT count(*) FROM files WHERE turn = ?"
+	var before, now int
+	if _, err := r.row(ctx, count, []any{turn}, &before); err != nil {
+		return err
+	}
 	if err := r.putFiles(ctx, turn, files); err != nil {
 		return err
 	}
 	if err := r.sum(ctx, turn); err != nil {
 		return err
+	}
+	if _, err := r.row(ctx, count, []any{turn}, &now); err != nil || now == before {
+		return err // the turn's texts have all paths
 	}
 	texts, err := r.textsOf(ctx, turn)
 	if err != nil {
@@ -262,7 +270,7 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 		}
 	}
 	if r.zip == nil {
-		r.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(128<<10))
+		r.zip, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
 		if err != nil {
 			return err
 		}
