@@ -8,7 +8,7 @@ import (
 
 // prefixedHex finds hex digits or a UUID after a prefix that vendors use, but others use as well.
 func prefixedHex(text []byte, at, end int) Span {
-	if at > 0 && (chars.IsWord(text[at-1]) || text[at-1] == '-' || text[at-1] == '/') {
+	if at > 0 && (chars.IsWord(text[at-1]) || text[at-1] == '/' || text[at-1] == '-' && at > 1 && text[at-2] != '\n') {
 		return Span{}
 	}
 	stop := chars.RunEnd(text, end, 256, func(b byte) bool { return chars.IsHex(b) || b == '-' || b == '.' })
@@ -156,6 +156,15 @@ func vaultText(text []byte, _, end int) Span {
 		return Span{}
 	}
 	return Span{i, stop}
+}
+
+// encryptedToken finds a JSON Web Token of five parts, an encrypted one.
+func encryptedToken(text []byte, at, end int) Span {
+	stop := chars.RunEnd(text, end, 8192, func(b byte) bool { return chars.IsBase64(b) || b == '.' })
+	if stop-end < 60 || bytes.Count(text[end:stop], []byte(".")) != 4 {
+		return Span{}
+	}
+	return Span{at, stop}
 }
 
 // twitterBearer finds a token that begins with many As.

@@ -135,6 +135,9 @@ func passwordIn(text []byte, i, end int, likely bool) Span {
 		stop = i + k
 	}
 	if bytes.ContainsAny(token, ":=/") {
+		if k := bytes.IndexAny(token, ":=/"); isPassword(token[:k], likely) {
+			return Span{i, i + k}
+		}
 		return Span{}
 	}
 	if i > 0 && (text[i-1] == '$' || text[i-1] == '@') || end < len(text) && text[end] == '(' {
@@ -168,6 +171,9 @@ func isPassword(v []byte, likely bool) bool {
 		(!looksLikeCode(v) || len(v) >= 24) {
 		return true
 	}
+	if likely && len(v) >= 10 && c.signs == 0 && min(c.upper, c.lower) > 1 && !IsWordy(v) && bigramSum(v) < 4*(len(v)-1) {
+		return true
+	}
 	strong := bytes.IndexAny(v, "!#$^*?") >= 0 || c.upper > 0 && bytes.IndexAny(v, "~&%+") >= 0
 	switch {
 	case c.signs*3 > len(v) || bytes.ContainsAny(v, "()"):
@@ -198,7 +204,8 @@ func longestDigits(v []byte) int {
 // size, a port.
 func isKnownNumber(v []byte) bool {
 	low := bytes.ToLower(v)
-	for _, name := range []string{"rfc", "iso", "cve", "pkcs", "8859", "25519", "utf", "sha", "1024", "2048", "4096", "8192", "issue", "windows", "cp12", "poly1305", "chacha", "base"} {
+	for _, name := range []string{"rfc", "8859", "iso-", "cve", "pkcs", "25519", "utf8", "utf-", "utf1", "sha1", "sha2", "sha3", "sha5", "sha-", "1024", "2048", "4096", "8192", "issue", "windows",
+		"cp12", "poly1305", "chacha", "base64", "base32"} {
 		if bytes.Contains(low, []byte(name)) {
 			return true
 		}

@@ -52,6 +52,7 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleFlag:      {"password-of-flag", nearFlag},
 	RulePiped:     {"piped-password", pipedPassword},
 	RulePin:       {"pin-near-word", pinAfter},
+	RuleJWE:       {"json-web-encryption", encryptedToken},
 	RulePhrase:    {"recovery-phrase", nil},
 	RulePrefixed:  {"prefixed-key", prefixedHex},
 	RuleMailchimp: {"mailchimp-key", mailchimpKey},
@@ -94,6 +95,7 @@ const (
 	RulePiped
 	RulePin
 	RulePhrase
+	RuleJWE
 	RulePrefixed
 	RuleMailchimp
 	RuleLicense
@@ -264,6 +266,13 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"aad3b435", RuleNTHash},
 	{"$ansible_vault", RuleVault},
 	{"static key v1-----", RuleKeyHead},
+	{"eyjhb", RuleJWE},
+	{"eyjlb", RuleJWE},
+	{"rzp_live_", RuleToken},
+	{"rzp_test_", RuleToken},
+	{"nrjs-", RuleToken},
+	{"pm-t-", RuleToken},
+	{"ocid1.credential", RuleToken},
 	{"nsec1", RuleToken},
 	{"xoxc-", RuleToken},
 	{"xoxd-", RuleToken},

@@ -305,14 +305,14 @@ func pgpassPassword(text []byte, at, end int) Span {
 
 // vendorToken finds a token by its prefix.
 func vendorToken(text []byte, at, end int) Span {
-	if at > 0 && (chars.IsWord(text[at-1]) || text[at-1] == '+') || isInData(text, at) {
+	if at > 0 && chars.IsWord(text[at-1]) || isInData(text, at) {
 		return Span{}
 	}
 	stop := chars.RunEnd(text, end, 4096, func(b byte) bool { return isTokenByte(b) || b == '$' })
 	for stop > end && (text[stop-1] == '.' || text[stop-1] == '=' || text[stop-1] == '-') {
 		stop--
 	}
-	if stop-end < 18 {
+	if stop-end < 18 && (stop-end < 14 || end-at < 5) {
 		return Span{}
 	}
 	value := text[end:stop]
