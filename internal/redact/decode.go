@@ -39,8 +39,9 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	parts, own := baseParts(text)
 	listed, keys := listParts(text)
 	parts, own = append(parts, listed...), append(own, keys...)
-	if single := charParts(text); len(single) > 0 {
-		slices.SortFunc(single, func(x, y encodedPart) int { return cmp.Compare(x.begin, y.begin) })
+	single, foreign := charParts(text)
+	own = append(own, foreign...)
+	if len(single) > 0 {
 		parts = append(apart(parts, single), single...)
 	}
 	if len(parts) == 0 {
@@ -165,16 +166,6 @@ func (d *decodedText) decodedNear(begin, end int) bool {
 		}
 	}
 	return false
-}
-
-// percentParts appends the percent-encoded bytes of text.
-func percentParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, '%', func(i int) {
-		if n, ok := number(text, i+1, i+3, 16); ok {
-			parts = printablePart(parts, i, i+3, n)
-		}
-	})
-	return parts
 }
 
 // baseParts lists the parts of text that are base64 or hex of printable text, and the

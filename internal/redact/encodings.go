@@ -15,29 +15,52 @@ import (
 )
 
 // charParts lists the parts of text that encode one character each, and those that a reader doesn't
-// see or that only join strings. The latter have an empty content.
-func charParts(text []byte) []encodedPart {
-	parts := percentParts(text, nil)
-	parts = escapeParts(text, parts)
-	parts = entityParts(text, parts)
-	parts = quotedPrintableParts(text, parts)
-	parts = joinParts(text, parts)
-	if !chars.IsASCII(text) {
-		parts = wideParts(text, parts)
+// see or that only join strings. The latter have an empty content. It also lists the secrets after
+// words with letters that aren't ASCII.
+func charParts(text []byte) (parts []encodedPart, found []Finding) {
+	for i := 0; i < len(text); i++ {
+		for ; i+8 <= len(text); i += 8 {
+			w := text[i : i+8]
+			if mayEncode[w[0]]|mayEncode[w[1]]|mayEncode[w[2]]|mayEncode[w[3]]|mayEncode[w[4]]|mayEncode[w[5]]|mayEncode[w[6]]|mayEncode[w[7]] != 0 {
+				break
+			}
+		}
+		for i < len(text) && mayEncode[text[i]] == 0 {
+			i++
+		}
+		if i == len(text) {
+			break
+		}
+		switch text[i] {
+		case '%':
+			if n, ok := number(text, i+1, i+3, 16); ok {
+				parts = printablePart(parts, i, i+3, n)
+			}
+		case '\\':
+			parts = escapePart(text, i, parts)
+		case '&':
+			parts = entityPart(text, i, parts)
+		case '=':
+			parts = quotedPrintablePart(text, i, parts)
+		case '"', '\'':
+			parts = joinPart(text, i, parts)
+		case 0, 0x1b:
+			parts = unseenPart(text, i, parts)
+		case 0xc2, 0xe2, 0xef:
+			parts = widePart(text, i, parts)
+		default:
+			if s, rule := ownrules.ForeignWord(text, i); s.End > 0 {
+				found = append(found, ownFinding(rule, text, spanOf(s)))
+			}
+		}
 	}
-	return unseenParts(text, parts)
+	return parts, found
 }
 
-// each calls do for the index of every b in text.
-func each(text []byte, b byte, do func(i int)) {
-	for i := 0; ; i++ {
-		n := bytes.IndexByte(text[i:], b)
-		if n < 0 {
-			return
-		}
-		i += n
-		do(i)
-	}
+// mayEncode has the bytes at which charParts looks.
+var mayEncode = [256]uint8{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+	'%': 1, '\\': 1, '&': 1, '=': 1, '"': 1, '\'': 1, 0: 1, 0x1b: 1, 0xc2: 1, 0xe2: 1, 0xef: 1,
+	0xc3: 1, 0xc5: 1, 0xd0: 1, 0xe3: 1, 0xe5: 1, 0xe6: 1, 0xeb: 1, 0xec: 1,
 }
 
 // printablePart appends the part [begin, end) for a printable ASCII character.
@@ -57,94 +80,83 @@ func number(text []byte, begin, end, base int) (uint64, bool) {
 	return n, err == nil
 }
 
-// escapeParts appends the characters that are escaped as \x41, \u0041, \u{41}, \101, and escaped
-// line breaks.
-func escapeParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, '\\', func(i int) {
-		if i+2 > len(text)-1 {
-			return
+// escapePart appends the character escaped at i as \x41, \u0041, \u{41} or \101, or an escaped line
+// break.
+func escapePart(text []byte, i int, parts []encodedPart) []encodedPart {
+	if i+2 >= len(text) {
+		return parts
+	}
+	switch c := text[i+1]; {
+	case c == 'x':
+		if n, ok := number(text, i+2, i+4, 16); ok {
+			return printablePart(parts, i, i+4, n)
 		}
-		switch c := text[i+1]; {
-		case c == 'x':
-			if n, ok := number(text, i+2, i+4, 16); ok {
-				parts = printablePart(parts, i, i+4, n)
-			}
-		case c == 'u' && text[i+2] == '{':
-			end := chars.RunEnd(text, i+3, 7, chars.IsHex)
-			if n, ok := number(text, i+3, end, 16); ok && end < len(text) && text[end] == '}' {
-				parts = printablePart(parts, i, end+1, n)
-			}
-		case c == 'u':
-			if n, ok := number(text, i+2, i+6, 16); ok {
-				parts = printablePart(parts, i, i+6, n)
-			}
-		case c == '0' || c == '1':
-			if n, ok := number(text, i+1, i+4, 8); ok {
-				parts = printablePart(parts, i, i+4, n)
-			}
-		case c == '\n' && i > 0 && isTokenChar(text[i-1]) && isTokenChar(text[i+2]):
-			parts = append(parts, encodedPart{span: span{i, i + 2}})
+	case c == 'u' && text[i+2] == '{':
+		end := chars.RunEnd(text, i+3, 7, chars.IsHex)
+		if n, ok := number(text, i+3, end, 16); ok && end < len(text) && text[end] == '}' {
+			return printablePart(parts, i, end+1, n)
 		}
-	})
+	case c == 'u':
+		if n, ok := number(text, i+2, i+6, 16); ok {
+			return printablePart(parts, i, i+6, n)
+		}
+	case c == '0' || c == '1':
+		if n, ok := number(text, i+1, i+4, 8); ok {
+			return printablePart(parts, i, i+4, n)
+		}
+	case c == '\n' && i > 0 && isTokenChar(text[i-1]) && isTokenChar(text[i+2]):
+		return append(parts, encodedPart{span: span{i, i + 2}})
+	}
 	return parts
 }
 
-// entityParts appends the character references of HTML.
-func entityParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, '&', func(i int) {
-		near := text[i+1 : min(len(text), i+10)]
-		end := bytes.IndexByte(near, ';')
-		if end < 2 {
-			return
+// entities are the named character references that are decoded.
+var entities = map[string]uint64{"amp": '&', "quot": '"', "apos": '\'', "lt": '<', "gt": '>'} //nolint:gochecknoglobals // read-only
+
+// entityPart appends the character reference of HTML at i.
+func entityPart(text []byte, i int, parts []encodedPart) []encodedPart {
+	near := text[i+1 : min(len(text), i+10)]
+	end := bytes.IndexByte(near, ';')
+	if end < 2 {
+		return parts
+	}
+	name := near[:end]
+	if name[0] != '#' {
+		if c, ok := entities[string(name)]; ok {
+			return printablePart(parts, i, i+end+2, c)
 		}
-		name := near[:end]
-		if name[0] == '#' {
-			base, digits := 10, name[1:]
-			if digits[0] == 'x' || digits[0] == 'X' {
-				base, digits = 16, digits[1:]
-			}
-			if n, ok := number(digits, 0, len(digits), base); ok {
-				parts = printablePart(parts, i, i+end+2, n)
-			}
-			return
-		}
-		switch string(name) {
-		case "amp":
-			parts = printablePart(parts, i, i+end+2, '&')
-		case "quot":
-			parts = printablePart(parts, i, i+end+2, '"')
-		case "apos":
-			parts = printablePart(parts, i, i+end+2, '\'')
-		case "lt":
-			parts = printablePart(parts, i, i+end+2, '<')
-		case "gt":
-			parts = printablePart(parts, i, i+end+2, '>')
-		}
-	})
+		return parts
+	}
+	base, digits := 10, name[1:]
+	if digits[0] == 'x' || digits[0] == 'X' {
+		base, digits = 16, digits[1:]
+	}
+	if n, ok := number(digits, 0, len(digits), base); ok {
+		return printablePart(parts, i, i+end+2, n)
+	}
 	return parts
 }
 
-// quotedPrintableParts appends the characters =41 and the soft line breaks of quoted-printable.
-func quotedPrintableParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, '=', func(i int) {
-		if i+2 >= len(text) {
-			return
+// quotedPrintablePart appends the character =41 or the soft line break of quoted-printable at i.
+func quotedPrintablePart(text []byte, i int, parts []encodedPart) []encodedPart {
+	if i+2 >= len(text) {
+		return parts
+	}
+	c, d := text[i+1], text[i+2]
+	switch {
+	case c == '\n' || c == '\r' && d == '\n':
+		if i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i) {
+			return append(parts, encodedPart{span: span{i, bytes.IndexByte(text[i:], '\n') + i + 1}})
 		}
-		switch c, d := text[i+1], text[i+2]; {
-		case c == '\n' && i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i):
-			parts = append(parts, encodedPart{span: span{i, i + 2}})
-		case c == '\r' && d == '\n' && i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i):
-			parts = append(parts, encodedPart{span: span{i, i + 3}})
-		case c >= '2' && c <= '7' && chars.IsHex(d) && !chars.IsLower(d):
-			// A value after = may begin like this, so an = must be encoded as well, or
-			// the next character.
-			if i+3 < len(text) && text[i+3] == '=' || c == '3' && d == 'D' || i > 2 && text[i-3] == '=' {
-				if n, ok := number(text, i+1, i+3, 16); ok {
-					parts = printablePart(parts, i, i+3, n)
-				}
+	case c >= '2' && c <= '7' && chars.IsHex(d) && !chars.IsLower(d):
+		// A value after = may begin like this, so an = must be encoded as well, or the next
+		// character.
+		if i+3 < len(text) && text[i+3] == '=' || c == '3' && d == 'D' || i > 2 && text[i-3] == '=' {
+			if n, ok := number(text, i+1, i+3, 16); ok {
+				return printablePart(parts, i, i+3, n)
 			}
 		}
-	})
+	}
 	return parts
 }
 
@@ -160,85 +172,63 @@ func isPadding(text []byte, i int) bool {
 // isTokenChar reports whether b can be part of a token.
 func isTokenChar(b byte) bool { return b > ' ' && b < 0x7f && !chars.IsQuote(b) && b != '\\' }
 
-// joinParts appends the signs between strings that a program joins: "abc" + "def", "abc" "def", and
-// between characters: "a", "b".
-func joinParts(text []byte, parts []encodedPart) []encodedPart {
-	for _, quote := range []byte{'"', '\''} {
-		each(text, quote, func(i int) {
-			if i == 0 || i+3 >= len(text) || !isTokenChar(text[i-1]) {
-				return
-			}
-			next, comma, plus := i+1, false, 0
-			for ; next < len(text) && next < i+40; next++ {
-				switch text[next] {
-				case ' ', '\t', '\n', '\r':
-					continue
-				case '+', '.', '&':
-					plus++
-					continue
-				case ',':
-					comma = true
-					continue
-				}
-				break
-			}
-			if next+1 >= len(text) || text[next] != quote || next == i+1 || plus > 1 || !isTokenChar(text[next+1]) {
-				return
-			}
-			if comma && (plus > 0 || i < 2 || text[i-2] != quote || next+2 >= len(text) || text[next+2] != quote) {
-				return
-			}
-			parts = append(parts, encodedPart{span: span{i, next + 1}})
-		})
+// joinPart appends the signs from the quote at i on between strings that a program joins: "abc" +
+// "def", "abc" "def", and between characters: "a", "b".
+func joinPart(text []byte, i int, parts []encodedPart) []encodedPart {
+	if i == 0 || i+3 >= len(text) || !isTokenChar(text[i-1]) {
+		return parts
+	}
+	next, comma, plus := i+1, false, 0
+	for ; next < len(text) && next < i+40; next++ {
+		switch text[next] {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '+', '.', '&':
+			plus++
+			continue
+		case ',':
+			comma = true
+			continue
+		}
+		break
+	}
+	quote := text[i]
+	if next+1 >= len(text) || text[next] != quote || next == i+1 || plus > 1 || !isTokenChar(text[next+1]) {
+		return parts
+	}
+	if comma && (plus > 0 || i < 2 || text[i-2] != quote || next+2 >= len(text) || text[next+2] != quote) {
+		return parts
+	}
+	return append(parts, encodedPart{span: span{i, next + 1}})
+}
+
+// widePart appends the fullwidth character at i, or the character without a width.
+func widePart(text []byte, i int, parts []encodedPart) []encodedPart {
+	c, size := utf8.DecodeRune(text[i:])
+	switch {
+	case '！' <= c && c <= '～':
+		return printablePart(parts, i, i+size, uint64(c-'！'+'!'))
+	case c == '\u00ad' || c == '\ufeff' || '\u200b' <= c && c <= '\u200f' || '\u202a' <= c && c <= '\u202e' || '\u2060' <= c && c <= '\u206f':
+		return append(parts, encodedPart{span: span{i, i + size}})
 	}
 	return parts
 }
 
-// wideParts appends fullwidth characters, and characters without a width.
-func wideParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, 0xef, func(i int) {
-		if i+3 > len(text) {
-			return
-		}
-		switch c, _ := utf8.DecodeRune(text[i:]); {
-		case '！' <= c && c <= '～':
-			parts = printablePart(parts, i, i+3, uint64(c-'！'+'!'))
-		case c == '\ufeff':
-			parts = append(parts, encodedPart{span: span{i, i + 3}})
-		}
-	})
-	each(text, 0xe2, func(i int) {
-		if i+3 > len(text) || text[i+1] != 0x80 && text[i+1] != 0x81 {
-			return
-		}
-		if c, _ := utf8.DecodeRune(text[i:]); '\u200b' <= c && c <= '\u200f' || '\u202a' <= c && c <= '\u202e' || '\u2060' <= c && c <= '\u206f' {
-			parts = append(parts, encodedPart{span: span{i, i + 3}})
-		}
-	})
-	each(text, 0xc2, func(i int) {
-		if i+1 < len(text) && text[i+1] == 0xad {
-			parts = append(parts, encodedPart{span: span{i, i + 2}})
-		}
-	})
-	return parts
-}
-
-// unseenParts appends the sequences that colour a terminal, and the zeros between the characters of
+// unseenPart appends the sequence at i that colours a terminal, or the zero between characters of
 // UTF-16.
-func unseenParts(text []byte, parts []encodedPart) []encodedPart {
-	each(text, 0x1b, func(i int) {
-		if i+2 < len(text) && text[i+1] == '[' {
-			end := chars.RunEnd(text, i+2, 24, func(b byte) bool { return b >= ' ' && b < '@' })
-			if end < len(text) && text[end] < 0x7f {
-				parts = append(parts, encodedPart{span: span{i, end + 1}})
-			}
-		}
-	})
-	each(text, 0, func(i int) {
+func unseenPart(text []byte, i int, parts []encodedPart) []encodedPart {
+	if text[i] == 0 {
 		if i+1 < len(text) && text[i+1] != 0 && (i == 0 || text[i-1] != 0) {
-			parts = append(parts, encodedPart{span: span{i, i + 1}})
+			return append(parts, encodedPart{span: span{i, i + 1}})
 		}
-	})
+		return parts
+	}
+	if i+2 < len(text) && text[i+1] == '[' {
+		end := chars.RunEnd(text, i+2, 24, func(b byte) bool { return b >= ' ' && b < '@' })
+		if end < len(text) && text[end] < 0x7f {
+			return append(parts, encodedPart{span: span{i, end + 1}})
+		}
+	}
 	return parts
 }
 
@@ -259,14 +249,15 @@ func listParts(text []byte) (parts []encodedPart, found []Finding) {
 	// Lists are longer than a step, so it suffices to look at a few positions.
 	const step = 2 * minBytes
 	for i := step / 2; i+4 < len(text); i += step {
-		if !isListed(text[i]) || !isListed(text[i+1]) || !isListed(text[i+2]) || !isListed(text[i+3]) {
+		a, b, c, d := text[i], text[i+1], text[i+2], text[i+3]
+		if !isListed[a] || !isListed[b] || !isListed[c] || !isListed[d] || a <= ' ' && b <= ' ' {
 			continue
 		}
 		begin, end := i, i
-		for begin > 0 && i-begin < maxListed && isListed(text[begin-1]) {
+		for begin > 0 && i-begin < maxListed && isListed[text[begin-1]] {
 			begin--
 		}
-		for end < len(text) && end-i < maxListed && isListed(text[end]) {
+		for end < len(text) && end-i < maxListed && isListed[text[end]] {
 			end++
 		}
 		i = max(i, end-step/2)
@@ -279,9 +270,11 @@ func listParts(text []byte) (parts []encodedPart, found []Finding) {
 	return parts, found
 }
 
-// isListed reports whether b can be part of a list of bytes.
-func isListed(b byte) bool {
-	return chars.IsHex(b) || b == ' ' || b == ',' || b == ':' || b == 'x' || b == '\n' || b == '\t'
+// isListed has the bytes that can be part of a list of bytes.
+var isListed = [256]bool{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true, 'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true,
+	' ': true, ',': true, ':': true, 'x': true, '\n': true, '\t': true,
 }
 
 // listed decodes a list of bytes, of which all must be printable.

@@ -207,7 +207,7 @@ func (x *secretIndex) contains(s string) bool {
 
 // ownFindings lists the matches of our own rules in the scanned text.
 func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
-	found := foreignFindings(text)
+	var found []Finding
 	for _, id := range sc.touched {
 		if a.own[id] == 0 {
 			continue
@@ -224,27 +224,6 @@ func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
 			found = append(found, Finding{
 				Rule: rule.ID, Secret: string(text[s.Begin:s.End]), Start: s.Begin, End: s.End,
 			})
-		}
-	}
-	return found
-}
-
-// foreignFindings lists the matches of our own rules at words with letters that aren't ASCII.
-func foreignFindings(text []byte) (found []Finding) {
-	if chars.IsASCII(text) {
-		return nil
-	}
-	for _, word := range ownrules.Words {
-		rule := &ownrules.Rules[word.Rule]
-		for i := 0; ; {
-			n := bytes.Index(text[i:], []byte(word.Text))
-			if n < 0 {
-				break
-			}
-			i += n + len(word.Text)
-			if s := rule.Match(text, i-len(word.Text), i); s.End > s.Begin {
-				found = append(found, ownFinding(int(word.Rule), text, spanOf(s)))
-			}
 		}
 	}
 	return found

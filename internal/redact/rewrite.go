@@ -160,11 +160,20 @@ func (w *writer) label(g segment, text []byte, f *Finding) {
 // texts has it.
 func (w *writer) findOnce(r *Redactor, said []byte) []Finding {
 	slot := w.clean.slot(said)
-	if slot.holds(said) {
+	var sum textSum
+	if slot == nil {
+		if sum = w.clean.sum(said); w.clean.holdsLong(sum) {
+			return nil
+		}
+	} else if slot.holds(said) {
 		return nil
 	}
 	found := append(r.find(said, nil), r.findDecoded(said, maxDecode)...)
-	if len(found) == 0 && !r.isStopped() {
+	switch {
+	case len(found) > 0 || r.isStopped():
+	case slot == nil:
+		w.clean.setLong(sum)
+	default:
 		slot.set(said)
 	}
 	return found

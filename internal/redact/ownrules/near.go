@@ -44,7 +44,7 @@ func isInData(text []byte, i int) bool {
 // passwordAfter finds the first token with the form of a password among the next tokens from i on.
 func passwordAfter(text []byte, i, most int) Span {
 	stop := min(len(text), i+nearBytes)
-	if bytes.IndexAny(text[i:stop], "0123456789") < 0 {
+	if !hasDigit(text[i:stop]) {
 		return Span{}
 	}
 	lines, direct := 0, true
@@ -93,10 +93,20 @@ func isCopula(v []byte) bool {
 	return false
 }
 
-// isTokenEnd reports whether b separates the tokens among which a password is searched.
-func isTokenEnd(b byte) bool {
-	return b <= ' ' || b >= 0x7f || strings.IndexByte("\"'`()[]{}<>,;|\\", b) >= 0
-}
+// isTokenEnd reports whether b separates the tokens among which a password is searched: it is no
+// printable ASCII character, or a space, a quote, a bracket or one of ,;|\.
+func isTokenEnd(b byte) bool { return tokenEnds[b] != 0 }
+
+// tokenEnds has a 1 for each byte that separates tokens.
+const tokenEnds = "" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x00\x01\x00\x00\x00\x00\x01\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x01\x00\x01\x00" +
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x00" +
+	"\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x01\x01\x00\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" +
+	"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
 
 // maxPassword is the maximum length of a token that may be a password.
 const maxPassword = 128
@@ -112,10 +122,20 @@ func passwordIn(text []byte, i, end int, likely bool) Span {
 		i++
 	}
 	token := text[i:end]
-	if len(token) < minPassword || bytes.Contains(token, []byte("://")) || bytes.Contains(token, []byte("::")) ||
-		bytes.Contains(token, []byte("&#")) || bytes.Contains(token, []byte(Mark)) || isHarmless(text, i, end) {
+	if len(token) < minPassword || !hasDigit(token) || bytes.Contains(token, []byte("://")) || bytes.Contains(token, []byte("::")) ||
+		bytes.Contains(token, []byte("&#")) || bytes.Contains(token, []byte(Mark)) {
 		return Span{}
 	}
+	s := passwordOf(text, i, end, likely)
+	if s.End > 0 && isHarmless(text, i, end) {
+		return Span{}
+	}
+	return s
+}
+
+// passwordOf is passwordIn without the tests for what a token is not.
+func passwordOf(text []byte, i, end int, likely bool) Span {
+	token := text[i:end]
 	if host := bytes.LastIndexByte(token, '@'); host > 0 {
 		if k := bytes.LastIndexAny(token[:host], ":/%"); k >= 0 && isPassword(token[k+1:host], likely) {
 			return Span{i + k + 1, i + host}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	_ "embed"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -22,13 +23,13 @@ const (
 	longestPhrase = 24
 	// phraseStep is less than the length of a phrase's first words, so one of the positions
 	// that are this far apart is within any phrase.
-	phraseStep = 40
+	phraseStep = 46
 )
 
-// phraseIndex has the words of phraseWords, and a set of their beginnings.
+// phraseIndex has the words of phraseWords, and a set of their hashes.
 type phraseIndex struct {
 	words  [phraseCount]string
-	starts [1 << 15 / 64]uint64
+	hashes [1 << 15 / 64]uint64
 }
 
 var phrases = sync.OnceValue(func() *phraseIndex { //nolint:gochecknoglobals // built on first use
@@ -37,26 +38,29 @@ var phrases = sync.OnceValue(func() *phraseIndex { //nolint:gochecknoglobals // 
 	for i := range x.words {
 		x.words[i], rest, _ = strings.Cut(rest, "\n")
 		h := phraseHash([]byte(x.words[i]))
-		x.starts[h>>6] |= 1 << (h & 63)
+		x.hashes[h>>6] |= 1 << (h & 63)
 	}
 	return &x
 })
 
-// phraseHash returns a hash of the first four letters of a word, ignoring case.
+// phraseHash returns a hash of a word, ignoring case.
 func phraseHash(w []byte) uint32 {
 	h := uint32(len(w))
-	for _, b := range w[:min(len(w), 4)] {
+	for _, b := range w {
 		h = h*31 + uint32(b|0x20)
 	}
 	h *= 2654435761
 	return h >> 17
 }
 
+// mayHave reports whether a word is in the list, or has the hash of one that is.
+func (x *phraseIndex) mayHave(w []byte) bool {
+	h := phraseHash(w)
+	return x.hashes[h>>6]>>(h&63)&1 != 0
+}
+
 // find returns the number of a word, -1 if it is not in the list.
 func (x *phraseIndex) find(w []byte) int {
-	if h := phraseHash(w); x.starts[h>>6]>>(h&63)&1 == 0 {
-		return -1
-	}
 	word := string(bytes.ToLower(w))
 	i := sort.SearchStrings(x.words[:], word)
 	if i == phraseCount || x.words[i] != word {
@@ -72,23 +76,26 @@ func Phrases(text []byte) (found []Span) {
 		return nil
 	}
 	x := phrases()
+	has := func(s Span, ok bool) bool { return ok && x.mayHave(text[s.Begin:s.End]) }
+	var list []Span
 	for i := phraseStep - 1; i < len(text); i += phraseStep {
 		w, ok := wordAt(text, i)
-		if !ok || x.find(text[w.Begin:w.End]) < 0 {
+		if !has(w, ok) {
 			continue
 		}
-		// The words around it.
-		list := []Span{w}
+		// The words around it, those before it in reverse.
+		list = append(list[:0], w)
 		for len(list) < longestPhrase {
-			v, ok := wordBefore(text, list[0].Begin)
-			if !ok || x.find(text[v.Begin:v.End]) < 0 {
+			v, ok := wordBefore(text, list[len(list)-1].Begin)
+			if !has(v, ok) {
 				break
 			}
-			list = append([]Span{v}, list...)
+			list = append(list, v)
 		}
+		slices.Reverse(list)
 		for len(list) < 2*longestPhrase {
 			v, ok := wordAfter(text, list[len(list)-1].End)
-			if !ok || x.find(text[v.Begin:v.End]) < 0 {
+			if !has(v, ok) {
 				break
 			}
 			list = append(list, v)
@@ -101,16 +108,18 @@ func Phrases(text []byte) (found []Span) {
 	return found
 }
 
+func isLetter(b byte) bool { return chars.Classes[b]&(chars.UpperCase|chars.LowerCase) != 0 }
+
 // wordAt returns the word at text[i] or before it, false if it is too short or too long.
 func wordAt(text []byte, i int) (Span, bool) {
-	for n := 0; n < 8 && i > 0 && !chars.IsAlpha(text[i]); n++ {
+	for n := 0; n < 8 && i > 0 && !isLetter(text[i]); n++ {
 		i--
 	}
 	begin, end := i, i
-	for begin > 0 && i-begin < 9 && chars.IsAlpha(text[begin-1]) {
+	for begin > 0 && i-begin < 9 && isLetter(text[begin-1]) {
 		begin--
 	}
-	for end < len(text) && end-i < 9 && chars.IsAlpha(text[end]) {
+	for end < len(text) && end-i < 9 && isLetter(text[end]) {
 		end++
 	}
 	return Span{begin, end}, end-begin >= 3 && end-begin <= 8
@@ -168,6 +177,9 @@ func hasChecksum(x *phraseIndex, text []byte, words []Span) bool {
 	var bits [longestPhrase*11/8 + 1]byte
 	for i, w := range words {
 		n := x.find(text[w.Begin:w.End])
+		if n < 0 {
+			return false
+		}
 		for k := range 11 {
 			at := i*11 + k
 			bits[at/8] |= byte(n>>(10-k)&1) << (7 - at%8)

@@ -14,7 +14,7 @@ import (
 var bigrams string
 
 const (
-	bigramClasses = 64
+	bigramCount = 64
 	// randomMean is the most that the mean of bigrams, in eighths of a bit, may be in a
 	// random token. Random letters and digits have a mean of -13 with little variance, names
 	// one of 8.
@@ -23,28 +23,24 @@ const (
 	sureLength = 20
 )
 
-// bigramClass returns the row of a character in bigrams.
-func bigramClass(b byte) int {
-	switch {
-	case chars.IsLower(b):
-		return int(b - 'a')
-	case chars.IsUpper(b):
-		return int(b-'A') + 26
-	case chars.IsDigit(b):
-		return int(b-'0') + 52
-	case b == '-' || b == '_':
-		return 62
-	}
-	return 63
-}
+// bigramClasses has the row of each byte in bigrams.
+const bigramClasses = "" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3e\x3f\x3f\x34\x35\x36\x37\x38\x39\x3a\x3b\x3c\x3d\x3f\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x1a\x1b\x1c\x1d\x1e\x1f\x20\x21\x22\x23\x24\x25\x26\x27\x28\x29\x2a\x2b\x2c\x2d\x2e\x2f\x30\x31\x32\x33\x3f\x3f\x3f\x3f\x3e" +
+	"\x3f\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f" +
+	"\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f\x3f"
 
 // bigramSum returns the sum of bigrams over v.
 func bigramSum(v []byte) int {
 	sum, last := 0, 0
 	for i, b := range v {
-		c := bigramClass(b)
+		c := int(bigramClasses[b])
 		if i > 0 {
-			sum += int(int8(bigrams[last*bigramClasses+c]))
+			sum += int(int8(bigrams[last*bigramCount+c]))
 		}
 		last = c
 	}
@@ -56,18 +52,28 @@ type counts struct{ upper, lower, digits, signs int }
 
 func countOf(v []byte) (c counts) {
 	for _, b := range v {
-		switch {
-		case chars.IsUpper(b):
+		switch chars.Classes[b] {
+		case chars.UpperCase:
 			c.upper++
-		case chars.IsLower(b):
+		case chars.LowerCase:
 			c.lower++
-		case chars.IsDigit(b):
+		case chars.Digit:
 			c.digits++
 		default:
 			c.signs++
 		}
 	}
 	return c
+}
+
+// hasDigit reports whether v has a digit.
+func hasDigit(v []byte) bool {
+	for _, b := range v {
+		if chars.Classes[b] == chars.Digit {
+			return true
+		}
+	}
+	return false
 }
 
 // IsRandomForm reports whether v has the form of a random token, whatever is around it: the

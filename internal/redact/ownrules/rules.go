@@ -378,9 +378,8 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"hvb.", RuleToken},
 }
 
-// Words are further texts at which rules are tried, those with letters that aren't ASCII. They are
-// searched only in texts with such letters.
-var Words = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out by the linker
+// words are further texts at which rules are tried, those with letters that aren't ASCII.
+var words = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out by the linker
 	{"hasło", RuleNear},
 	{"Hasło", RuleNear},
 	{"lösenord", RuleNear},
@@ -392,6 +391,24 @@ var Words = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid out
 	{"암호", RuleNear},
 	{"ароль", RuleNear}, // the Russian word, in both cases
 	{"暗証番号", RulePin},
+}
+
+// ForeignWord finds the secret after a word whose first character that isn't ASCII is at text[i].
+// It returns the number of the rule.
+func ForeignWord(text []byte, i int) (Span, int) {
+	for _, w := range words {
+		k := 0
+		for w.Text[k] < 0x80 {
+			k++
+		}
+		if w.Text[k] != text[i] || i < k || !bytes.HasPrefix(text[i-k:], []byte(w.Text)) {
+			continue
+		}
+		if s := Rules[w.Rule].Match(text, i-k, i-k+len(w.Text)); s.End > s.Begin {
+			return s, int(w.Rule)
+		}
+	}
+	return Span{}, 0
 }
 
 // isTokenByte reports whether b can be part of a token that needs no quotes.
