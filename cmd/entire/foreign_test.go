@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -311,11 +312,16 @@ func (f *foreign) part(m meta, slot string) part {
 	if text := f.text(slot); json.Unmarshal(text, &document) == nil {
 		for _, message := range document.Messages[min(start, len(document.Messages)):] {
 			for _, call := range message.ToolCalls {
-				p.tools = append(p.tools, call.Name)
+				p.tools = append(p.tools, cmp.Or(shownNames()[call.Name], call.Name))
 			}
 		}
 	}
 	return p
+}
+
+// shownNames are the names by which tools of Gemini CLI are shown.
+func shownNames() map[string]string {
+	return map[string]string{"write_file": "Write", "replace": "Edit", "read_file": "Read", "run_shell_command": "Bash"}
 }
 
 func (p *part) take(e event, uses map[string]bool) {
