@@ -160,7 +160,8 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	var without []string
 	for _, p := range c.Files {
-		if len(a.steps[p]) == 0 && len(a.steps[c.Share.NameBefore(p)]) == 0 {
+		isPending := workspace.ContainsPath(c.Pending, p) || workspace.ContainsPath(c.Share.Files, p) // else it is another session's
+		if isPending && len(a.steps[p]) == 0 && len(a.steps[c.Share.NameBefore(p)]) == 0 {
 			without = append(without, p)
 		}
 	}

@@ -53,7 +53,7 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 		}
 		steps := at.steps.ReadSteps(ctx, s, notes)
 		files := s.FilesTouched
-		if !workspace.ContainsPath(files, f.Path) { // a running turn may have changed it
+		if workspace.IsBusy(s) && !workspace.ContainsPath(files, f.Path) { // its running turn may have changed it
 			files = slices.Sorted(slices.Values(append(slices.Clone(files), f.Path)))
 		}
 		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: files}
