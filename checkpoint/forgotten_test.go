@@ -151,3 +151,48 @@ func TestForgetMasksTextAndKeepsHash(t *testing.T) {
 		t.Errorf("the hash is %s, want %s", got, want)
 	}
 }
+
+// TestMergeRepeatsOnRewrittenHistory: a history that the other side has rewritten, and masked more in
+// than its list names, is not merged with the old one: what only this side has follows it.
+func TestMergeRepeatsOnRewrittenHistory(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	old := f.commit("", f.put(idThree, "secret", 2), f.put(idOne, "gone", 1))
+	ours := f.commit(f.commit(old, f.put(idTwo, "new", 3)), f.put(idThree, "secret", 5))
+	w := checkpoint.Rewriting{
+		Repo: f.git, Forgotten: checkpoint.Forgotten{Sessions: []string{"gone"}},
+		Mask: func(data []byte) []byte {
+			return bytes.ReplaceAll(data, []byte(`{"session":"secret"}`), []byte(`{"session":"***"}`))
+		},
+	}
+	theirs, err := w.Forget(t.Context(), f.commit(old, f.put(idOne, "other", 4)), author())
+	must(t, err)
+	ahead := f.commit(old, f.put(idTwo, "new", 3))
+	for name, c := range map[string]struct {
+		ours git.OID
+		want []string // the commits that follow theirs
+		kept bool     // a later version of the transcript, of this side
+	}{
+		"nothing new":            {ours: old},
+		"a checkpoint":           {ours: ahead, want: []string{"1 edits of " + string(old)}},
+		"and a later transcript": {ours: ours, want: []string{"1 edits of " + string(old), "1 edits of " + string(ahead)}, kept: true},
+	} {
+		tip := f.merge(c.ours, theirs)
+		got := strings.Fields(f.Git("log", "--reverse", "--format=%p", string(theirs)+".."+string(tip.OID)))
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %d parents of commits, want %d", name, len(got), len(c.want))
+		}
+		if f.Git("merge-base", string(tip.OID), string(theirs)) != string(theirs) {
+			t.Errorf("%s: the result doesn't contain their side", name)
+		}
+		if diff := cmp.Diff(strings.Join(c.want, "\n"), f.Git("log", "--reverse", "--format=%s", string(theirs)+".."+string(tip.OID))); diff != "" {
+			t.Errorf("%s: commits (-want +got):\n%s", name, diff)
+		}
+		if f.holds(tip.OID, `{"session":"gone"}`) || f.holds(tip.OID, `{"session":"secret"}`) != c.kept {
+			t.Errorf("%s: the history has the old version", name)
+		}
+		if again := f.merge(tip.OID, theirs); again.OID != tip.OID {
+			t.Errorf("%s: merged again it is another commit", name)
+		}
+	}
+}

@@ -48,13 +48,11 @@ func Merge(ctx context.Context, w *Rewriting, by git.Signature, theirs git.OID, 
 		if err != nil {
 			return "", err
 		}
-		// Of what both have, the other side's is kept if this one had to be rewritten: the clone that
-		// has forgotten the data may have known more of it.
-		kept, given := ours, theirs
-		if ours.OID != old {
-			kept, given = theirs, ours
+		unite := join
+		if ours.OID != old { // the other side's history takes its place
+			unite = replay
 		}
-		tip, err := join(ctx, repo, by, kept, given)
+		tip, err := unite(ctx, repo, by, ours, theirs)
 		if err != nil {
 			return "", err
 		}
@@ -109,6 +107,52 @@ func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, er
 	return w.Repo.Commit(ctx, string(next))
 }
 
+// replay returns a commit that contains both: one of them if possible, else commits that add the
+// changes of ours to theirs. Unlike a merge it does not keep a second version of the history that both
+// had before it was rewritten: the clone that has forgotten the data may have known more of it, and
+// so removed more.
+func replay(ctx context.Context, repo *git.Repo, _ git.Signature, ours, theirs git.Commit) (git.OID, error) {
+	base, err := gitlog.MergeBase(ctx, repo, ours.OID, theirs.OID)
+	switch {
+	case err != nil:
+		return "", err
+	case base == theirs.OID:
+		return ours.OID, nil
+	}
+	out, err := repo.Run(ctx, "rev-list", "--topo-order", "--reverse", string(ours.OID), "^"+string(theirs.OID), "--")
+	if err != nil {
+		return "", fmt.Errorf("read history: %w", err)
+	}
+	tip := theirs
+	for name := range strings.FieldsSeq(string(out)) {
+		c, err := repo.Commit(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		t := three{ours: treeEntry(tip.Tree), theirs: treeEntry(c.Tree)}
+		if len(c.Parents) > 0 {
+			before, err := repo.Commit(ctx, string(c.Parents[0]))
+			if err != nil {
+				return "", err
+			}
+			t.base = treeEntry(before.Tree)
+		}
+		tree, unread, err := mergeTrees(ctx, merger{repo: repo, masked: true}, t)
+		if err != nil {
+			return "", err
+		}
+		if tree == tip.Tree { // theirs has it
+			continue
+		}
+		c.Tree, c.Parents, c.Message = tree, []git.OID{tip.OID}, c.Message+unread
+		if c.OID, err = repo.WriteCommit(c); err != nil {
+			return "", err
+		}
+		tip = c
+	}
+	return tip.OID, nil
+}
+
 // join returns a commit that contains both: one of them if possible, else a new one. ours may be
 // empty.
 func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs git.Commit) (git.OID, error) {
@@ -133,31 +177,37 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 		}
 		t.base = treeEntry(common.Tree)
 	}
-	var unread []ID
-	m := merger{repo: repo, unread: &unread}
+	tree, unread, err := mergeTrees(ctx, merger{repo: repo}, t)
+	if err != nil {
+		return "", err
+	}
+	return repo.WriteCommit(git.Commit{
+		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: mergeMessage + unread,
+	})
+}
+
+// mergeTrees merges two trees of the metadata branch. unread is a text for the commit's message that
+// names the checkpoints that were not merged, if there are any.
+func mergeTrees(ctx context.Context, m merger, t three) (tree git.OID, unread string, err error) {
+	var ids []ID
+	m.unread = &ids
 	// Directories are named by the first two digits of ids.
-	tree, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+	tree, err = m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
 		if len(name) != 2 || !isHex(name) || !t.trees() {
 			return t.either(), nil
 		}
 		oid, err := m.shard(ctx, name, t)
 		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
 	})
-	if err != nil {
-		return "", err
-	}
-	message := mergeMessage
-	if slices.Sort(unread); len(unread) > 0 {
-		lines := make([]string, 0, len(unread)+1)
+	if slices.Sort(ids); len(ids) > 0 {
+		lines := make([]string, 0, len(ids)+1)
 		lines = append(lines, "\nNot merged, as one side is too large to be read:\n")
-		for _, id := range unread {
+		for _, id := range ids {
 			lines = append(lines, string(id)+"\n")
 		}
-		message += strings.Join(lines, "")
+		unread = strings.Join(lines, "")
 	}
-	return repo.WriteCommit(git.Commit{
-		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: message,
-	})
+	return tree, unread, err
 }
 
 func treeEntry(oid git.OID) git.TreeEntry { return git.TreeEntry{Mode: git.ModeTree, OID: oid} }

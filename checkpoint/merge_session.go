@@ -53,10 +53,13 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 }
 
 // compare orders two slots of one session by the length of their transcripts: in lines if both
-// record them, else in bytes.
+// record them and differ in them, else in bytes.
 func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	if a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 && a.meta.TranscriptLines != b.meta.TranscriptLines {
 		return cmp.Compare(a.meta.TranscriptLines, b.meta.TranscriptLines), nil
+	}
+	if m.masked && a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 {
+		return 0, nil
 	}
 	left, right := segments.In(a.entries), segments.In(b.entries)
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {

@@ -16,6 +16,9 @@ type merger struct {
 	repo *git.Repo
 	// unread holds the checkpoints with a side that is too large to be read.
 	unread *[]ID
+	// masked reports that forgotten texts were masked in transcripts of ours: with as many lines they
+	// are kept, although they may be shorter.
+	masked bool
 }
 
 // three holds the entries with one name in both sides and in their merge base, the zero entry if

@@ -125,8 +125,8 @@ func (c *clones) record(one *clone, text string) {
 	}
 	path := fmt.Sprintf("%s-%d.txt", one.name, c.files)
 	one.session.Prompt("About " + text + ".")
-	one.session.Write(path, "content\n")
-	one.session.Say("I have noted " + text)
+	one.session.Write(path, "the line of "+path+"\n")
+	one.session.Say("I have noted " + text + ", and the line of " + path)
 	one.session.Stop()
 	one.Git("add", path)
 	one.Git("commit", "-q", "-m", path)
@@ -170,11 +170,18 @@ func (c *clones) push(one *clone, killed bool) string {
 	return got.Stderr
 }
 
-// forget forgets one of the texts, and mostly removes it from the remote.
+// forget forgets one of the texts, or a session or file, and mostly removes it from the remote.
 func (c *clones) forget(one *clone) {
 	c.Helper()
 	text := fmt.Sprintf("walrus-%d", 4711+c.rng.IntN(3))
 	args := []string{"forget", "--text", text, "--force"}
+	switch n := c.rng.IntN(8); {
+	case n == 0 && one.session != nil:
+		args, text = []string{"forget", "--session", one.session.ID, "--force"}, ""
+		one.session = nil // it is no longer recorded
+	case n == 1 && one.session != nil:
+		args, text = []string{"forget", "--file", fmt.Sprintf("%s-%d.txt", one.name, c.files), "--force"}, ""
+	}
 	if c.rng.IntN(4) > 0 {
 		args = append(args, "--push", "origin")
 	}
@@ -183,7 +190,7 @@ func (c *clones) forget(one *clone) {
 		c.log = append(c.log, "nothing")
 		return
 	}
-	if !slices.Contains(c.gone, text) {
+	if text != "" && !slices.Contains(c.gone, text) {
 		c.gone = append(c.gone, text)
 	}
 }

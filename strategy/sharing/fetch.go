@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // fetched is the ref of a remote's checkpoints while they are merged, fetchedNotes the prefix
@@ -81,8 +82,9 @@ func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 // taken describes the history that was fetched from a remote.
 type taken struct {
 	tip git.OID
-	// learned reports that it listed content as forgotten that this repository didn't know to be.
-	learned bool
+	// learned reports that it listed content as forgotten that this repository didn't know to be,
+	// texts that texts were among it.
+	learned, texts bool
 	// masked reports that it contained forgotten content, listed that the remote's own list, or that
 	// of the branch that was last sent there, names all of it.
 	masked, listed bool
@@ -95,6 +97,9 @@ func (t taken) report(remote string, say func(line string)) {
 		say("entire: the checkpoints of " + remote + " have forgotten content again: it was left out here")
 	case t.learned:
 		say("entire: " + remote + " lists forgotten content: it was removed from the checkpoints here")
+		if !t.texts {
+			return
+		}
 		say("hint: `entire forget --listed` removes it from sessions, snapshots and shadow branches, too")
 	}
 }
@@ -177,6 +182,10 @@ func (pu *Pusher) mergeFetched(ctx context.Context, sent git.OID) (got taken, er
 			return err
 		}
 		got.tip = theirs.OID
+		before, err := tombstone.Load(pu.Repo.CommonDir)
+		if err != nil {
+			return err
+		}
 		if got.learned, err = pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
 			return err
 		}
@@ -184,6 +193,7 @@ func (pu *Pusher) mergeFetched(ctx context.Context, sent git.OID) (got taken, er
 		if err != nil {
 			return err
 		}
+		got.texts = !forgotten.Contains(before.Marks, t.Marks)
 		w, err := pu.rewriting(ctx, t)
 		if err != nil {
 			return err
