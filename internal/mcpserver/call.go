@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // call is one call of a tool.
@@ -69,14 +70,14 @@ func decode(raw json.RawMessage, into any) error {
 	}
 }
 
-// failed returns an error, redacted, as a tool's result.
+// failed returns an error, redacted and escaped, as a tool's result.
 func failed(err error) result {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: redact.New().Text(err.Error())}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: visible.Text(redact.New().Text(err.Error()))}}}
 }
 
-// said returns lines of text as a tool's result.
+// said returns lines of text, escaped, as a tool's result.
 func said(lines ...string) result {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Join(lines, "\n")}}}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: visible.Text(strings.Join(lines, "\n"))}}}
 }
 
 // data returns v as a tool's result: as JSON for programs and as text for models.
@@ -90,7 +91,7 @@ func data(v any) (result, error) {
 	return res, nil
 }
 
-// encode encodes v as JSON without HTML escapes.
+// encode encodes v as JSON without HTML escapes and hidden characters.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -98,7 +99,7 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return visible.JSON(bytes.TrimRight(b.Bytes(), "\n")), nil
 }
 
 // in runs do in the repository of a place, and logs the call there.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // maxLine is the maximum size of a message in bytes.
@@ -142,11 +144,11 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	return messages, nil
 }
 
-// put writes a line.
+// put writes a message on a line, without hidden characters: a client may show it as it is.
 func (c *connection) put(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.out.Write(append(data, '\n'))
+	_, err := c.out.Write(append(visible.JSON(data), '\n'))
 	return err
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // MaxMarkdown is the maximum length of a Markdown text in bytes, a little less than the
@@ -42,9 +44,8 @@ func inline(s string, limit int) string {
 	if rest > 0 {
 		head += "\u2026"
 	}
-	var plain, b strings.Builder
-	escapeControls(&plain, head)
-	for _, r := range plain.String() {
+	var b strings.Builder
+	for _, r := range visible.Text(head) {
 		switch {
 		case strings.ContainsRune("\\`*_{}[]()<>#+-.!|~=$^&:/\"'", r):
 			b.WriteByte('\\')
@@ -61,14 +62,6 @@ func inline(s string, limit int) string {
 	return b.String()
 }
 
-// escapeControls writes a text with control characters and direction marks as visible
-// characters.
-func escapeControls(b *strings.Builder, s string) {
-	var html strings.Builder
-	escape(&html, s)
-	b.WriteString(strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'").Replace(html.String()))
-}
-
 // code returns a text as inline code, which is valid in a table, too.
 func code(s string, limit int) string {
 	s = strings.Join(strings.Fields(s), " ")
@@ -76,9 +69,7 @@ func code(s string, limit int) string {
 	if rest > 0 {
 		head += "\u2026"
 	}
-	var plain strings.Builder
-	escapeControls(&plain, head)
-	text := strings.ReplaceAll(plain.String(), "|", "\u00a6") // a bar ends a cell, even in code
+	text := strings.ReplaceAll(visible.Text(head), "|", "\u00a6") // a bar ends a cell, even in code
 	if text == "" {
 		return "``"
 	}

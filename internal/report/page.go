@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // page writes HTML. Markup consists of constants of this package, and other strings don't
@@ -63,8 +65,8 @@ func (p *page) time(t time.Time, form string) {
 	p.raw("</time>")
 }
 
-// escape writes a text escaped for an element or a quoted attribute. Control characters and
-// direction marks are written as visible characters.
+// escape writes a text escaped for an element or a quoted attribute, with hidden characters as in
+// [visible.Text].
 func escape(b *strings.Builder, s string) {
 	start := 0
 	for i := 0; i < len(s); {
@@ -84,16 +86,10 @@ func escape(b *strings.Builder, s string) {
 			with = "&#34;"
 		case r == '\'':
 			with = "&#39;"
-		case r == '\n', r == '\t':
-		case r < ' ':
-			with = string(0x2400 + r) // its control picture
 		case r == utf8.RuneError && n == 1:
 			with = "\uFFFD"
-		case r == 0x7f:
-			with = "\u2421"
-		case r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			// Some change the direction of text, or break lines invisibly in HTML.
-			with = "\\u" + strconv.FormatInt(int64(0x10000+r), 16)[1:]
+		case visible.IsHidden(r):
+			with = visible.Escape(r)
 		}
 		if with != "" {
 			b.WriteString(s[start:i])

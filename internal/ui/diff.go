@@ -5,11 +5,18 @@ import (
 	"strings"
 )
 
-// ShowDiff is Show for a unified diff. It uses colours on a terminal that supports them.
-func (s Streams) ShowDiff(write func(io.Writer) error) error {
-	if !s.Terminal.Out || s.Terminal.Plain {
-		return s.Show(write)
+// ShowPatch is ShowDiff, but like Show for contents: without a terminal the diff is unchanged, so
+// that it can be applied.
+func (s Streams) ShowPatch(write func(io.Writer) error) error {
+	if !s.Terminal.Out {
+		return write(s.Out)
 	}
+	return s.ShowDiff(write)
+}
+
+// ShowDiff calls write with a writer to Out for a unified diff, which it escapes. It uses colours on
+// a terminal that supports them.
+func (s Streams) ShowDiff(write func(io.Writer) error) error {
 	w := &diffWriter{to: s}
 	if err := write(w); err != nil {
 		return err
@@ -55,9 +62,11 @@ func (w *diffWriter) line(line string) error {
 	case strings.HasPrefix(body, "-"):
 		style = Red
 	}
-	body = w.to.Paint(style, Escape(body))
 	if newline {
-		body += "\n"
+		body = strings.TrimSuffix(Escape(line), "\n") // of the whole line: a CR before its end is no control
+		body = w.to.Paint(style, body) + "\n"
+	} else {
+		body = w.to.Paint(style, Escape(body))
 	}
 	_, err := io.WriteString(w.to.Out, body)
 	return err

@@ -8,6 +8,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
+// Without a terminal a patch is printed as it is, so that it can be applied.
+func TestShowPatch(t *testing.T) {
+	t.Parallel()
+	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+\x1b\r\n"
+	for want, terminal := range map[string]ui.Terminal{diff: {}, strings.ReplaceAll(ui.Escape(diff), "\r", ""): {Out: true, Plain: true}} {
+		var out strings.Builder
+		err := (ui.Streams{Out: &out, Terminal: terminal}).ShowPatch(func(w io.Writer) error {
+			_, err := io.WriteString(w, diff)
+			return err
+		})
+		if err != nil || out.String() != want {
+			t.Errorf("%v, %q, want %q", err, out.String(), want)
+		}
+	}
+}
+
 func TestShowDiff(t *testing.T) {
 	t.Parallel()
 	const diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n--- gone\n+new \x1b]0;\n\\ No newline"
@@ -17,7 +33,7 @@ func TestShowDiff(t *testing.T) {
 		terminal ui.Terminal
 		want     string
 	}{
-		"pipe":     {ui.Terminal{}, diff},
+		"pipe":     {ui.Terminal{}, ui.Escape(diff)},
 		"plain":    {ui.Terminal{Out: true, Plain: true}, ui.Escape(diff)},
 		"terminal": {ui.Terminal{Out: true}, painted},
 	} {

@@ -1,67 +1,42 @@
 package ui
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
-// Escape makes text safe for a terminal. It writes control characters and those that change
-// the direction of text as \uXXXX, and invalid UTF-8 bytes as \xXX. Newlines and tabs stay.
-// Valid JSON keeps its meaning, because \uXXXX is an escape of its strings.
-func Escape(text string) string { return escape(text, unpainted) }
+// Escape makes text safe to show: [visible.Text].
+func Escape(text string) string { return visible.Text(text) }
 
 // EscapePainted is Escape, but keeps the styles of Paint.
-func EscapePainted(text string) string { return escape(text, ownColours) }
-
-func escape(text string, painted painting) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, isCommand) {
-		return text
-	}
+func EscapePainted(text string) string {
 	var b strings.Builder
-	for i := 0; i < len(text); {
-		if n := styleAt(text[i:]); painted == ownColours && n > 0 {
-			b.WriteString(text[i : i+n])
-			i += n
-			continue
+	for {
+		at := 0
+		for ; at < len(text); at++ {
+			if text[at] == '\x1b' && styleAt(text[at:]) > 0 {
+				break
+			}
 		}
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
-			b.WriteByte('\r')
-		case isCommand(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteString(text[i : i+n])
+		b.WriteString(Escape(text[:at]))
+		if at == len(text) {
+			return b.String()
 		}
-		i += n
+		n := at + styleAt(text[at:])
+		b.WriteString(text[at:n])
+		text = text[n:]
 	}
-	return b.String()
 }
 
-// painting reports whether a text contains the program's own styles.
-type painting uint8
-
-const (
-	unpainted painting = iota
-	ownColours
-)
-
-// isCommand reports whether a terminal could do anything but display the rune in place:
-// whether it is a control character or a direction mark.
-func isCommand(r rune) bool {
-	switch {
-	case r == '\n', r == '\t':
-		return false
-	case r < ' ', 0x7f <= r && r < 0xa0:
-		return true
-	case r == 0x061c, r == 0x200e, r == 0x200f, 0x2028 <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
-		return true
+// escape makes a text safe that may have styles of Paint, if Paint uses any.
+func (s Streams) escape(text string) string {
+	if s.painted() {
+		return EscapePainted(text)
 	}
-	return false
+	return Escape(text)
 }
 
 // styleAt returns the length of the style of Paint that text begins with, 0 if there is
@@ -75,8 +50,8 @@ func styleAt(text string) int {
 	return 0
 }
 
-// Show calls write with a writer to Out. The output is escaped if Out is a terminal and
-// unchanged otherwise.
+// Show calls write with a writer to Out, for contents such as those of files: the output is escaped
+// if Out is a terminal. Otherwise it is unchanged, so that a copy of it is exact.
 func (s Streams) Show(write func(io.Writer) error) error {
 	if !s.Terminal.Out {
 		return write(s.Out)

@@ -15,7 +15,7 @@ const hostile = "a\x1b]0;t\x07\r\x7f\u009b\u202e\u2066\u061c\u2028 \x9b \t\n\r\n
 
 func TestAttackEscape(t *testing.T) {
 	t.Parallel()
-	want := `a\u001b]0;t\u0007\u000d\u007f\u009b\u202e\u2066\u061c\u2028 \x9b ` + "\t\n\r\nb é 世"
+	want := `a\u001b]0;t\u0007\u000d\u007f\u009b\u202e\u2066\u061c\u2028 \x9b ` + "\t\n\nb é 世"
 	if got := ui.Escape(hostile); got != want {
 		t.Errorf("got %q", got)
 	}
@@ -51,12 +51,12 @@ func TestAttackShow(t *testing.T) {
 	}
 }
 
-// JSON on a terminal is valid and has the same value.
+// JSON is valid and has the same value, whether Out is a terminal or not.
 func TestAttackJSON(t *testing.T) {
 	t.Parallel()
 	in := map[string]any{"k" + strings.ToValidUTF8(hostile, ""): strings.ToValidUTF8(hostile, "")}
 	var out bytes.Buffer
-	s := ui.Streams{Out: &out, Terminal: ui.Terminal{Out: true}}
+	s := ui.Streams{Out: &out}
 	if err := s.JSON(in); err != nil {
 		t.Fatal(err)
 	}
@@ -68,5 +68,31 @@ func TestAttackJSON(t *testing.T) {
 	delete(back, "schema")
 	if err != nil || !reflect.DeepEqual(in, back) {
 		t.Errorf("%v, %v", back, err)
+	}
+}
+
+// A message is escaped whether it is shown on a terminal or not. Styles are kept only if the program
+// uses any.
+func TestAttackMessages(t *testing.T) {
+	t.Parallel()
+	for want, terminal := range map[string]ui.Terminal{
+		"a \\u001b[31mb\n":     {},
+		"a \\u001b[31mb \n":    {Out: true, Err: true, Plain: true},
+		"a \x1b[31mb\\u009b\n": {Out: true, Err: true},
+	} {
+		text := "a \x1b[31mb"
+		switch {
+		case terminal.Plain:
+			text += " "
+		case terminal.Out:
+			text += "\u009b"
+		}
+		var out, errs bytes.Buffer
+		s := ui.Streams{Out: &out, Err: &errs, Terminal: terminal}
+		s.Printf("%s\n", text)
+		s.Notef("%s", text)
+		if out.String() != want || errs.String() != want {
+			t.Errorf("%q and %q, want %q", out.String(), errs.String(), want)
+		}
 	}
 }

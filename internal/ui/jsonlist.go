@@ -42,11 +42,7 @@ func (s Streams) JSONList(l JSONList) error { return writeList(s, l, "  ") }
 func (s Streams) JSONListLine(l JSONList) error { return writeList(s, l, "") }
 
 func writeList(s Streams, l JSONList, indent string) error {
-	write := func() error {
-		return s.Show(func(out io.Writer) error {
-			return (&listWriter{JSONList: l, out: out, indent: indent}).write()
-		})
-	}
+	write := func() error { return (&listWriter{JSONList: l, out: s.Out, indent: indent}).write() }
 	if l.Doing == "" || s.Terminal.Out {
 		return write()
 	}

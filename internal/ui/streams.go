@@ -17,6 +17,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // Streams holds the input and output streams and the properties of their terminal.
@@ -82,32 +84,34 @@ const (
 
 // Paint returns text in a style, if Out is a terminal with colours.
 func (s Streams) Paint(style Style, text string) string {
-	if !s.Terminal.Out || s.Terminal.Plain || text == "" || style == "" {
+	if !s.painted() || text == "" || style == "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Printf writes to Out. If Out is a terminal, it escapes the text and, if the text ends
-// with a newline, wraps it at words.
+// painted reports whether Paint uses styles.
+func (s Streams) painted() bool { return s.Terminal.Out && !s.Terminal.Plain }
+
+// Printf writes to Out. It escapes the text, also in a pipe, whose reader may be a terminal. If Out
+// is a terminal and the text ends with a newline, it wraps it at words.
 func (s Streams) Printf(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if s.Terminal.Out {
-		text = escape(text, ownColours)
-	}
+	text := s.escape(fmt.Sprintf(format, args...))
 	if strings.HasSuffix(text, "\n") {
-		text = s.WrapOut(text)
+		text = s.wrapOut(text)
 	}
 	_, _ = io.WriteString(s.Out, text)
 }
 
-// Notef writes a line to Err. If Err is a terminal, it escapes the text and wraps it at
-// words.
+// Shown returns a text as Printf writes it.
+func (s Streams) Shown(text string) string { return s.wrapOut(s.escape(text)) }
+
+// Notef writes a line to Err, escaped. If Err is a terminal, it wraps it at words.
 func (s Streams) Notef(format string, args ...any) {
-	text := fmt.Sprintf(format+"\n", args...)
+	text := s.escape(fmt.Sprintf(format+"\n", args...))
 	if s.Terminal.Err {
 		width, _ := s.Size()
-		text = Wrap(escape(text, ownColours), width)
+		text = WrapHanging(text, width)
 	}
 	_, _ = io.WriteString(s.Err, text)
 }
@@ -119,8 +123,8 @@ func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 // when it changes.
 const schema = 1
 
-// JSON writes v to Out, indented and without HTML escapes. An object begins with the key
-// "schema".
+// JSON writes v to Out, indented, without HTML escapes and with escapes for hidden characters
+// ([visible.JSON]). An object begins with the key "schema".
 func (s Streams) JSON(v any) error {
 	text, err := envelope(v)
 	if err != nil {
@@ -130,7 +134,8 @@ func (s Streams) JSON(v any) error {
 	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return err
 	}
-	return writeJSON(s, out.Bytes())
+	_, err = s.Out.Write(out.Bytes())
+	return err
 }
 
 // JSONLine is like JSON, but on one line.
@@ -139,14 +144,8 @@ func (s Streams) JSONLine(v any) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(s, text)
-}
-
-func writeJSON(s Streams, text []byte) error {
-	return s.Show(func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	_, err = s.Out.Write(text)
+	return err
 }
 
 // envelope returns v as JSON, with the key "schema" if it is an object.
@@ -166,25 +165,19 @@ func envelope(v any) ([]byte, error) {
 	return append([]byte(first), fields...), nil
 }
 
-// compact returns v as JSON on one line, without HTML escapes.
+// compact returns v as JSON on one line, without HTML escapes and hidden characters.
 func compact(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return out.Bytes(), err
+	return visible.JSON(out.Bytes()), err
 }
 
-// Line makes text safe and short enough for one line: it folds white space, removes
-// characters that a terminal could interpret, and cuts the text to limit columns.
+// Line makes text safe and short enough for one line: it folds white space, escapes the text, and
+// cuts it to limit columns.
 func Line(text string, limit int) string {
-	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
+	text = Escape(strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " "))
 	if len(text) <= limit {
 		return text
 	}

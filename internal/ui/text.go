@@ -5,26 +5,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/term"
 )
-
-// Text makes a multi-line text safe to show: it keeps newlines and tabs, turns other white
-// space into spaces, and removes characters that a terminal could interpret.
-func Text(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(text, "\r\n", "\n"))
-}
 
 // Size returns the size of the terminal of Err, where questions are asked. If there is
 // none, or it has no size, the result is 80 columns and 24 lines.
@@ -49,14 +32,14 @@ func (s Streams) Room(fixed, used int) int {
 	return max(width-used, least)
 }
 
-// WrapOut wraps text to the width of the terminal of Out. It returns text itself if there
+// wrapOut wraps text to the width of the terminal of Out. It returns text itself if there
 // is none.
-func (s Streams) WrapOut(text string) string {
+func (s Streams) wrapOut(text string) string {
 	width, _, ok := outSize(s)
 	if !ok {
 		return text
 	}
-	return Wrap(text, width)
+	return WrapHanging(text, width)
 }
 
 // Columns returns the width of the terminal of Out, 0 if there is none or it has no size.

@@ -45,10 +45,10 @@ func TestLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"\ta\n b\n":                "a b",
-		"\x1b]0;t\aplain":          "]0;tplain",
-		"x\u202ey":                 "xy",
+		"\x1b]0;t\aplain":          `\u001b]0;…`,
+		"x\u202ey":                 `x\u202ey`,
 		"abcdefghijk":              "abcdefghi…",
-		"\xff\xfeA":                "\ufffd\ufffdA",
+		"\xff\xfeA":                `\xff\xfeA`,
 		strings.Repeat("é", 9):     strings.Repeat("é", 9),
 		"日本語テスト":                   "日本語テ…",
 		"日本語 テス":                   "日本語 テ…",

@@ -6,6 +6,23 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
+// In output, continuation lines begin behind the column of the program's lines, and marks of quotes
+// are repeated.
+func TestAttackWrap(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[User] wwwwwwww [User] x": "[User]\n  wwwwwwww\n  [User] x",
+		"  a wwwwwwww b":           "  a\n    wwwwwwww\n    b",
+		"> a wwwwwwww b":           "> a\n> wwwwwwww\n> b",
+		"  | a wwwwwwww b":         "  | a\n  | wwwwwwww\n  | b",
+		"> > wwwwwwww b":           "> > wwwwwwww\n> > b",
+	} {
+		if got := ui.WrapHanging(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

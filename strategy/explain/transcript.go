@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -154,14 +155,15 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 }
 
 // Text formats the part as it is shown and summarized: with "[User]", "[Assistant]" or "[Tool]
-// name:" before each item.
+// name:" before each item, and "> " before the other lines of its text: no line of a text can look
+// like another item.
 func (s *Session) Text() string {
 	var b strings.Builder
 	for i, item := range s.Items {
 		if i > 0 && (item.By != transcript.Tool || s.Items[i-1].By != transcript.Tool) {
 			b.WriteByte('\n')
 		}
-		b.WriteString(Mark(item) + item.Text)
+		b.WriteString(visible.Text(Mark(item)) + visible.Quote(visible.Prose(item.Text), ""))
 		if item.Failed {
 			b.WriteString(" (failed)")
 		}
@@ -172,6 +174,7 @@ func (s *Session) Text() string {
 
 // Mark returns the prefix of an item's text.
 func Mark(item transcript.Item) string {
+	tool := strings.Join(strings.Fields(item.Tool), " ")
 	switch item.By {
 	case transcript.User:
 		return "[User] "
@@ -179,9 +182,9 @@ func Mark(item transcript.Item) string {
 		return "[Assistant] "
 	case transcript.Tool:
 		if item.Text == "" {
-			return "[Tool] " + item.Tool
+			return "[Tool] " + tool
 		}
-		return "[Tool] " + item.Tool + ": "
+		return "[Tool] " + tool + ": "
 	}
 	return ""
 }

@@ -9,12 +9,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// Page prints text, through a pager if it doesn't fit on the terminal.
+// Page prints text, escaped, through a pager if it doesn't fit on the terminal.
 func (a *App) Page(text string) {
-	if a.Streams.Terminal.Out {
-		text = a.Streams.WrapOut(ui.EscapePainted(text))
-	}
-	a.page(text)
+	a.page(a.Streams.Shown(text))
 }
 
 // Paged calls show with streams whose output it prints afterwards, through a pager if it doesn't

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
@@ -93,7 +94,7 @@ func list(cmd *cobra.Command, a *app.App, begun string, kinds []Values) (found [
 			continue
 		}
 		for _, v := range all {
-			if strings.HasPrefix(v, begun) {
+			if strings.HasPrefix(v, begun) && visible.Text(v) == v { // a shell prints values as they are
 				found = append(found, v)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
@@ -281,8 +282,9 @@ func (x explainText) writeConversation(b *strings.Builder, d explain.Detail, t e
 	}
 }
 
-// subagentIndent precedes each line of a subagent's conversation.
-const subagentIndent = "    "
+// subagentIndent precedes each line of a subagent's conversation. It is deeper than the continuation
+// of any long line.
+const subagentIndent = "      "
 
 func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent string) {
 	text := cmp.Or(item.Command, item.Text)
@@ -290,12 +292,12 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
-	text = ui.Text(text)
+	text = visible.Prose(text)
 	if item.By != transcript.Tool {
 		text = x.Streams.Markdown(text)
 	}
-	text = strings.ReplaceAll(text, "\n", "\n"+indent)
-	b.WriteString(strings.TrimRight(indent+x.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item))))+" "+text, " "))
+	text = visible.Quote(text, indent)
+	b.WriteString(strings.TrimRight(indent+x.Streams.Paint(mark[item.By], ui.Escape(strings.TrimSpace(explain.Mark(item))))+" "+text, " "))
 	switch {
 	case item.ExitStatus != nil:
 		b.WriteString(x.Streams.Paint(ui.Red, " (failed, exit status "+strconv.Itoa(*item.ExitStatus)+")"))
@@ -314,7 +316,7 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 			first = false
 			for _, line := range h.Lines {
 				style := map[byte]ui.Style{'+': ui.Green, '-': ui.Red}[line[0]]
-				b.WriteString(x.Streams.Paint(ui.Dim, indent) + x.Streams.Paint(style, strings.TrimRight(ui.Text(line), " \n")) + "\n")
+				b.WriteString(x.Streams.Paint(ui.Dim, indent) + x.Streams.Paint(style, strings.TrimRight(ui.Escape(line), " \n")) + "\n")
 			}
 		}
 	}
@@ -326,7 +328,7 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 		lines = append(lines, "… ("+ui.Plural(n, "more line")+")")
 	}
 	for _, line := range append(lines, item.Output.Tail...) {
-		b.WriteString(x.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Text(line), " ")) + "\n")
+		b.WriteString(x.Streams.Paint(ui.Dim, strings.TrimRight(indent+ui.Escape(line), " ")) + "\n")
 	}
 }
 

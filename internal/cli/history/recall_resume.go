@@ -96,11 +96,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 		note = r.Streams.Paint(ui.Dim, note)
 	}
 	r.Streams.Notef("%s", note)
-	text := strings.Join(parts, "\n\n")
-	if r.Streams.Terminal.Out {
-		text = ui.Text(text)
-	}
-	r.show(strings.TrimRight(text, "\n") + "\n")
+	r.show(strings.TrimRight(strings.Join(parts, "\n\n"), "\n") + "\n")
 	return nil
 }
 

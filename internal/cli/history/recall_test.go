@@ -352,8 +352,8 @@ func TestRecallDiscard(t *testing.T) {
 	if err := r.discard(t.Context(), ids, recallDiscardOptions{force: true}); err != nil || len(s.all) != 1 {
 		t.Errorf("%v, %d left", err, len(s.all))
 	}
-	want := "Would discard 3f9a1c-77b0e2 \"Implemented [31mJWT middleware\"\nWould discard aaaaaa-000002 \"(damaged)\"\n" +
-		"Discarded 3f9a1c-77b0e2 \"Implemented [31mJWT middleware\"\nDiscarded aaaaaa-000002 \"(damaged)\"\n"
+	want := "Would discard 3f9a1c-77b0e2 \"Implemented \\u001b[31mJWT middleware\"\nWould discard aaaaaa-000002 \"(damaged)\"\n" +
+		"Discarded 3f9a1c-77b0e2 \"Implemented \\u001b[31mJWT middleware\"\nDiscarded aaaaaa-000002 \"(damaged)\"\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}

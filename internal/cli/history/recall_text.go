@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // itemWidth is the maximum width of a step, decision or command.
@@ -30,8 +31,8 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 			out.WriteString("  - " + ui.Line(item, itemWidth) + "\n")
 		}
 	}
-	if text := strings.TrimSpace(ui.Text(c.Description)); text != "" {
-		out.WriteString("\n" + text + "\n")
+	if text := strings.TrimSpace(visible.Prose(c.Description)); text != "" {
+		out.WriteString("\n> " + visible.Quote(text, "") + "\n")
 	}
 	a, in := c.State.Analysis, c.State.Context
 	if a.CurrentTask != "" {
@@ -68,9 +69,9 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 		}
 		out.WriteString(commands.String())
 	}
-	if text := strings.TrimSpace(ui.Text(c.Compaction)); text != "" {
+	if text := strings.TrimSpace(visible.Prose(c.Compaction)); text != "" {
 		heading("Summary of the last compaction")
-		out.WriteString(text + "\n")
+		out.WriteString("> " + visible.Quote(text, "") + "\n")
 	}
 	items("Warnings", c.Warnings)
 	fmt.Fprintf(&out, "\nA file's content: entire recall show %s --file <path>\nThe brief of it:  entire recall resume %s\n", c.ID, c.ID)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // answerTimeout limits the wait for the answer to a question at a commit.
@@ -46,7 +47,7 @@ func (t terminal) confirm(ctx context.Context, question string) bool {
 		return true
 	}
 	defer func() { _ = tty.Close() }()
-	fmt.Fprintf(tty, "%s [Y/n] ", question)
+	fmt.Fprintf(tty, "%s [Y/n] ", visible.Text(question))
 	answer := make(chan string, 1)
 	go func() { // exits with the process if the terminal doesn't reply
 		line, _ := bufio.NewReader(tty).ReadString('\n')

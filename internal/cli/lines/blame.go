@@ -3,6 +3,7 @@ package lines
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"strconv"
 	"strings"
@@ -71,8 +72,10 @@ EXIT STATUS
 				case opts.json:
 					return r.Streams.JSON(newBlameJSON(&f, r.missing(cmd.Context(), &f)))
 				case opts.porcelain:
-					r.Streams.Printf("%s", porcelain(&f))
-					return nil
+					return r.Streams.Show(func(w io.Writer) error {
+						_, err := io.WriteString(w, porcelain(&f))
+						return err
+					})
 				}
 				r.show(r.table(cmd.Context(), &f), opts.noPager)
 				return nil
@@ -138,7 +141,7 @@ func (r *reading) table(ctx context.Context, f *blame.File) string {
 		}
 		fmt.Fprintf(&b, "%s %s  %s %s  %s\n",
 			r.Streams.Paint(ui.Dim, pad(oid, len("a1b2c3d"))), r.Streams.Paint(style, pad(ui.Line(name, who), who)),
-			pad(text, why), r.Streams.Paint(ui.Dim, fmt.Sprintf("%*d", number, l.Number)), l.Text)
+			pad(text, why), r.Streams.Paint(ui.Dim, fmt.Sprintf("%*d", number, l.Number)), ui.Escape(l.Text))
 	}
 	if len(f.Lines) == 0 {
 		return "The file is empty.\n"

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -175,7 +176,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	}
 	fact("By:", author)
 	if w.Commit.OID != "" {
-		fact("Commit:", w.Commit.OID.Short()+" "+format.Subject(w.Commit.Message)+", "+ui.Ago(r.Now(), w.Commit.Committer.When))
+		fact("Commit:", w.Commit.OID.Short()+" "+ui.Line(format.Subject(w.Commit.Message), format.SubjectWidth)+", "+ui.Ago(r.Now(), w.Commit.Committer.When))
 	} else {
 		fact("Commit:", "not committed yet")
 	}
@@ -198,7 +199,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	case blame.Agent:
 	}
 	if full && len(s.Turn) > 0 {
-		b.WriteString("\n" + ui.Text((&explain.Session{Items: s.Turn}).Text()))
+		b.WriteString("\n" + (&explain.Session{Items: s.Turn}).Text())
 	} else {
 		r.scene(&b, s)
 	}
@@ -222,10 +223,10 @@ func (r *reading) missingFor(ctx context.Context, w blame.Reason) []format.GapJS
 // scene writes the part of the turn that led to the edit.
 func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 	if s.Prompt != "" {
-		b.WriteString("\n[User] " + cut(s.Prompt) + "\n")
+		b.WriteString("\n[User] " + visible.Quote(cut(s.Prompt), "") + "\n")
 	}
 	if s.Said != "" {
-		b.WriteString("\n[Assistant] " + cut(s.Said) + "\n")
+		b.WriteString("\n[Assistant] " + visible.Quote(cut(s.Said), "") + "\n")
 	}
 	if s.Edit == nil {
 		b.WriteString("\nThe edit isn't known: a command or a formatter made it. --full shows the turn.\n")
@@ -246,7 +247,7 @@ func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 }
 
 func actText(a blame.Act) string {
-	text := "[Tool] " + a.Tool
+	text := "[Tool] " + ui.Line(a.Tool, format.NameWidth)
 	if detail := ui.Line(a.Detail, format.LineWidth); detail != "" {
 		text += ": " + detail
 	}
@@ -258,7 +259,7 @@ func actText(a blame.Act) string {
 
 // cut returns the first longestText characters of a text, safe to show.
 func cut(text string) string {
-	text = ui.Text(text)
+	text = visible.Prose(text)
 	if runes := []rune(text); len(runes) > longestText {
 		return strings.TrimSpace(string(runes[:longestText])) + " …"
 	}

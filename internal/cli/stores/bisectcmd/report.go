@@ -124,7 +124,7 @@ func (c *command) show(ctx context.Context, at *culprit, sides *access.Sides) er
 				fact("", fmt.Sprintf("... %d more", len(t.Calls)-i))
 				break
 			}
-			fact(map[bool]string{true: "Calls:"}[i == 0], call.Tool+": "+ui.Line(call.Text, format.LineWidth))
+			fact(map[bool]string{true: "Calls:"}[i == 0], ui.Line(call.Tool+": "+call.Text, format.LineWidth))
 		}
 	}
 	s.Printf("\n")
