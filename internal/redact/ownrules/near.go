@@ -22,7 +22,9 @@ const (
 // nearPassword finds a password among the tokens after a word, see above. [at, end) is the word or
 // part of it.
 func nearPassword(text []byte, at, end int) Span {
-	if at > 0 && chars.IsAlnum(text[at-1]) && (chars.IsLower(text[at]) || chars.IsUpper(text[at-1])) {
+	short := end-at < 5
+	if at > 0 && chars.IsAlnum(text[at-1]) && (short || chars.IsLower(text[at]) || chars.IsUpper(text[at-1])) ||
+		short && end < len(text) && chars.IsAlnum(text[end]) && chars.IsAlnum(text[end-1]) {
 		return Span{} // part of another word
 	}
 	s := passwordAfter(text, end, nearTokens)
@@ -142,15 +144,12 @@ func passwordOf(text []byte, i, end int, likely bool) Span {
 		}
 	}
 	for stop := end; stop-i > minPassword; {
-		k := bytes.LastIndexAny(text[i:stop], ":=%/")
+		k := bytes.LastIndexAny(text[i:stop], ":=%")
 		if k < 0 {
 			break
 		}
-		if isPassword(text[i+k+1:stop], likely) && (text[i+k] != '/' || IsWordy(text[i:i+k])) && !isHarmless(text, i+k+1, stop) {
+		if isPassword(text[i+k+1:stop], likely) && !isHarmless(text, i+k+1, stop) {
 			return Span{i + k + 1, stop}
-		}
-		if text[i+k] == '/' && k > 0 && stop == end {
-			return Span{} // a path
 		}
 		stop = i + k
 	}
@@ -274,7 +273,7 @@ func pipedPassword(text []byte, at, end int) Span {
 
 // pinAfter finds a number of four to eight digits after a word for it, and at most a few words.
 func pinAfter(text []byte, at, end int) Span {
-	if at > 0 && chars.IsAlpha(text[at-1]) {
+	if at > 0 && chars.IsAlpha(text[at-1]) || chars.HasFold(text[at:], "code is") && !isEntryCode(text[max(0, at-16):at]) {
 		return Span{}
 	}
 	stop := min(len(text), end+24)
@@ -290,4 +289,15 @@ func pinAfter(text []byte, at, end int) Span {
 		return Span{}
 	}
 	return Span{i, last}
+}
+
+// isEntryCode reports whether the words before the word code say that it opens something.
+func isEntryCode(before []byte) bool {
+	low := bytes.ToLower(bytes.TrimSpace(before))
+	for _, w := range []string{"door", "access", "pin", "verification", "security", "confirmation", "gate", "alarm", "entry", "one-time", "login", "2fa", "safe", "unlock"} {
+		if bytes.HasSuffix(low, []byte(w)) {
+			return true
+		}
+	}
+	return false
 }
