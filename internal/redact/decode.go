@@ -36,20 +36,10 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 	if len(text) < minBase64 || depth == 0 || r.isStopped() {
 		return nil
 	}
-	parts, own := baseParts(text)
-	listed, keys := listParts(text)
-	parts, own = append(parts, listed...), append(own, keys...)
-	single, foreign := charParts(text)
-	own = append(own, foreign...)
-	if len(single) > 0 {
-		parts = append(apart(parts, single), single...)
-	}
+	parts, own := encodedParts(text)
 	if len(parts) == 0 {
 		return own
 	}
-	slices.SortFunc(parts, func(x, y encodedPart) int {
-		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(len(y.plain), len(x.plain)))
-	})
 	d := decode(text, parts)
 	found := r.find(d.text, nil)
 	twice := len(found) // findings from here on are of repeatedly decoded text
@@ -63,6 +53,31 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 		}
 	}
 	return kept
+}
+
+// decodedParts returns the decoded parts of text with their surroundings.
+func decodedParts(text []byte) decodedText {
+	if parts, _ := encodedParts(text); len(parts) > 0 {
+		return decode(text, parts)
+	}
+	return decodedText{}
+}
+
+// encodedParts lists the encoded parts of text, ordered, and the findings of the rules that are tried
+// on the way.
+func encodedParts(text []byte) ([]encodedPart, []Finding) {
+	parts, own := baseParts(text)
+	listed, keys := listParts(text)
+	parts, own = append(parts, listed...), append(own, keys...)
+	single, foreign := charParts(text)
+	own = append(own, foreign...)
+	if len(single) > 0 {
+		parts = append(apart(parts, single), single...)
+	}
+	slices.SortFunc(parts, func(x, y encodedPart) int {
+		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(len(y.plain), len(x.plain)))
+	})
+	return parts, own
 }
 
 // apart returns the parts that are not close to one of single, encoded characters. The others are decoded in

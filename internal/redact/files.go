@@ -1,13 +1,13 @@
 package redact
 
 import (
-	"crypto/rand"
-	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
 // Limits of the search for files with secrets.
@@ -76,6 +76,23 @@ func readKnown(root string) *knownValues {
 		}
 		dirs = below
 	}
+	return s.withEnvironment()
+}
+
+// withEnvironment adds the variables of the environment whose names say that they are secrets, and
+// returns all values.
+func (s *secretFiles) withEnvironment() *knownValues {
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		switch ownrules.Classify([]byte(name)) {
+		case ownrules.KindPassword, ownrules.KindSecret, ownrules.KindKey:
+			if s.known == nil {
+				s.known = newKnownValues()
+			}
+			s.known.addNamed([]byte(name), []byte(value))
+		case ownrules.KindNone, ownrules.KindPin, ownrules.KindHeader, ownrules.KindCookie:
+		}
+	}
 	return s.known
 }
 
@@ -140,11 +157,7 @@ func (s *secretFiles) read(name string) {
 		return
 	}
 	if s.known == nil {
-		s.known = &knownValues{seed: maphash.MakeSeed(), byPrefix: make(map[uint64][]knownForm)}
-		_, _ = rand.Read(s.known.salt[:]) // never fails
-		for i := range s.known.shift {
-			s.known.shift[i] = prefixLen - 1
-		}
+		s.known = newKnownValues()
 	}
 	s.known.addFile(filepath.Base(name), data)
 }

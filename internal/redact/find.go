@@ -41,6 +41,7 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 		if known := r.values(); known != nil {
 			own = append(own, known.find(text)...)
 		}
+		own = append(own, r.memory.find(text)...)
 		listed := slices.DeleteFunc(r.listed(&active, text, sc), func(f Finding) bool { return isNamed(&f, text) })
 		return joined(listed, own)
 	}

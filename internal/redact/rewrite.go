@@ -68,7 +68,8 @@ type writer struct {
 	kinds map[string]*seenName // by name
 	last  [lastKinds]*seenName // the most recent ones, see kindOf
 
-	clean cleanTexts
+	clean      cleanTexts
+	remembered int // size of the memory when clean was filled
 
 	// For Check: the positions of the findings and their rules. nil if not needed.
 	labels []label
@@ -97,11 +98,17 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		}
 		found[i] = append(found[i], span{f.Start, f.End})
 		// An ordinary word is a secret only after the name of a password.
+		if r.memory.add(f.Secret) {
+			w.clean = cleanTexts{} // it may be in texts that were clean
+		}
 		named := f.Rule == ownrules.Rules[ownrules.RuleName].ID || f.Rule == ownrules.Rules[ownrules.RuleURL].ID
 		if !named || ownrules.HasMixture([]byte(f.Secret)) {
 			secrets.add(f.Secret)
 		}
 		w.label(w.segs[i], text, f)
+	}
+	if n := r.memory.size(); n != w.remembered {
+		w.clean, w.remembered = cleanTexts{}, n
 	}
 	w.chain(text)
 	for i, g := range w.segs {
@@ -132,7 +139,8 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	}
 	var spans []span
 	for i, g := range w.segs {
-		said := merge(secrets.in(w.read(g, text), found[i]))
+		plain := w.read(g, text)
+		said := merge(append(secrets.in(plain, found[i]), secrets.inDecoded(plain, maxDecode)...))
 		if g.escaped {
 			said = escapedSpans(text[g.begin:g.end], said)
 		}

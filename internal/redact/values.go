@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
@@ -37,6 +38,15 @@ type knownForm struct {
 	quick  uint64
 	sum    [sha256.Size]byte
 	run    bool // the inside of a run of base64
+}
+
+func newKnownValues() *knownValues {
+	k := &knownValues{seed: maphash.MakeSeed(), byPrefix: make(map[uint64][]knownForm)}
+	_, _ = rand.Read(k.salt[:]) // never fails
+	for i := range k.shift {
+		k.shift[i] = prefixLen - 1
+	}
+	return k
 }
 
 // add adds a value in all its forms.

@@ -28,7 +28,7 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 	w := &workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
-		Redact:   redact.New().WithFilesOf(repo.Root),
+		Redact:   redact.New().WithFilesOf(repo.Root).WithMemory(),
 		Options: workspace.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, AmendCommits: s.AmendCommits, LockTimeout: s.LockTimeout,
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
