@@ -84,6 +84,9 @@ func readKnown(root string) *knownValues {
 func (s *secretFiles) withEnvironment() *knownValues {
 	for _, variable := range os.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
+		if name == "PWD" || name == "OLDPWD" || filepath.IsAbs(value) {
+			continue // folders, and files with secrets
+		}
 		switch ownrules.Classify([]byte(name)) {
 		case ownrules.KindPassword, ownrules.KindSecret, ownrules.KindKey:
 			if s.known == nil {

@@ -42,6 +42,16 @@ func TestAttackKnownSecretsInAllForms(t *testing.T) {
 	}
 }
 
+// Folders in the environment aren't secrets, whatever the names of the variables.
+func TestFoldersOfEnvironmentAreKept(t *testing.T) {
+	t.Setenv("OLDPWD", "/srv/q7w8E9r0/work2")
+	t.Setenv("SSH_ASKPASS", "/usr/lib/q7w8E9r0/askpass2")
+	text := "cd /srv/q7w8E9r0/work2 and run /usr/lib/q7w8E9r0/askpass2"
+	if got := redact.New().WithFilesOf(t.TempDir()).Text(text); got != text {
+		t.Error(got)
+	}
+}
+
 // A secret is found in the other forms in which the same line has it.
 func TestAttackOtherFormInOneLine(t *testing.T) {
 	t.Parallel()
