@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -75,6 +76,9 @@ func ParseAttribution(raw json.RawMessage) (Attribution, bool) {
 	}
 	return a, true
 }
+
+// CountsSessions reports whether an attribution has SessionLines, which other versions don't write.
+func CountsSessions(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(`"session_lines"`)) }
 
 // Raw returns the attribution as stored in SessionMeta.Attribution.
 func (a Attribution) Raw() (json.RawMessage, error) {

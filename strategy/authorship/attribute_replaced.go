@@ -53,6 +53,7 @@ func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path stri
 type replacedSlot struct {
 	session  string
 	recorded checkpoint.Attribution // zero if it has nothing useful
+	counts   bool                   // recorded has the session's own lines
 	files    []string               // redacted
 	title    string
 }
@@ -151,7 +152,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 		if ok && recorded.TotalCommitted != added { // computed for a commit that this one was made of
 			recorded = checkpoint.Attribution{}
 		}
-		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, recorded: recorded, files: slot.Meta.FilesTouched, title: slot.Meta.Title})
+		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, recorded: recorded, counts: checkpoint.CountsSessions(slot.Meta.Attribution), files: slot.Meta.FilesTouched, title: slot.Meta.Title})
 	}
 	return old, nil
 }
@@ -164,7 +165,11 @@ func (a *attributing) addKnown(s *attribution.State, old replacedCommit, path st
 	name := a.r.Redact.Path(path)
 	for _, slot := range old.slots {
 		by := attribution.Author(slot.session)
-		if len(slot.recorded.Files) == 0 && slices.Contains(slot.files, name) && (slot.recorded.AgentLines > 0 || slot.recorded.CalculatedAt.IsZero()) {
+		wrote := slot.recorded.AgentLines > 0
+		if slot.counts {
+			wrote = slot.recorded.SessionLines > 0
+		}
+		if len(slot.recorded.Files) == 0 && slices.Contains(slot.files, name) && (wrote || slot.recorded.CalculatedAt.IsZero()) {
 			s.By = by
 		}
 		for _, f := range slot.recorded.Files {

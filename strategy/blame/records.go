@@ -1,7 +1,6 @@
 package blame
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"path"
@@ -168,7 +167,7 @@ func (rec *record) add(meta checkpoint.SessionMeta) {
 func (rec *record) judge() {
 	rec.complete = len(rec.slots) > 0
 	for _, s := range rec.slots {
-		isOurs := bytes.Contains(s.meta.Attribution, []byte(`"session_lines"`))
+		isOurs := checkpoint.CountsSessions(s.meta.Attribution)
 		isBound := len(s.files) == len(s.recorded.Files) && (s.recorded.SessionLines == 0 || len(s.files) > 0)
 		rec.complete = rec.complete && isOurs && isBound && !s.recorded.Estimated
 	}
