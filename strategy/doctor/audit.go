@@ -32,6 +32,8 @@ type Audit struct {
 	// Range has the form of git log's arguments: a range, a revision, or several. If it is empty
 	// HEAD is used.
 	Range []string
+	// All requests checking every checkpoint of the branch instead of those of a range.
+	All bool
 	// MaxSize is the maximum size of a file of a checkpoint, in bytes.
 	MaxSize int64
 	// Fetch fetches objects that this clone lacks. If it is nil missing objects are a problem.
@@ -59,6 +61,8 @@ type Secret struct {
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
 	Length int    `json:"length"`
+	// Text is the secret. It must not be printed.
+	Text string `json:"-"`
 }
 
 // Audited is the result of an audit.
@@ -73,28 +77,15 @@ type Audited struct {
 // Run checks the range. An error of git about the range is a *git.ExitError.
 func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	run := &audit{Audit: a, seen: map[[sha256.Size]byte]bool{}, order: map[checkpoint.ID]int{}, clean: cleanLines{seed: maphash.MakeSeed()}}
-	revs := a.Range
-	if len(revs) == 0 {
-		revs = []string{"HEAD"}
-	}
-	args := append([]string{"--reverse", "--end-of-options"}, revs...)
-	commits, err := checkpoint.LinkedCommits(ctx, a.Repo, nil, append(args, "--")...)
+	trees, err := checkpoint.Trees(ctx, a.Repo)
 	if err != nil {
 		return Audited{}, err
 	}
-	run.result.Commits = len(commits)
-	for _, c := range commits {
-		for _, id := range checkpoint.IDsOf(c) { // each once, with the oldest commit that names it
-			if _, known := run.order[id]; !known {
-				run.order[id] = len(run.names)
-				run.names = append(run.names, named{id, c.OID})
-			}
-		}
+	if a.All {
+		err = run.nameAll(ctx, trees)
+	} else {
+		err = run.nameRange(ctx)
 	}
-	if err := run.cut(ctx, revs); err != nil {
-		return Audited{}, err
-	}
-	trees, err := checkpoint.Trees(ctx, a.Repo)
 	if err != nil {
 		return Audited{}, err
 	}
@@ -108,6 +99,48 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 		return cmp.Or(run.order[x.Checkpoint]-run.order[y.Checkpoint], strings.Compare(x.Code, y.Code), strings.Compare(x.File, y.File))
 	})
 	return run.result, nil
+}
+
+// nameAll adds all checkpoints.
+func (a *audit) nameAll(ctx context.Context, trees []git.OID) error {
+	for _, tree := range trees {
+		ids, err := checkpoint.Find(ctx, a.Repo, tree, "")
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			a.name(id, "")
+		}
+	}
+	return nil
+}
+
+// name adds a checkpoint once, with the first commit that names it.
+func (a *audit) name(id checkpoint.ID, commit git.OID) {
+	if _, known := a.order[id]; !known {
+		a.order[id] = len(a.names)
+		a.names = append(a.names, named{id, commit})
+	}
+}
+
+// nameRange adds the checkpoints of the range.
+func (a *audit) nameRange(ctx context.Context) error {
+	revs := a.Range
+	if len(revs) == 0 {
+		revs = []string{"HEAD"}
+	}
+	args := append([]string{"--reverse", "--end-of-options"}, revs...)
+	commits, err := checkpoint.LinkedCommits(ctx, a.Repo, nil, append(args, "--")...)
+	if err != nil {
+		return err
+	}
+	a.result.Commits = len(commits)
+	for _, c := range commits {
+		for _, id := range checkpoint.IDsOf(c) {
+			a.name(id, c.OID)
+		}
+	}
+	return a.cut(ctx, revs)
 }
 
 // part checks some of the checkpoints.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -77,7 +78,7 @@ func (a *audit) secretsIn(ctx context.Context, path string, data []byte) ([]Secr
 	}
 	if !strings.Contains(path, ".jsonl") {
 		hits, err := r.CheckLineContext(ctx, data)
-		return placed(nil, hits, data, 1), err
+		return unescaped(placed(nil, hits, data, 1)), err
 	}
 	var secrets []Secret
 	n := 0
@@ -95,7 +96,18 @@ func (a *audit) secretsIn(ctx context.Context, path string, data []byte) ([]Secr
 		}
 		secrets = placed(secrets, hits, line, n)
 	}
-	return secrets, nil
+	return unescaped(secrets), nil
+}
+
+// unescaped returns the secrets in JSON with their texts as the strings have them.
+func unescaped(secrets []Secret) []Secret {
+	for i, s := range secrets {
+		var text string
+		if json.Unmarshal([]byte(`"`+s.Text+`"`), &text) == nil {
+			secrets[i].Text = text
+		}
+	}
+	return secrets
 }
 
 // cleanLines remembers lines in which no secret was found: each checkpoint of a session has the lines
@@ -132,7 +144,7 @@ func placed(secrets []Secret, hits []redact.Hit, text []byte, line int) []Secret
 	for _, h := range hits {
 		line += bytes.Count(text[at:h.Start], []byte{'\n'})
 		at = h.Start
-		secrets = append(secrets, Secret{Rule: h.Rule, Line: line, Length: h.End - h.Start})
+		secrets = append(secrets, Secret{Rule: h.Rule, Line: line, Length: h.End - h.Start, Text: string(text[h.Start:h.End])})
 	}
 	return secrets
 }

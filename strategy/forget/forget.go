@@ -24,10 +24,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// What selects the content to forget: exactly one of Text, Session, Checkpoint, Before, File and
-// Listed.
+// What selects the content to forget: exactly one of Text, Secrets, Session, Checkpoint, Before, File
+// and Listed.
 type What struct {
-	Text       string
+	Text string
+	// Secrets are texts that are forgotten in the records only: snapshots, and files in the trees of
+	// shadow branches, hold the user's files as they are.
+	Secrets    []string
 	Session    string
 	Checkpoint checkpoint.ID
 	Before     time.Time
@@ -121,6 +124,12 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 		if err := CheckText(what.Text); err != nil {
 			return nil, err
 		}
+	case len(what.Secrets) > 0:
+		for _, text := range what.Secrets {
+			if err := CheckText(text); err != nil {
+				return nil, err
+			}
+		}
 	case what.Session != "":
 		if err := session.CheckID(what.Session); err != nil {
 			return nil, err
@@ -147,6 +156,14 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	switch {
 	case f.what.Text != "":
 		f.text, err = f.tombs.AddText(f.rec.Env.Random, f.what.Text)
+		f.find = f.text
+	case len(f.what.Secrets) > 0:
+		for _, text := range f.what.Secrets {
+			if _, err := f.tombs.AddText(f.rec.Env.Random, text); err != nil {
+				return err
+			}
+		}
+		f.text = f.tombs.Forgetter()
 		f.find = f.text
 	case f.what.File != "":
 		f.tombs.AddFile(f.what.File)

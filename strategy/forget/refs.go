@@ -40,6 +40,8 @@ type refs struct {
 	// meta and shadow rewrite histories. They cache rewritten commits, so that the work of the
 	// preview isn't repeated.
 	meta, shadow *checkpoint.Rewriting
+	// saved is shadow for saved contexts if files on shadow branches are not masked.
+	saved *checkpoint.Rewriting
 }
 
 // Prefixes of refs.
@@ -67,11 +69,13 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if err := r.objects.search(ctx, &p); err != nil {
 		return p, err
 	}
-	if r.what.Text != "" {
+	if texts := r.what.texts(); len(texts) > 0 {
 		if shared, err := r.isShared(ctx, p); err != nil {
 			return p, err
 		} else if shared {
-			r.tombs.Publish(r.what.Text)
+			for _, text := range texts {
+				r.tombs.Publish(text)
+			}
 		}
 	}
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
@@ -83,7 +87,8 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	}
 	r.hits, r.own = p.hits, p.own
 	if r.meta == nil {
-		r.meta, r.shadow = r.rewriting(r.tombs.Forgotten), r.rewriting(r.list)
+		r.meta, r.shadow, r.saved = r.rewriting(r.tombs.Forgotten), r.rewriting(r.list), r.rewriting(r.list)
+		r.saved.RecordsOnly = false
 	}
 	meta, shadow := r.meta, r.shadow
 	local := slices.ContainsFunc(refs, func(r gitref.Ref) bool { return r.Name == checkpoint.MetadataBranch })
@@ -127,7 +132,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
 		p.refs, p.places = nil, nil
 	}
-	for _, w := range []*checkpoint.Rewriting{meta, shadow} {
+	for _, w := range []*checkpoint.Rewriting{meta, shadow, r.saved} {
 		maps.Copy(p.moved, w.Moved)
 	}
 	return p, nil
@@ -182,6 +187,7 @@ func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 		w.Files, w.RecordsOnly = r.forgottenPaths(), true
 		w.Own = func(oid git.OID) bool { return r.own[oid] }
 	}
+	w.RecordsOnly = w.RecordsOnly || len(r.what.Secrets) > 0
 	if r.find != nil {
 		w.Mask = r.find.Mask
 		w.Affected = func(oid git.OID) bool { return r.hits[oid] && !r.own[oid] }
@@ -253,6 +259,9 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 			return tip, nil // it is not changed, and reported
 		}
 		return next, err
+	}
+	if len(r.what.Secrets) > 0 { // its files are contents that were redacted
+		return r.saved.Shadow(ctx, tip)
 	}
 	return w.Shadow(ctx, tip)
 }

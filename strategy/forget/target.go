@@ -38,6 +38,14 @@ type finder interface {
 	MaskInPlace(data []byte) []byte
 }
 
+// texts returns the texts to forget.
+func (w *What) texts() []string {
+	if w.Text != "" {
+		return []string{w.Text}
+	}
+	return w.Secrets
+}
+
 // minText is the minimum length of a text: a shorter one is part of too many others.
 const minText = 6
 

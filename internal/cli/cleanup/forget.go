@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -166,7 +167,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	if err != nil {
 		return err
 	}
-	if what == (forget.What{}) { // --push alone
+	if reflect.DeepEqual(what, forget.What{}) { // --push alone
 		return pushForgotten(ctx, a, opts, rec, remote)
 	}
 	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force

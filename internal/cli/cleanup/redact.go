@@ -20,16 +20,47 @@ import (
 
 // NewRedact returns the command that has the commands about the redaction of secrets.
 func NewRedact(a *app.App) *cobra.Command {
+	stored := &redactStored{App: a}
 	cmd := &cobra.Command{
 		Use:   "redact",
 		Short: "Show what is replaced as a secret",
-		Long:  "Shows what is replaced by REDACTED before anything of a conversation is stored.",
-		Example: `  entire redact check session.jsonl
+		Long: `Shows what is replaced by REDACTED before anything of a conversation is stored.
+
+Rules get better, and other programs have other rules. --scan lists what today's rules
+would replace in the checkpoints that are stored: the checkpoint, file, line, rule and
+length, never the value. --apply replaces it in all checkpoints, in metadata on shadow
+branches, in saved contexts, states and logs, as ` + "`entire forget --text`" + ` does: it shows
+every place first and asks, the branch gets a new history, and a run that was killed
+is completed by the next one. Snapshots and your own files stay as they are. Values of
+less than 8 bytes, ordinary words and what looks like an id are left: as texts they
+would be replaced in too much else. ` + "`entire forget --push`" + ` then replaces what a remote has.
+
+EXIT STATUS
+  0    nothing would be replaced, or everything was
+  1    something would be, or is left, or failure
+  2    wrong usage
+  130  interrupted`,
+		Example: `  entire redact --scan
+  entire redact --apply
   git diff | entire redact check -`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case stored.scan || stored.apply:
+				return stored.run(cmd.Context())
+			case stored.json || stored.force:
+				return app.Usagef("--json and --force need --scan or --apply")
+			}
+			return cmd.Help()
+		},
 	}
+	f := cmd.Flags()
+	f.BoolVar(&stored.scan, "scan", false, "list what today's rules would replace in stored checkpoints")
+	f.BoolVar(&stored.apply, "apply", false, "replace it")
+	f.BoolVarP(&stored.force, "force", "f", false, "don't ask")
+	f.BoolVar(&stored.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("scan", "apply")
 	cmd.AddCommand(newRedactCheckCmd(a))
 	return cmd
 }

@@ -1,0 +1,152 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+)
+
+// redactStored is redact with --scan or --apply.
+type redactStored struct {
+	*app.App
+
+	scan, apply, force, json bool
+}
+
+// storedSecret is the place of a secret in a stored checkpoint.
+type storedSecret struct {
+	Checkpoint checkpoint.ID `json:"checkpoint"`
+	File       string        `json:"file"`
+	Line       int           `json:"line"`
+	Rule       string        `json:"rule"`
+	Length     int           `json:"length"`
+
+	text string
+}
+
+// scanJSON is the output of `redact --scan --json`; docs/formats/forget.md describes it.
+type scanJSON struct {
+	Checkpoints int            `json:"checkpoints"`
+	Findings    []storedSecret `json:"findings"`
+	NotSearched []string       `json:"not_searched"`
+}
+
+func (c *redactStored) run(ctx context.Context) (err error) {
+	repo, err := c.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	found, err := c.search(ctx, repo)
+	if err != nil {
+		return err
+	}
+	if !c.apply {
+		return c.report(found)
+	}
+	var what forget.What
+	for _, s := range found.Findings {
+		if canBeMasked(s.text) && !slices.Contains(what.Secrets, s.text) {
+			what.Secrets = append(what.Secrets, s.text)
+		}
+	}
+	if len(what.Secrets) == 0 {
+		return c.report(found)
+	}
+	const most = 200 // values: the branch lists at most 4,096 forms of texts
+	if n := len(what.Secrets); n > most {
+		c.Streams.Notef("The first %d of %d values are replaced; run the command again for the others.", most, n)
+		what.Secrets = what.Secrets[:most]
+	}
+	rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{rec: rec, what: what}); err != nil || c.json {
+		return err
+	}
+	if found, err = c.search(ctx, repo); err != nil {
+		return err
+	}
+	if len(found.Findings) > 0 {
+		c.Streams.Printf("\nStill in the checkpoints:\n")
+	}
+	return c.report(found)
+}
+
+// search lists what today's rules would replace in the checkpoints.
+func (c *redactStored) search(ctx context.Context, repo *git.Repo) (scanJSON, error) {
+	const noLimit = 1 << 62 // of a file's size, which is not of interest
+	audit := doctor.Audit{Repo: repo, Redact: redact.New().WithFilesOf(repo.Root), All: true, MaxSize: noLimit}
+	var result doctor.Audited
+	err := c.Streams.Count("Searching, checkpoint", func(tick func(done, total int64)) (err error) {
+		audit.Progress = tick
+		result, err = audit.Run(ctx)
+		return err
+	})
+	found := scanJSON{Checkpoints: result.Checkpoints, Findings: []storedSecret{}, NotSearched: []string{}}
+	for _, p := range result.Problems {
+		for _, s := range p.Secrets {
+			found.Findings = append(found.Findings, storedSecret{p.Checkpoint, p.File, s.Line, s.Rule, s.Length, s.Text})
+		}
+		if p.Code == doctor.NotExamined || p.Code == doctor.AbsentContent {
+			found.NotSearched = append(found.NotSearched, string(p.Checkpoint)+"/"+p.File)
+		}
+	}
+	return found, err
+}
+
+// canBeMasked reports whether a secret can be forgotten as a text: redaction replaces short values
+// and ordinary words only beside their names, and a text in the form of an id could be one that the
+// records need.
+func canBeMasked(text string) bool {
+	const least, shortestID = 8, 32
+	isID := len(text) >= shortestID && strings.Trim(text, "0123456789abcdef-") == ""
+	return len(text) >= least && !isID && ownrules.HasMixture([]byte(text))
+}
+
+// report prints what was found. It returns an error if that is something.
+func (c *redactStored) report(found scanJSON) error {
+	if c.json {
+		if err := c.Streams.JSON(found); err != nil {
+			return err
+		}
+	} else {
+		c.PageText(func(w ui.Streams) { printStored(w, found) })
+	}
+	if len(found.Findings)+len(found.NotSearched) > 0 {
+		return app.ErrFailed
+	}
+	return nil
+}
+
+func printStored(w ui.Streams, found scanJSON) {
+	if len(found.Findings) > 0 {
+		t := &ui.Table{Cut: "FILE"}
+		t.Row("CHECKPOINT", "FILE", "LINE", "RULE", "BYTES")
+		for _, s := range found.Findings {
+			t.Row(string(s.Checkpoint), format.Path(s.File), strconv.Itoa(s.Line), s.Rule, strconv.Itoa(s.Length))
+		}
+		w.Printf("%s\n", w.Table(t))
+	}
+	for _, place := range found.NotSearched {
+		w.Printf("Not searched, as it is not here or too large: %s\n", format.Path(place))
+	}
+	switch n := len(found.Findings); n {
+	case 0:
+		w.Printf("Today's rules would replace nothing in %s.\n", ui.Plural(found.Checkpoints, "checkpoint"))
+	default:
+		w.Printf("Today's rules would replace %s in %s.\n", ui.Plural(n, "text"), ui.Plural(found.Checkpoints, "checkpoint"))
+		w.Printf("Replace those secrets where they are used. Then `entire redact --apply` masks them; what it\nleaves goes with `entire forget --checkpoint ID`.\n")
+	}
+}
