@@ -23,7 +23,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -42,6 +42,7 @@ help:
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
 	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
 	@echo 'difftest    the same findings as gitleaks'
+	@echo 'harm        how many lines of code redaction changes: CODE=folders'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
 	@echo 'power       cut the power at every write of every hook (needs strace; root for disks)'
@@ -213,6 +214,12 @@ cover: cover-own
 # A module of its own: gitleaks brings 163 others.
 difftest:
 	cd internal/redact/difftest && go test ./...
+
+# Folders of code without secrets, separated as in PATH.
+CODE ?= $(shell go env GOROOT)/src:$(shell go env GOMODCACHE)
+
+harm:
+	ENTIRE_CODE="$(CODE)" ENTIRE_HARM_EXAMPLES=$(EXAMPLES) go test -count=1 -timeout 30m -run '^TestHarm$$' -v ./internal/redact
 
 race:
 	CGO_ENABLED=1 go test -race ./...

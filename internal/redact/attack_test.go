@@ -109,6 +109,13 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	texts["letters that fold"] = func(size int) []byte {
 		return append([]byte("\u017f "), bytes.Repeat([]byte("key token secret "), size/17)...)
 	}
+	for name, piece := range map[string]string{
+		"words of phrases": "zoo abandon zero ability able ", "numbers": "112, 97, 115, 1000, ", "hex": "70 61 73 zz ", "joined": `"abc" + "def" `,
+		"signatures": "asig=bsig=", "words for passwords": "pass w0rd ", "web tokens": "eyJhb.eyJhb.", "zeros": "a\x00", "wrapped": "QUJDREVGR0hJSktMTU5P\n",
+		"flags": " -p a1", "dumps": "00000000: 7061 7373\n", "entities": "&#112;", "soft breaks": "ab=\nc",
+	} {
+		texts[name] = func(size int) []byte { return bytes.Repeat([]byte(piece), size/len(piece)) }
+	}
 	texts["no JSON"] = func(size int) []byte { return bytes.Repeat([]byte(`"\n`), size/3) }
 	var marks []forgotten.Text
 	for n := 8; n < 64; n++ {

@@ -37,7 +37,7 @@ func (r *finder) findDecoded(text []byte, depth int) []Finding {
 		return nil
 	}
 	parts, own := encodedParts(text)
-	if len(parts) == 0 {
+	if len(parts) == 0 || r.isStopped() {
 		return own
 	}
 	d := decode(text, parts)

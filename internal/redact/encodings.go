@@ -402,9 +402,11 @@ func readable(data []byte) []byte {
 	case data[0] == 0 || data[1] == 0:
 		plain := make([]byte, 0, len(data)/2)
 		for i, b := range data {
-			if zero := i%2 == 0 == (data[0] == 0); zero != (b == 0) {
+			zero := i%2 == 0 == (data[0] == 0)
+			if zero != (b == 0) {
 				return nil
-			} else if !zero {
+			}
+			if !zero {
 				plain = append(plain, b)
 			}
 		}
@@ -418,7 +420,7 @@ func readable(data []byte) []byte {
 
 // decompressed reads text from r. It returns nil if there is anything else.
 func decompressed(r io.Reader, size int) []byte {
-	plain, _ := io.ReadAll(io.LimitReader(r, int64(maxExpansion*size+1024))) //nolint:errcheck // what was read counts
+	plain, _ := io.ReadAll(io.LimitReader(r, int64(maxExpansion*size+1024))) // what was read counts
 	if len(plain) < minBytes || !utf8.Valid(plain) {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 		active.and(only)
 	}
 	if only == nil {
-		own := r.automaton().ownFindings(text, sc)
+		own := r.ownFindings(text, sc)
 		for _, s := range ownrules.Phrases(text) {
 			own = append(own, ownFinding(ownrules.RulePhrase, text, spanOf(s)))
 		}
@@ -207,7 +207,8 @@ func (x *secretIndex) contains(s string) bool {
 }
 
 // ownFindings lists the matches of our own rules in the scanned text.
-func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
+func (r *finder) ownFindings(text []byte, sc *scratch) []Finding {
+	a := r.automaton()
 	var found []Finding
 	for _, id := range sc.touched {
 		if a.own[id] == 0 {
@@ -215,13 +216,19 @@ func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
 		}
 		rule := &ownrules.Rules[a.own[id]-1]
 		length := len(a.text[id])
-		last := -1
-		for _, at := range sc.places[id] {
+		var last ownrules.Span
+		for n, at := range sc.places[id] {
+			if n%256 == 255 && r.isStopped() {
+				return nil
+			}
+			if last.Begin <= at && at+length <= last.End {
+				continue // part of the last finding
+			}
 			s := rule.Match(text, at, at+length)
-			if s.End <= s.Begin || s.Begin == last {
+			if s.End <= s.Begin || s.Begin == last.Begin && last.End > 0 {
 				continue
 			}
-			last = s.Begin
+			last = s
 			found = append(found, Finding{
 				Rule: rule.ID, Secret: string(text[s.Begin:s.End]), Start: s.Begin, End: s.End,
 			})

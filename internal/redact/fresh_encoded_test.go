@@ -79,7 +79,7 @@ func fullwidth(s string) string {
 }
 
 func numbers(s string) string {
-	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint([]byte(s))), ", "), "[]")
+	return strings.TrimSuffix(everyByte(s, "%d, "), ", ")
 }
 
 // formOfText is an encoding in which secrets are found.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -41,7 +43,7 @@ func freshKeys() []freshKind {
 	member("solana array", "[", func(m maker) string {
 		n := make([]string, 64)
 		for i := range n {
-			n[i] = fmt.Sprint(m.IntN(256))
+			n[i] = strconv.Itoa(m.IntN(256))
 		}
 		return strings.Join(n, ",")
 	}, "]\n")
@@ -179,7 +181,7 @@ func (m maker) phrase(n int) []string {
 		entropy[i] = byte(m.IntN(256))
 	}
 	sum := sha256.Sum256(entropy)
-	bits := append(entropy, sum[0])
+	bits := slices.Concat(entropy, sum[:1])
 	words := make([]string, n)
 	for i := range words {
 		at := 0

@@ -310,10 +310,8 @@ func (m maker) fill(form string, least int) (text string, parts []string) {
 			return b.String(), parts
 		}
 		name, after, _ := strings.Cut(rest, ">")
-		part := ""
-		if name == "uuid" {
-			part = m.uuid()
-		} else {
+		part := m.uuid()
+		if name != "uuid" {
 			set, count, _ := strings.Cut(name, ":")
 			n := 0
 			for _, c := range count {
@@ -335,7 +333,9 @@ func (m maker) fill(form string, least int) (text string, parts []string) {
 func freshTokens() []freshKind {
 	var kinds []freshKind
 	around := []struct{ name, before, after string }{
-		{"alone", "", "\n"}, {"sentence", "Please use ", " for the deployment."}, {"quoted", "client.connect(\"", "\", timeout=30)\n"},
+		{"alone", "", "\n"},
+		{"sentence", "Please use ", " for the deployment."},
+		{"quoted", "client.connect(\"", "\", timeout=30)\n"},
 		{"flag", "tool deploy --with ", " --now\n"},
 	}
 	for i, line := range strings.Split(strings.TrimSpace(tokenForms), "\n") {

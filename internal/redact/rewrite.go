@@ -137,8 +137,17 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	if found == nil {
 		return nil
 	}
+	return w.allSpans(r, text, found, secrets)
+}
+
+// allSpans returns the found spans of each segment, and those of the same secrets elsewhere, as
+// spans of text.
+func (w *writer) allSpans(r *Redactor, text []byte, found map[int][]span, secrets *needles) []span {
 	var spans []span
 	for i, g := range w.segs {
+		if r.isStopped() {
+			return nil
+		}
 		plain := w.read(g, text)
 		said := merge(append(secrets.in(plain, found[i]), secrets.inDecoded(plain, maxDecode)...))
 		if g.escaped {

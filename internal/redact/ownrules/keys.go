@@ -60,7 +60,7 @@ func queryValue(text []byte, at, end int) Span {
 	if chars.HasFold(text[at:], "code=") && text[at-1] != '?' && text[at-1] != '&' {
 		return Span{}
 	}
-	stop := chars.RunEnd(text, end, 4096, func(b byte) bool { return isTokenByte(b) || b == '%' })
+	stop := chars.RunEnd(text, end, 1024, func(b byte) bool { return isTokenByte(b) || b == '%' })
 	value := text[end:stop]
 	c := countOf(value)
 	if len(value) < 16 || c.digits < 2 || c.upper+c.lower == 0 || IsPlaceholder(value) || IsWordy(value) {
@@ -160,6 +160,9 @@ func vaultText(text []byte, _, end int) Span {
 
 // encryptedToken finds a JSON Web Token of five parts, an encrypted one.
 func encryptedToken(text []byte, at, end int) Span {
+	if at > 0 && (chars.IsBase64(text[at-1]) || text[at-1] == '.') {
+		return Span{}
+	}
 	stop := chars.RunEnd(text, end, 8192, func(b byte) bool { return chars.IsBase64(b) || b == '.' })
 	if stop-end < 60 || bytes.Count(text[end:stop], []byte(".")) != 4 {
 		return Span{}

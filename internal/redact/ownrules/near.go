@@ -186,23 +186,27 @@ func isPassword(v []byte, likely bool) bool {
 	if c.digits == 0 || c.upper+c.lower == 0 || v[0] == '$' || v[0] == '@' {
 		return false
 	}
-	if len(v) >= 10 && c.signs*4 < len(v) && min(c.upper, c.lower) > 0 && bigramSum(v) < 1-len(v) &&
+	mixed := min(c.upper, c.lower) > 0
+	if len(v) < 14 {
+		mixed = min(c.upper, c.lower, c.digits) > 1
+	}
+	if len(v) >= 10 && c.signs*4 < len(v) && mixed && bigramSum(v) < 1-len(v) &&
 		(!looksLikeCode(v) || len(v) >= 24) {
 		return true
 	}
 	if likely && len(v) >= 10 && c.signs == 0 && min(c.upper, c.lower) > 1 && !IsWordy(v) && bigramSum(v) < 4*(len(v)-1) {
 		return true
 	}
-	strong := bytes.IndexAny(v, "!#$^*?") >= 0 || c.upper > 0 && bytes.IndexAny(v, "~&%+") >= 0
+	strong := bytes.ContainsAny(v, "!#$^?") || c.upper > 0 && bytes.ContainsAny(v, "~&%+")
 	switch {
 	case c.signs*3 > len(v) || bytes.ContainsAny(v, "()"):
 		return false
 	case strong:
-		return c.digits >= 2 && c.upper+c.lower >= 3
+		return c.digits >= 2 && c.upper+c.lower >= 3 && !isKnownNumber(v)
 	case c.upper > 0 && c.lower > 2 && c.digits >= 3:
 		// A word, digits and maybe a sign and more: Summer2024-x, but not SHA256-RSA or 1.2.3-Beta.
 		signs := bytes.ContainsAny(v, "-.") || bytes.IndexByte(v, '_') > 0 && !chars.IsDigit(v[len(v)-1])
-		return (signs && !looksLikeCode(v) || likely) && !chars.IsDigit(v[0]) && longestDigits(v) >= 4 && !isKnownNumber(v)
+		return (signs && !looksLikeCode(v) || likely) && bytes.Count(v, []byte(".")) < 2 && !chars.IsDigit(v[0]) && longestDigits(v) >= 4 && !isKnownNumber(v)
 	}
 	return false
 }
@@ -223,8 +227,10 @@ func longestDigits(v []byte) int {
 // size, a port.
 func isKnownNumber(v []byte) bool {
 	low := bytes.ToLower(v)
-	for _, name := range []string{"rfc", "8859", "iso-", "cve", "pkcs", "25519", "utf8", "utf-", "utf1", "sha1", "sha2", "sha3", "sha5", "sha-", "1024", "2048", "4096", "8192", "issue", "windows",
-		"cp12", "poly1305", "chacha", "base64", "base32"} {
+	for _, name := range []string{
+		"rfc", "8859", "iso-", "cve", "pkcs", "25519", "utf8", "utf-", "utf1", "sha1", "sha2", "sha3", "sha5", "sha-", "1024", "2048", "4096", "8192", "issue", "windows",
+		"cp12", "poly1305", "chacha", "base64", "base32",
+	} {
 		if bytes.Contains(low, []byte(name)) {
 			return true
 		}

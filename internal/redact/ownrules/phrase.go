@@ -103,6 +103,8 @@ func Phrases(text []byte) (found []Span) {
 		if s := phraseIn(x, text, list); s.End > 0 {
 			found = append(found, s)
 			i = max(i, s.End)
+		} else if len(list) > longestPhrase {
+			i = max(i, list[len(list)-longestPhrase].Begin) // earlier words begin no phrase
 		}
 	}
 	return found

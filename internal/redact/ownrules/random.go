@@ -253,14 +253,14 @@ func isInBlock(text []byte, begin, end int) bool {
 	for next < len(text) && next < end+16 && !chars.IsBase64(text[next]) {
 		next++
 	}
-	if bytes.IndexByte(text[end:next], '\n') >= 0 && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
+	if bytes.ContainsAny(text[end:next], "\n\\") && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
 		return true
 	}
 	last := begin
 	for last > 0 && last > begin-16 && !chars.IsBase64(text[last-1]) {
 		last--
 	}
-	if bytes.IndexByte(text[last:begin], '\n') < 0 || last < 48 {
+	if !bytes.ContainsAny(text[last:begin], "\n\\") || last < 48 {
 		return false
 	}
 	return chars.RunEnd(text, last-48, 48, chars.IsBase64) == last
