@@ -1,0 +1,42 @@
+package redact_test
+
+import (
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// Names in code, ids, digests, paths and ordinary sentences about secrets are kept.
+func TestHarmlessTextsAreKept(t *testing.T) {
+	t.Parallel()
+	r := redact.New()
+	for _, text := range []string{
+		"x := \"DB_PASSWORD=\" + password + \" # x\"\n",
+		"var obj1KeysLength = obj1Keys.length\n",
+		"ek, err := NewEncapsulationKey768(b)\nkey: NewEncapsulationKey768\n",
+		"commit 3f786850e387550fdab836ed7e6dc881de23001b\nindex 83db48f..bf269f4 100644\n",
+		"\"integrity\": \"sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg==\",\n",
+		"golang.org/x/text v0.3.0 h1:g61tztE5qeGQ89tm6NTjjM9VPIm088od1l6aSorWRWg=\n",
+		"password: string\nfunc setPassword(password string, token2 int) error {\n",
+		"if (password === other.password) return token;\n",
+		"The password is base64 encoded with SHA256, see RFC7519.\n",
+		"the secret is stored in /etc/app/secret.key\n",
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8RmYz3pq0Q7v3fJmZ1kHq9sXb5Yx0c4N2dWq3eLr7T bob@host\n",
+		"uuid 5f0c7a52-3f3e-4c0a-9d43-1d64c1d0a111 toolu_01A09q90qw90lq917835lq9 req_011CYSyCRyvMdP7HjUu3fok9\n",
+		"docker pull alpine@sha256:c5b1261d6d3e43071626931fc004f70149baeba2c8ec672bd4f27761f8e1ad6b\n",
+		"export default class PasswordResetController2024 extends BaseController {\n",
+		"password_hash = bcrypt.hashpw(password.encode('utf-8'), salt)\n",
+		"--- PASS: TestLogin2024User (0.00s)\n",
+		"mkdir -p build/Release2024.1 && cp -p a b\n",
+		"curl -u $USER:$PASS https://x\n",
+		"\"minipass\": \"^7.0.4\",\n",
+		"SELECT password FROM users WHERE id = 12345678;\n",
+		"exit code is 1234, the error code is 10061, the zip code is 90210\n",
+		`{"login":"someone","id":351934,"node_id":"MDQ6VXNlcjM1MTkzNA=="}` + "\n",
+		"zebra zero zone zoo abandon ability able about above absent absorb abstract absurd abuse\n",
+	} {
+		if got := r.Text(text); got != text {
+			t.Errorf("%sbecomes\n%s", text, got)
+		}
+	}
+}
