@@ -21,7 +21,7 @@ import (
 func TestCrashForget(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
-	for _, name := range []string{"session", "text", "before", "file", "session packed", "text packed", "file packed"} {
+	for _, name := range []string{"session", "text", "before", "file", "session packed", "text packed", "file packed", "secrets"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "root")
@@ -40,7 +40,18 @@ func TestCrashForget(t *testing.T) {
 			if packed {
 				p.Git("gc", "-q")
 			}
+			const secret = "hunter2-x4711"
+			log := p.Path(".entire/logs/old.log")
+			if what == "secrets" { // recorded by another program, and in a file of the records
+				text := `{"type":"user","uuid":"u1","sessionId":"s","message":{"role":"user","content":"use PASSWORD=` + secret + `"}}`
+				p.GitInput("commit refs/heads/entire/checkpoints/v1\ncommitter a <a@example.com> 0 +0000\ndata 1\nx\nfrom refs/heads/entire/checkpoints/v1^0\n"+
+					fmt.Sprintf("M 100644 inline a1/b2c3d4e5f6/0/full.jsonl\ndata %d\n%s\n", len(text), text), "fast-import", "--quiet")
+				p.Write(".entire/logs/old.log", "said "+secret+"\n")
+				p.Write("conf.txt", secret+"\n")
+				p.turn("main", "b.txt")
+			}
 			c := map[string]tidyCase{
+				"secrets": {args: []string{"redact", "--apply", "--force"}},
 				"session": {args: []string{"forget", "--force", "--session", id}},
 				"text":    {args: []string{"forget", "--force", "--text", "first.txt"}},
 				"file":    {args: []string{"forget", "--force", "--file", "first.txt"}},
@@ -57,6 +68,15 @@ func TestCrashForget(t *testing.T) {
 				said := p.Entire(c.args...)
 				if diff := cmp.Diff(want, forgottenRecords(p)); diff != "" {
 					t.Fatalf("stopped at step %d, done again (-want +got):\n%s\n%s\nthe journal was %s", step, diff, said, journal)
+				}
+				if what == "secrets" {
+					data, err := os.ReadFile(log)
+					if err != nil || strings.Contains(string(data), secret) {
+						t.Fatalf("stopped at step %d, done again: %q, %v", step, data, err)
+					}
+					if got := p.TryGit("grep", "-q", secret, "entire/checkpoints/v1"); got.Code == 0 {
+						t.Fatalf("stopped at step %d, done again: it is in the checkpoints", step)
+					}
 				}
 				copyAll(t, root+".kept", root)
 			}

@@ -28,8 +28,7 @@ import (
 // and Listed.
 type What struct {
 	Text string
-	// Secrets are texts that are forgotten in the records only: snapshots, and files in the trees of
-	// shadow branches, hold the user's files as they are.
+	// Secrets are several texts.
 	Secrets    []string
 	Session    string
 	Checkpoint checkpoint.ID
@@ -39,6 +38,9 @@ type What struct {
 	// Listed selects the texts that other clones have forgotten, as the branch lists them.
 	Listed bool
 
+	// RecordsOnly leaves snapshots, and files in the trees of shadow branches, as they are: they hold
+	// the user's files. It is for Secrets and Listed.
+	RecordsOnly bool
 	// AgentTranscript requests changing the agent's own transcripts, too, ActiveToo also those of
 	// active sessions.
 	AgentTranscript, ActiveToo bool

@@ -187,7 +187,7 @@ func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 		w.Files, w.RecordsOnly = r.forgottenPaths(), true
 		w.Own = func(oid git.OID) bool { return r.own[oid] }
 	}
-	w.RecordsOnly = w.RecordsOnly || len(r.what.Secrets) > 0
+	w.RecordsOnly = w.RecordsOnly || r.what.RecordsOnly
 	if r.find != nil {
 		w.Mask = r.find.Mask
 		w.Affected = func(oid git.OID) bool { return r.hits[oid] && !r.own[oid] }
@@ -260,7 +260,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 		}
 		return next, err
 	}
-	if len(r.what.Secrets) > 0 { // its files are contents that were redacted
+	if r.what.RecordsOnly { // its files are contents that were redacted
 		return r.saved.Shadow(ctx, tip)
 	}
 	return w.Shadow(ctx, tip)

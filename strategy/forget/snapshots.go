@@ -20,7 +20,7 @@ func (s *snapshots) request() (what erase.Request, some bool) {
 	switch {
 	case s.what.File != "":
 		return erase.Request{Path: func(path string) bool { return path == s.what.File }}, true
-	case s.text == nil, len(s.what.Secrets) > 0:
+	case s.text == nil, s.what.RecordsOnly:
 		return what, false
 	}
 	return erase.Request{
