@@ -231,7 +231,7 @@ func TestResume(t *testing.T) {
 	f := fakeWith(saved(2, 100))
 	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: brief.Brief{Message: "m", Parts: []string{"first", "second"}}}
 	cs := client{}.connect(t, f.server())
-	summary := "auth middleware (2 files, +10 -1) (id 3f9a1c-77b0e2, saved 2 hours ago)\nJWT.\nCurrent task: validate JWT\nNext steps:\n1. refresh\n2. docs"
+	summary := "auth middleware (2 files, +10 -1) (id 3f9a1c-77b0e2, saved 2 hours ago)\n> JWT.\nCurrent task: validate JWT\nNext steps:\n1. refresh\n2. docs"
 	for args, want := range map[string]string{
 		`{}`:                                "first",
 		`{"id":"3f9a"}`:                     "first",
