@@ -145,8 +145,9 @@ func quotedPrintablePart(text []byte, i int, parts []encodedPart) []encodedPart 
 	c, d := text[i+1], text[i+2]
 	switch {
 	case c == '\n' || c == '\r' && d == '\n':
-		if i > 0 && isTokenChar(text[i-1]) && !isPadding(text, i) {
-			return append(parts, encodedPart{span: span{i, bytes.IndexByte(text[i:], '\n') + i + 1}})
+		next := bytes.IndexByte(text[i:], '\n') + i + 1
+		if i > 0 && chars.IsBase64(text[i-1]) && next < len(text) && isTokenChar(text[next]) && !isPadding(text, i) {
+			return append(parts, encodedPart{span: span{i, next}})
 		}
 	case c >= '2' && c <= '7' && chars.IsHex(d) && !chars.IsLower(d):
 		// A value after = may begin like this, so an = must be encoded as well, or the next
@@ -199,8 +200,14 @@ func joinPart(text []byte, i int, parts []encodedPart) []encodedPart {
 	if comma && (plus > 0 || i < 2 || text[i-2] != quote || next+2 >= len(text) || text[next+2] != quote) {
 		return parts
 	}
+	if !comma && !bytes.ContainsAny(text[max(0, i-nearJoin):min(len(text), next+nearJoin)], "0123456789") {
+		return parts // words, which aren't worth a search
+	}
 	return append(parts, encodedPart{span: span{i, next + 1}})
 }
+
+// nearJoin is the distance from joined strings in which a digit is expected if they are a secret.
+const nearJoin = 48
 
 // widePart appends the fullwidth character at i, or the character without a width.
 func widePart(text []byte, i int, parts []encodedPart) []encodedPart {
