@@ -69,7 +69,8 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 	})
 }
 
-// resumeSummary returns the summary, the task and the next steps.
+// resumeSummary returns the summary, the description, the task and the next steps. The lines of the
+// description are marked, so that none of them looks like the task or a step.
 func resumeSummary(ctx context.Context, p *Project, id string, now time.Time) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err != nil {
