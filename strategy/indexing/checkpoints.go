@@ -314,7 +314,7 @@ func (r *run) nameSession(ctx context.Context, had index.Session, name string, r
 		s.Title, s.Titled = read.title, int(read.titled)
 	}
 	if read.from == 0 && !slices.ContainsFunc(ids, func(id int64) bool { return id != 0 }) {
-		var asked []string
+		asked := make([]string, 0, len(read.drafts))
 		for _, d := range read.drafts {
 			asked = append(asked, d.Prompt)
 		}
