@@ -206,21 +206,9 @@ func isPassword(v []byte, likely bool) bool {
 	case c.upper > 0 && c.lower > 2 && c.digits >= 3:
 		// A word, digits and maybe a sign and more: Summer2024-x, but not SHA256-RSA or 1.2.3-Beta.
 		signs := bytes.ContainsAny(v, "-.") || bytes.IndexByte(v, '_') > 0 && !chars.IsDigit(v[len(v)-1])
-		return (signs && !looksLikeCode(v) || likely) && bytes.Count(v, []byte(".")) < 2 && !chars.IsDigit(v[0]) && longestDigits(v) >= 4 && !isKnownNumber(v)
+		return (signs && !looksLikeCode(v) || likely) && bytes.Count(v, []byte(".")) < 2 && !chars.IsDigit(v[0]) && longestRun(v, chars.IsDigit) >= 4 && !isKnownNumber(v)
 	}
 	return false
-}
-
-// longestDigits returns the length of the longest run of digits in v.
-func longestDigits(v []byte) int {
-	most, n := 0, 0
-	for _, b := range v {
-		if n++; !chars.IsDigit(b) {
-			n = 0
-		}
-		most = max(most, n)
-	}
-	return most
 }
 
 // isKnownNumber reports whether v is a name with a number that is usual in names: a standard, a

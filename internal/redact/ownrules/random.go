@@ -97,7 +97,7 @@ func IsRandomForm(v []byte, least int) bool {
 	}
 	if len(v) < sureLength {
 		// Short names of few letters and numbers come close to a random token.
-		if c.digits < 2 || longestWord(v) > 3 {
+		if c.digits < 2 || longestRun(v, chars.IsLower) > 3 {
 			return false
 		}
 		mean = 2 * randomMean
@@ -121,11 +121,11 @@ func isSequence(v []byte) bool {
 	return false
 }
 
-// longestWord returns the length of the longest run of lower-case letters in v.
-func longestWord(v []byte) int {
+// longestRun returns the length of the longest run of bytes of a class in v.
+func longestRun(v []byte, isIn func(byte) bool) int {
 	most, n := 0, 0
 	for _, b := range v {
-		if n++; !chars.IsLower(b) {
+		if n++; !isIn(b) {
 			n = 0
 		}
 		most = max(most, n)
