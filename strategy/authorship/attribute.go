@@ -103,9 +103,10 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 type attributing struct {
 	shares
 
-	r        *Attribution
-	steps    provenance.PathSteps
-	replaced []replacedCommit
+	r         *Attribution
+	steps     provenance.PathSteps
+	mayChange func(command string, names []string) bool
+	replaced  []replacedCommit
 	// copied holds, if git copied or folded commits, the lines of each file that their sessions
 	// wrote: states of several commits don't follow one another.
 	copied  map[string]map[string]bool
@@ -126,7 +127,7 @@ type attributing struct {
 
 func newAttributing(at *Attribution) *attributing {
 	return &attributing{
-		r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{},
+		r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, mayChange: provenance.MayChange(at.Repo),
 		contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}},
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 )
 
 // evidence measures how strongly calls show that a session wrote a line.
@@ -114,7 +113,7 @@ func (a *attributing) predates(ctx context.Context, turn askedTurn, names []stri
 	}
 	w := a.writers.of(ctx, s)
 	return w.writes.Predates(names, text, func(call transcript.Write) bool { return w.isIn(s, turn, call) },
-		func(command string) bool { return provenance.MayChange(a.r.Repo, command, names) })
+		func(command string) bool { return a.mayChange(command, names) })
 }
 
 // isSlot reports whether the session has a slot in the commit's checkpoint.

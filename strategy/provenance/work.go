@@ -183,10 +183,13 @@ func (w *Work) parse(command string) parsedCommand {
 	return c
 }
 
-// MayChange reports whether a command may change a file that has one of the names.
-func MayChange(repo *git.Repo, command string, names []string) bool {
+// MayChange returns a function that reports whether a command may change a file that has one of the
+// names. It parses each command once.
+func MayChange(repo *git.Repo) func(command string, names []string) bool {
 	w := Work{repo: repo, parsed: map[string]parsedCommand{}}
-	return slices.ContainsFunc(names, func(name string) bool { return w.reach([]string{command}, name) != unreached })
+	return func(command string, names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return w.reach([]string{command}, name) != unreached })
+	}
 }
 
 // quotes reports whether a command has the text of an element of the path that isn't a word, as it has
