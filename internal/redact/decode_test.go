@@ -4,12 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
 func percentAll(s string) string {
@@ -34,12 +34,12 @@ var encodings = map[string]func(string) string{
 func TestAttackEncoded(t *testing.T) {
 	t.Parallel()
 	r := redact.New()
-	m := maker{rand.New(rand.NewPCG(3, 7))}
+	m := secretkinds.New(3, 7)
 	n := tries(20)
 	for name, encode := range encodings {
 		for range n {
-			token := "gh" + "p_" + m.of(alnums, 36)
-			password := m.of(alnums, 20)
+			token := "gh" + "p_" + m.Of(alnums, 36)
+			password := m.Of(alnums, 20)
 			for _, text := range []string{token, "export DB_PASSWORD=" + password + " # x", "see https://u:" + password + "@host/ and " + token} {
 				encoded := encode(text)
 				line, err := json.Marshal(map[string]any{"stdout": strings.Repeat("some text before it\n", m.IntN(40)) + "data: " + encoded + "\nafter"})

@@ -2,37 +2,19 @@ package redact_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
-// mostInClear is the number of kinds, of those in fresh_*_test.go, that TestAttackFreshSecrets
+// mostInClear is the number of kinds, of those in internal/testkit/secretkinds, that TestAttackFreshSecrets
 // may find in clear. It only ever gets smaller.
 const mostInClear = 25
-
-// freshSecret is a secret in a text that contains it.
-type freshSecret struct {
-	text string
-	// parts are the forms of the secret that must not be left: itself, or an encoded form.
-	parts []string
-}
-
-// freshKind makes secrets of one kind, with a new value at every call.
-type freshKind struct {
-	name string // class/place/shape
-	make func(m maker) freshSecret
-}
-
-func freshKinds() []freshKind {
-	return slices.Concat(freshTokens(), freshPlaces(), freshEncodings(), freshKeys())
-}
 
 // Places of a text in the lines of a transcript of Claude Code.
 var transcriptPlaces = []struct {
@@ -126,7 +108,7 @@ func TestAttackFreshSecrets(t *testing.T) {
 		seed = s
 	}
 	r := redact.New()
-	kinds := freshKinds()
+	kinds := secretkinds.Kinds()
 	inPlace := make(map[string]int)
 	inClass := make(map[string]int)
 	anywhere, everywhere := 0, 0
@@ -136,17 +118,17 @@ func TestAttackFreshSecrets(t *testing.T) {
 	}
 	seen := make(map[string]bool)
 	for i, k := range kinds {
-		if seen[k.name] {
-			t.Errorf("%s is there twice", k.name)
+		if seen[k.Name] {
+			t.Errorf("%s is there twice", k.Name)
 		}
-		seen[k.name] = true
-		m := maker{rand.New(rand.NewPCG(seed, uint64(i)))}
+		seen[k.Name] = true
+		m := secretkinds.New(seed, uint64(i))
 		var places []string
 		example := ""
 		for _, p := range transcriptPlaces {
 			for range n {
-				s := k.make(m)
-				if text, found := left(t, r, p.lines(s.text), s.parts); found {
+				s := k.Make(m)
+				if text, found := left(t, r, p.lines(s.Text), s.Parts); found {
 					places = append(places, p.name)
 					example = text
 					break
@@ -158,9 +140,9 @@ func TestAttackFreshSecrets(t *testing.T) {
 		}
 		if len(places) > 0 {
 			anywhere++
-			class, _, _ := strings.Cut(k.name, "/")
+			class, _, _ := strings.Cut(k.Name, "/")
 			inClass[class]++
-			t.Logf("%s in %s: %.600s", k.name, strings.Join(places, ", "), example)
+			t.Logf("%s in %s: %.600s", k.Name, strings.Join(places, ", "), example)
 		}
 		if len(places) == len(transcriptPlaces) {
 			everywhere++

@@ -3,58 +3,28 @@ package redact_test
 import (
 	"encoding/base64"
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
 // maker generates random values, so that the source contains nothing that looks like a secret.
-type maker struct{ *rand.Rand }
+type maker = secretkinds.Maker
 
 const (
-	lowers = "abcdefghijklmnopqrstuvwxyz"
-	uppers = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits = "0123456789"
-	hexes  = digits + "abcdef"
-	alnums = digits + lowers + uppers
-	b64s   = alnums + "+/"
+	lowers = secretkinds.Lowers
+	uppers = secretkinds.Uppers
+	digits = secretkinds.Digits
+	hexes  = secretkinds.Hexes
+	alnums = secretkinds.Alnums
+	b64s   = secretkinds.Base64
 )
 
-func (m maker) of(set string, n int) string {
-	b := make([]byte, n)
-	for {
-		classes := 0
-		for i := range b {
-			b[i] = set[m.IntN(len(set))]
-		}
-		for _, class := range []string{lowers, uppers, digits} {
-			if n < 8 || !strings.ContainsAny(set, class) || strings.ContainsAny(string(b), class) {
-				classes++
-			}
-		}
-		if classes == 3 {
-			return string(b)
-		}
-	}
-}
-
-func (m maker) uuid() string {
-	return m.of(hexes, 8) + "-" + m.of(hexes, 4) + "-4" + m.of(hexes, 3) + "-a" + m.of(hexes, 3) + "-" + m.of(hexes, 12)
-}
-
-func (m maker) pem(label string, lines int) (head, body, tail string) {
-	var b strings.Builder
-	for range lines {
-		b.WriteString(m.of(b64s, 64) + "\n")
-	}
-	return "-----BEGIN " + label + "-----\n", b.String(), "-----END " + label + "-----\n"
-}
-
-func (m maker) words(n int) string {
+func words(m maker, n int) string {
 	all := strings.Fields("abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve acid")
 	out := make([]string, n)
 	for i := range out {
@@ -78,11 +48,11 @@ func around(name, before string, value func(m maker) string, after string) kindO
 }
 
 func random(set string, n int) func(maker) string {
-	return func(m maker) string { return m.of(set, n) }
+	return func(m maker) string { return m.Of(set, n) }
 }
 
 func prefixed(prefix, set string, n int) func(maker) string {
-	return func(m maker) string { return prefix + m.of(set, n) }
+	return func(m maker) string { return prefix + m.Of(set, n) }
 }
 
 func fixed(v string) func(maker) string { return func(maker) string { return v } }
@@ -90,7 +60,7 @@ func fixed(v string) func(maker) string { return func(maker) string { return v }
 // wholeKey is a private key, without its first or last line if without is "head" or "tail".
 func wholeKey(name, label, without string) kindOfSecret {
 	return kindOfSecret{name, func(m maker) (string, string) {
-		head, body, tail := m.pem(label, 6)
+		head, body, tail := m.PEM(label, 6)
 		secret := body[65:129]
 		switch without {
 		case "head":
@@ -114,39 +84,39 @@ func kindsOfSecrets() []kindOfSecret {
 		around("aws session", "aws_session_token = ", prefixed("IQoJ", b64s, 200), "\n"),
 		around("gcp key", "key=", prefixed("AI"+"za", alnums, 35), "\n"),
 		{"gcp service account", func(m maker) (string, string) {
-			head, body, tail := m.pem("PRIVATE KEY", 6)
+			head, body, tail := m.PEM("PRIVATE KEY", 6)
 			escaped := strings.ReplaceAll(head+body+tail, "\n", `\n`)
 			return `{"type": "service_account", "private_key": "` + escaped + `"}`, body[65:129]
 		}},
-		around("azure storage", "DefaultEndpointsProtocol=https;AccountName=store;AccountKey=", func(m maker) string { return m.of(b64s, 86) + "==" }, ";EndpointSuffix=core.windows.net\n"),
-		around("azure ad", "AZURE_CLIENT_SECRET=", func(m maker) string { return "abc8Q~" + m.of(alnums, 34) }, "\n"),
+		around("azure storage", "DefaultEndpointsProtocol=https;AccountName=store;AccountKey=", func(m maker) string { return m.Of(b64s, 86) + "==" }, ";EndpointSuffix=core.windows.net\n"),
+		around("azure ad", "AZURE_CLIENT_SECRET=", func(m maker) string { return "abc8Q~" + m.Of(alnums, 34) }, "\n"),
 		around("github", "", prefixed("gh"+"p_", alnums, 36), "\n"),
 		around("github fine", "", prefixed("github"+"_pat_", alnums, 82), "\n"),
 		around("gitlab", "", prefixed("gl"+"pat-", alnums, 20), "\n"),
 		around("slack bot", "", func(m maker) string {
-			return "xo" + "xb-" + m.of(digits, 12) + "-" + m.of(digits, 12) + "-" + m.of(alnums, 24)
+			return "xo" + "xb-" + m.Of(digits, 12) + "-" + m.Of(digits, 12) + "-" + m.Of(alnums, 24)
 		}, "\n"),
 		around("slack webhook", "https://hooks.slack.com/services/", func(m maker) string {
-			return "T" + m.of(uppers+digits, 9) + "/B" + m.of(uppers+digits, 10) + "/" + m.of(alnums, 24)
+			return "T" + m.Of(uppers+digits, 9) + "/B" + m.Of(uppers+digits, 10) + "/" + m.Of(alnums, 24)
 		}, "\n"),
 		around("stripe", "", prefixed("sk"+"_live_", alnums, 24), "\n"),
 		around("twilio", "", prefixed("S"+"K", hexes, 32), "\n"),
-		around("sendgrid", "", func(m maker) string { return "S" + "G." + m.of(alnums, 22) + "." + m.of(alnums, 43) }, "\n"),
+		around("sendgrid", "", func(m maker) string { return "S" + "G." + m.Of(alnums, 22) + "." + m.Of(alnums, 43) }, "\n"),
 		around("npm", "", prefixed("np"+"m_", alnums, 36), "\n"),
-		around("npmrc", "//registry.npmjs.org/:_authToken=", func(m maker) string { return m.uuid() }, "\n"),
+		around("npmrc", "//registry.npmjs.org/:_authToken=", func(m maker) string { return m.UUID() }, "\n"),
 		around("pypi", "", prefixed("py"+"pi-AgEIcHlwaS5vcmc", alnums+"_-", 70), "\n"),
 		around("docker auth", `{"auths": {"https://index.docker.io/v1/": {"auth": "`, func(m maker) string {
-			return base64.StdEncoding.EncodeToString([]byte("someuser:" + m.of(alnums, 16)))
+			return base64.StdEncoding.EncodeToString([]byte("someuser:" + m.Of(alnums, 16)))
 		}, `"}}}`),
 		around("openai", "OPENAI_API_KEY=", func(m maker) string {
-			return "sk-" + m.of(alnums, 20) + "T3Blbk" + "FJ" + m.of(alnums, 20)
+			return "sk-" + m.Of(alnums, 20) + "T3Blbk" + "FJ" + m.Of(alnums, 20)
 		}, "\n"),
 		around("openai project", "", func(m maker) string {
-			return "sk-" + "proj-" + m.of(alnums, 74) + "T3Blbk" + "FJ" + m.of(alnums, 74)
+			return "sk-" + "proj-" + m.Of(alnums, 74) + "T3Blbk" + "FJ" + m.Of(alnums, 74)
 		}, "\n"),
-		around("anthropic", "", func(m maker) string { return "sk-" + "ant-api03-" + m.of(alnums, 93) + "AA" }, "\n"),
+		around("anthropic", "", func(m maker) string { return "sk-" + "ant-api03-" + m.Of(alnums, 93) + "AA" }, "\n"),
 		around("jwt", "", func(m maker) string {
-			return "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "J" + m.of(alnums, 40) + "." + m.of(alnums, 43)
+			return "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "J" + m.Of(alnums, 40) + "." + m.Of(alnums, 43)
 		}, "\n"),
 		wholeKey("pem rsa", "RSA PRIVATE KEY", ""),
 		wholeKey("pem ec", "EC PRIVATE KEY", ""),
@@ -165,13 +135,13 @@ func kindsOfSecrets() []kindOfSecret {
 		around("rails", "secret_key_base: ", random(hexes, 128), "\n"),
 		around("json text", `{"password": "`, random(alnums, 20), `"}`),
 		around("k8s secret", "apiVersion: v1\nkind: Secret\ndata:\n  password: ", func(m maker) string {
-			return base64.StdEncoding.EncodeToString([]byte(m.of(alnums, 21)))
+			return base64.StdEncoding.EncodeToString([]byte(m.Of(alnums, 21)))
 		}, "\n"),
 		around("vault", "", prefixed("hv"+"s.", alnums, 94), "\n"),
-		around("heroku", "HEROKU_API_KEY=", func(m maker) string { return m.uuid() }, "\n"),
-		around("telegram", "TELEGRAM_TOKEN=", func(m maker) string { return m.of(digits, 10) + ":AA" + m.of(alnums, 33) }, "\n"),
+		around("heroku", "HEROKU_API_KEY=", func(m maker) string { return m.UUID() }, "\n"),
+		around("telegram", "TELEGRAM_TOKEN=", func(m maker) string { return m.Of(digits, 10) + ":AA" + m.Of(alnums, 33) }, "\n"),
 		around("PGPASSWORD", "PGPASSWORD=", random(alnums, 16), " psql -h host\n"),
-		around("wireguard", "[Interface]\nPrivateKey = ", func(m maker) string { return m.of(b64s, 43) + "=" }, "\n"),
+		around("wireguard", "[Interface]\nPrivateKey = ", func(m maker) string { return m.Of(b64s, 43) + "=" }, "\n"),
 		around("age", "", prefixed("AGE-SECRET"+"-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58), "\n"),
 		around("shopify", "", prefixed("shp"+"at_", hexes, 32), "\n"),
 		around("huggingface", "", prefixed("h"+"f_", lowers+uppers, 34), "\n"),
@@ -197,7 +167,7 @@ func kindsOfSecrets() []kindOfSecret {
 		around("https url", "git clone https://user:", random(alnums, 10), "@host/repo.git\n"),
 		around("sentry dsn", "https://", random(hexes, 32), "@o12345.ingest.sentry.io/678\n"),
 		around("header basic", "> Authorization: Basic ", func(m maker) string {
-			return base64.StdEncoding.EncodeToString([]byte("admin:" + m.of(alnums, 10)))
+			return base64.StdEncoding.EncodeToString([]byte("admin:" + m.Of(alnums, 10)))
 		}, "\n"),
 		around("header bearer", "authorization: bearer ", random(alnums, 32), "\n"),
 		around("cookie", "Cookie: theme=dark; session=", random(alnums, 32), "\n"),
@@ -207,10 +177,10 @@ func kindsOfSecrets() []kindOfSecret {
 		around("PASS", "MYSQL_PASS=", random(alnums, 10), "\n"),
 		around("PWD", "DB_PWD=", random(alnums, 10), "\n"),
 		around("PASSPHRASE", "GPG_PASSPHRASE=", random(lowers, 18), "\n"),
-		around("PIN", "CARD_PIN=", func(m maker) string { return "7" + m.of(digits, 5) }, "\n"),
+		around("PIN", "CARD_PIN=", func(m maker) string { return "7" + m.Of(digits, 5) }, "\n"),
 		around("SALT", "HASH_SALT=", random(alnums, 24), "\n"),
 		around("LICENSE", "LICENSE_KEY=", func(m maker) string {
-			return m.of(uppers+digits, 5) + "-" + m.of(uppers+digits, 5) + "-" + m.of(uppers+digits, 5) + "-" + m.of(uppers+digits, 5)
+			return m.Of(uppers+digits, 5) + "-" + m.Of(uppers+digits, 5) + "-" + m.Of(uppers+digits, 5) + "-" + m.Of(uppers+digits, 5)
 		}, "\n"),
 		around("NAME=random", "SOMETHING=", random(alnums, 32), "\n"),
 		around("yaml pass", "smtp:\n  user: app\n  pass: ", random(alnums, 12), "\n"),
@@ -224,8 +194,8 @@ func kindsOfSecrets() []kindOfSecret {
 		wholeKey("pem without end", "RSA PRIVATE KEY", "tail"),
 		wholeKey("pem without begin", "PRIVATE KEY", "head"),
 		{"putty", func(m maker) (string, string) {
-			_, body, _ := m.pem("X", 4)
-			return "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 4\n" + body + "Private-MAC: " + m.of(hexes, 64) + "\n", body[65:129]
+			_, body, _ := m.PEM("X", 4)
+			return "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 4\n" + body + "Private-MAC: " + m.Of(hexes, 64) + "\n", body[65:129]
 		}},
 		around("totp", "otpauth://totp/Host:someone?secret=", random("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 32), "&issuer=Host\n"),
 		around("webhook secret", "", prefixed("wh"+"sec_", alnums, 32), "\n"),
@@ -236,10 +206,10 @@ func kindsOfSecrets() []kindOfSecret {
 		around("replicate", "", prefixed("r"+"8_", alnums, 37), "\n"),
 		around("google client", "", prefixed("GOC"+"SPX-", alnums, 28), "\n"),
 		around("google refresh", "", prefixed("1/"+"/0", alnums, 60), "\n"),
-		around("fcm", "", func(m maker) string { return "AAAA" + m.of(alnums, 7) + ":" + m.of(alnums, 140) }, "\n"),
-		around("tailscale", "", func(m maker) string { return "ts" + "key-auth-" + m.of(alnums, 12) + "-" + m.of(alnums, 32) }, "\n"),
-		around("discord bot", "", func(m maker) string { return "MT" + m.of(alnums, 24) + "." + m.of(alnums, 6) + "." + m.of(alnums, 38) }, "\n"),
-		around("wallet words", "mnemonic: ", func(m maker) string { return m.words(12) }, "\n"),
+		around("fcm", "", func(m maker) string { return "AAAA" + m.Of(alnums, 7) + ":" + m.Of(alnums, 140) }, "\n"),
+		around("tailscale", "", func(m maker) string { return "ts" + "key-auth-" + m.Of(alnums, 12) + "-" + m.Of(alnums, 32) }, "\n"),
+		around("discord bot", "", func(m maker) string { return "MT" + m.Of(alnums, 24) + "." + m.Of(alnums, 6) + "." + m.Of(alnums, 38) }, "\n"),
+		around("wallet words", "mnemonic: ", func(m maker) string { return words(m, 12) }, "\n"),
 	}
 }
 
@@ -276,7 +246,7 @@ func TestAttackKinds(t *testing.T) {
 	kinds := kindsOfSecrets()
 	n, masked, total := tries(5), 0, 0
 	for i, k := range kinds {
-		m := maker{rand.New(rand.NewPCG(uint64(i), 7))}
+		m := secretkinds.New(uint64(i), 7)
 		left := 0
 		for place, put := range placesOfSecrets {
 			for range n {
@@ -320,7 +290,7 @@ func TestAttackKindsEncoded(t *testing.T) {
 	r := redact.New()
 	n, total, masked := max(1, tries(5)/5), 0, 0
 	for i, k := range kindsOfSecrets() {
-		m := maker{rand.New(rand.NewPCG(uint64(i), 8))}
+		m := secretkinds.New(uint64(i), 8)
 		for name, encode := range encodings {
 			for place, put := range placesOfSecrets {
 				for range n {

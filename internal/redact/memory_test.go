@@ -2,30 +2,30 @@ package redact_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
 // A known secret is found in every form, and nothing around it reveals it.
 func TestAttackKnownSecretsInAllForms(t *testing.T) {
-	t.Setenv("APP_TOKEN", maker{rand.New(rand.NewPCG(1, 1))}.of(alnums, 20))
+	t.Setenv("APP_TOKEN", secretkinds.New(1, 1).Of(alnums, 20))
 	root := t.TempDir()
-	m := maker{rand.New(rand.NewPCG(2, 2))}
-	inFile, inEnvironment, inSession := m.of(alnums, 20), maker{rand.New(rand.NewPCG(1, 1))}.of(alnums, 20), m.of(alnums, 24)
+	m := secretkinds.New(2, 2)
+	inFile, inEnvironment, inSession := m.Of(alnums, 20), secretkinds.New(1, 1).Of(alnums, 20), m.Of(alnums, 24)
 	writeFiles(t, root, map[string]string{".env": "SOMETHING=" + inFile + "\n"})
 	r := redact.New().WithFilesOf(root).WithMemory()
 	if got := r.Text("password = \"" + inSession + "\"\n"); strings.Contains(got, inSession) {
 		t.Fatal(got)
 	}
 	for from, v := range map[string]string{"file": inFile, "environment": inEnvironment, "session": inSession} {
-		for _, f := range formsOfText() {
+		for _, f := range secretkinds.Forms() {
 			text := "take \"" + v + "\" there, and go on"
-			encoded, kept := f.encode(text), "go on"
-			if f.inside {
-				encoded = strings.Replace(text, v, f.encode(v), 1)
+			encoded, kept := f.Encode(text), "go on"
+			if f.Inside {
+				encoded = strings.Replace(text, v, f.Encode(v), 1)
 			}
 			line, err := json.Marshal(map[string]any{"text": "see:\n" + encoded + "\nand more\n"})
 			if err != nil {
@@ -33,10 +33,10 @@ func TestAttackKnownSecretsInAllForms(t *testing.T) {
 			}
 			got := string(r.Line(line))
 			if !strings.Contains(got, "REDACTED") || strings.Contains(got, v) {
-				t.Errorf("value of the %s, %s: %s", from, f.name, got)
+				t.Errorf("value of the %s, %s: %s", from, f.Name, got)
 			}
-			if f.inside && !strings.Contains(got, kept) {
-				t.Errorf("%s: too much is gone: %s", f.name, got)
+			if f.Inside && !strings.Contains(got, kept) {
+				t.Errorf("%s: too much is gone: %s", f.Name, got)
 			}
 		}
 	}
@@ -56,12 +56,12 @@ func TestFoldersOfEnvironmentAreKept(t *testing.T) {
 func TestAttackOtherFormInOneLine(t *testing.T) {
 	t.Parallel()
 	r := redact.New()
-	m := maker{rand.New(rand.NewPCG(3, 3))}
-	for _, f := range formsOfText() {
-		v := m.of(alnums, 20)
-		encoded := f.encode("take \"" + v + "\" there, and go on")
-		if f.inside {
-			encoded = f.encode(v)
+	m := secretkinds.New(3, 3)
+	for _, f := range secretkinds.Forms() {
+		v := m.Of(alnums, 20)
+		encoded := f.Encode("take \"" + v + "\" there, and go on")
+		if f.Inside {
+			encoded = f.Encode(v)
 		}
 		line, err := json.Marshal(map[string]any{"a": "password = \"" + v + "\"\n", "b": "see:\n" + encoded + "\nand more\n"})
 		if err != nil {
@@ -69,7 +69,7 @@ func TestAttackOtherFormInOneLine(t *testing.T) {
 		}
 		got := string(r.Line(line))
 		if strings.Count(got, "REDACTED") < 2 {
-			t.Errorf("%s: %s", f.name, got)
+			t.Errorf("%s: %s", f.Name, got)
 		}
 	}
 }

@@ -2,11 +2,11 @@ package redact_test
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
 // structures contain a secret in a value whose name is elsewhere in the JSON. SECRET stands for a
@@ -60,9 +60,9 @@ func TestAttackNamesInStructures(t *testing.T) {
 	t.Parallel()
 	r := redact.New()
 	for name, structure := range structures {
-		m := maker{rand.New(rand.NewPCG(uint64(len(name)), 9))}
+		m := secretkinds.New(uint64(len(name)), 9)
 		for range tries(20) {
-			secret := m.of(alnums, 24)
+			secret := m.Of(alnums, 24)
 			line := strings.Replace(structure, "SECRET", secret, 1)
 			got := r.Line([]byte(line))
 			if strings.Contains(string(got), secret) || !json.Valid(got) {

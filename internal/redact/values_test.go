@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
 func writeFiles(t testing.TB, root string, files map[string]string) {
@@ -33,13 +33,13 @@ func writeFiles(t testing.TB, root string, files map[string]string) {
 func TestAttackWorktreeValues(t *testing.T) {
 	t.Parallel()
 	for i := range tries(5) {
-		m := maker{rand.New(rand.NewPCG(uint64(i), 9))}
+		m := secretkinds.New(uint64(i), 9)
 		root := t.TempDir()
-		odd := "o\"d\\" + m.of(alnums, 10) + "é&/"
+		odd := "o\"d\\" + m.Of(alnums, 10) + "é&/"
 		// The name SECOND doesn't suggest a secret, so letters with up to four digits after them
 		// would be treated as a word.
-		values := []string{m.of(alnums, 8), m.of(lowers, 5) + m.of(digits, 1) + m.of(lowers+digits, 6), odd, m.of(b64s, 40), m.of(alnums, 14), m.of(alnums, 16), m.of(alnums, 18), m.of(alnums, 11)}
-		_, body, _ := m.pem("X", 3)
+		values := []string{m.Of(alnums, 8), m.Of(lowers, 5) + m.Of(digits, 1) + m.Of(lowers+digits, 6), odd, m.Of(b64s, 40), m.Of(alnums, 14), m.Of(alnums, 16), m.Of(alnums, 18), m.Of(alnums, 11)}
+		_, body, _ := m.PEM("X", 3)
 		keyLine := body[65:129]
 		writeFiles(t, root, map[string]string{
 			".env":              "# comment\nFIRST=" + values[0] + "\nexport SECOND=\"" + values[1] + "\" # x\nODD_PASSWORD='" + odd + "'\n",
@@ -49,7 +49,7 @@ func TestAttackWorktreeValues(t *testing.T) {
 			"config/.pgpass":    "h:5432:d:u:" + values[6] + "\n",
 			"keys/id_ed25519":   "-----BEGIN OPENSSH " + "PRIVATE KEY-----\n" + body + "-----END OPENSSH " + "PRIVATE KEY-----\n",
 			".npmrc":            "//registry/:_authToken=" + values[7] + "\n",
-			"node_modules/.env": "NOT=" + m.of(alnums, 30) + "\n",
+			"node_modules/.env": "NOT=" + m.Of(alnums, 30) + "\n",
 		})
 		r := redact.New().WithFilesOf(root)
 		for _, v := range append(values, keyLine) {

@@ -1,4 +1,4 @@
-package redact_test
+package secretkinds
 
 import (
 	"encoding/base64"
@@ -9,11 +9,13 @@ const (
 	base32s = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	base58s = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	bech32s = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-	urls    = alnums + "-_"
+	urls    = Alnums + "-_"
 )
 
 // tokenForms are the documented forms of vendors' tokens that need no name beside them. In a
 // form <set:n> stands for n random characters of a set.
+//
+//nolint:gosec // forms
 const tokenForms = `
 anthropic oauth|sk-ant-oat01-<url:93>AA
 anthropic session|sk-ant-sid01-<url:93>AA
@@ -293,15 +295,15 @@ random symbols|<sym:28>
 `
 
 // sets are the alphabets in tokenForms.
-var sets = map[string]string{
-	"hex": hexes, "HEX": strings.ToUpper(hexes), "alnum": alnums, "url": urls, "b64": b64s, "digit": digits, "lownum": lowers + digits,
-	"upnum": uppers + digits, "letter": lowers + uppers, "b58": base58s, "wif": base58s, "b32": base32s, "bech32": bech32s, "BECH32": strings.ToUpper(bech32s),
-	"sym": alnums + "!@%^*()_+-=.",
+var sets = map[string]string{ //nolint:gochecknoglobals // a read-only table
+	"hex": Hexes, "HEX": strings.ToUpper(Hexes), "alnum": Alnums, "url": urls, "b64": Base64, "digit": Digits, "lownum": Lowers + Digits,
+	"upnum": Uppers + Digits, "letter": Lowers + Uppers, "b58": base58s, "wif": base58s, "b32": base32s, "bech32": bech32s, "BECH32": strings.ToUpper(bech32s),
+	"sym": Alnums + "!@%^*()_+-=.",
 }
 
 // fill replaces <set:n> in a form by random characters. parts are those of at least min
 // characters, which make up the secret.
-func (m maker) fill(form string, least int) (text string, parts []string) {
+func (m Maker) fill(form string, least int) (text string, parts []string) {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(form, "<")
@@ -310,14 +312,14 @@ func (m maker) fill(form string, least int) (text string, parts []string) {
 			return b.String(), parts
 		}
 		name, after, _ := strings.Cut(rest, ">")
-		part := m.uuid()
+		part := m.UUID()
 		if name != "uuid" {
 			set, count, _ := strings.Cut(name, ":")
 			n := 0
 			for _, c := range count {
 				n = n*10 + int(c-'0')
 			}
-			part = m.of(sets[set], n)
+			part = m.Of(sets[set], n)
 		}
 		b.WriteString(part)
 		// Ids are beside many tokens.
@@ -328,10 +330,10 @@ func (m maker) fill(form string, least int) (text string, parts []string) {
 	}
 }
 
-// freshTokens returns tokens with no name beside them, in the sentences and lines in which
+// tokens returns tokens with no name beside them, in the sentences and lines in which
 // people and programs show them.
-func freshTokens() []freshKind {
-	var kinds []freshKind
+func tokens() []Kind {
+	var kinds []Kind
 	around := []struct{ name, before, after string }{
 		{"alone", "", "\n"},
 		{"sentence", "Please use ", " for the deployment."},
@@ -345,7 +347,7 @@ func freshTokens() []freshKind {
 		if context != "" {
 			a.before = "The " + context + " token is " + a.before
 		}
-		kinds = append(kinds, freshKind{"token/" + name + "/" + a.name, func(m maker) freshSecret {
+		kinds = append(kinds, Kind{"token/" + name + "/" + a.name, func(m Maker) Secret {
 			text, parts := m.fill(form, 12)
 			if len(parts) == 0 {
 				parts = []string{text}
@@ -353,12 +355,12 @@ func freshTokens() []freshKind {
 			if strings.HasPrefix(name, "aws") || strings.HasPrefix(name, "coinbase") || name == "azure logic app" {
 				parts = parts[len(parts)-1:] // before it are ids
 			}
-			return freshSecret{a.before + text + a.after, parts}
+			return Secret{a.before + text + a.after, parts}
 		}})
 	}
-	kinds = append(kinds, freshKind{"token/npmrc basic/line", func(m maker) freshSecret {
-		v := base64.StdEncoding.EncodeToString([]byte("user:" + m.of(alnums, 16)))
-		return freshSecret{"//registry.example.com/:_auth=" + v + "\n", []string{v}}
+	kinds = append(kinds, Kind{"token/npmrc basic/line", func(m Maker) Secret {
+		v := base64.StdEncoding.EncodeToString([]byte("user:" + m.Of(Alnums, 16)))
+		return Secret{"//registry.example.com/:_auth=" + v + "\n", []string{v}}
 	}})
 	return kinds
 }

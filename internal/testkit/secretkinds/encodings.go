@@ -1,4 +1,4 @@
-package redact_test
+package secretkinds
 
 import (
 	"bytes"
@@ -82,15 +82,16 @@ func numbers(s string) string {
 	return strings.TrimSuffix(everyByte(s, "%d, "), ", ")
 }
 
-// formOfText is an encoding in which secrets are found.
-type formOfText struct {
-	name   string
-	inside bool // only the secret is encoded, the text around it stays as it is
-	encode func(s string) string
+// Form is an encoding in which secrets are found.
+type Form struct {
+	Name   string
+	Inside bool // only the secret is encoded, the text around it stays as it is
+	Encode func(s string) string
 }
 
-func formsOfText() []formOfText {
-	return []formOfText{
+// Forms returns the encodings in which secrets are found.
+func Forms() []Form {
+	return []Form{
 		{"base64", false, func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
 		{"base64url", false, func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }},
 		{"base64 twice", false, func(s string) string {
@@ -153,35 +154,43 @@ func formsOfText() []formOfText {
 	}
 }
 
+// textAround is a text around a random value.
+type textAround struct {
+	name, before string
+	value        func(m Maker) string
+	after        string
+}
+
 // secretsToEncode are texts with a secret that is found in clear.
-func secretsToEncode() []kindOfSecret {
-	return []kindOfSecret{
-		around("password", `password = "`, func(m maker) string { return m.of(alnums, 20) }, "\"\n"),
-		around("variable", "DB_PASSWORD=\"", func(m maker) string { return m.syllables(4) + m.of(digits, 4) + "!" + m.of(alnums, 6) }, "\"\n"),
-		around("token", "use(\"", func(m maker) string { return "gh" + "p_" + m.of(alnums, 36) }, "\")\n"),
-		around("aws", "aws_secret_access_key = \"", func(m maker) string { return m.of(alnums, 40) }, "\"\n"),
-		around("url", "dial(\"postgres://app:", func(m maker) string { return m.of(alnums, 18) }, "@db.example/app\")\n"),
-		around("header", "\"Authorization: Bearer ", func(m maker) string { return m.of(alnums, 40) }, "\"\n"),
+func secretsToEncode() []textAround {
+	return []textAround{
+		{"password", `password = "`, func(m Maker) string { return m.Of(Alnums, 20) }, "\"\n"},
+		{"variable", "DB_PASSWORD=\"", func(m Maker) string { return m.Syllables(4) + m.Of(Digits, 4) + "!" + m.Of(Alnums, 6) }, "\"\n"},
+		{"token", "use(\"", func(m Maker) string { return "gh" + "p_" + m.Of(Alnums, 36) }, "\")\n"},
+		{"aws", "aws_secret_access_key = \"", func(m Maker) string { return m.Of(Alnums, 40) }, "\"\n"},
+		{"url", "dial(\"postgres://app:", func(m Maker) string { return m.Of(Alnums, 18) }, "@db.example/app\")\n"},
+		{"header", "\"Authorization: Bearer ", func(m Maker) string { return m.Of(Alnums, 40) }, "\"\n"},
 	}
 }
 
-// freshEncodings returns encoded texts with secrets. Neither the secret nor its encoded form may
+// encodings returns encoded texts with secrets. Neither the secret nor its encoded form may
 // be left.
-func freshEncodings() []freshKind {
-	var kinds []freshKind
-	for _, f := range formsOfText() {
+func encodings() []Kind {
+	kinds := make([]Kind, 0, 300)
+	for _, f := range Forms() {
 		for _, k := range secretsToEncode() {
-			kinds = append(kinds, freshKind{"encoded/" + f.name + "/" + k.name, func(m maker) freshSecret {
-				text, secret := k.make(m)
-				if f.inside {
-					encoded := f.encode(secret)
-					return freshSecret{strings.Replace(text, secret, encoded, 1), []string{secret, encoded}}
+			kinds = append(kinds, Kind{"encoded/" + f.Name + "/" + k.name, func(m Maker) Secret {
+				secret := k.value(m)
+				text := k.before + secret + k.after
+				if f.Inside {
+					encoded := f.Encode(secret)
+					return Secret{strings.Replace(text, secret, encoded, 1), []string{secret, encoded}}
 				}
-				encoded := strings.TrimRight(f.encode(text), "\n")
+				encoded := strings.TrimRight(f.Encode(text), "\n")
 				// The middle of the encoded text is part of the secret.
 				half, eighth := len(encoded)/2, len(encoded)/8
 				parts := []string{secret, encoded[half-eighth : half+eighth]}
-				return freshSecret{"data: " + encoded + "\n", parts}
+				return Secret{"data: " + encoded + "\n", parts}
 			}})
 		}
 	}

@@ -1,4 +1,4 @@
-package redact_test
+package secretkinds
 
 import (
 	"crypto/sha256"
@@ -11,60 +11,60 @@ import (
 	"sync"
 )
 
-// freshKeys returns private keys and recovery phrases: whole, in part, and in the forms in which
+// keys returns private keys and recovery phrases: whole, in part, and in the forms in which
 // programs print them.
-func freshKeys() []freshKind {
-	kinds := freshArmours()
-	member := func(name, before string, value func(m maker) string, after string) {
-		kinds = append(kinds, freshKind{"key/" + name, func(m maker) freshSecret {
+func keys() []Kind {
+	kinds := armours()
+	member := func(name, before string, value func(m Maker) string, after string) {
+		kinds = append(kinds, Kind{"key/" + name, func(m Maker) Secret {
 			v := value(m)
-			return freshSecret{before + v + after, []string{v}}
+			return Secret{before + v + after, []string{v}}
 		}})
 	}
-	url43 := func(m maker) string { return m.of(urls, 43) }
-	pairs := func(m maker) string { return strings.ReplaceAll(fmt.Sprintf("% x", m.of(alnums, 15)), " ", ":") }
+	url43 := func(m Maker) string { return m.Of(urls, 43) }
+	pairs := func(m Maker) string { return strings.ReplaceAll(fmt.Sprintf("% x", m.Of(Alnums, 15)), " ", ":") }
 	member("jwk ec", `{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","d":"`, url43, `"}`+"\n")
 	member("jwk okp", `{"crv": "Ed25519", "d": "`, url43, `", "kty": "OKP"}`+"\n")
 	member("jwk oct", `{"kty":"oct","k":"`, url43, `"}`+"\n")
-	member("jwk rsa", `{"kty":"RSA","e":"AQAB","d":"`, func(m maker) string { return m.of(urls, 342) }, `"}`+"\n")
+	member("jwk rsa", `{"kty":"RSA","e":"AQAB","d":"`, func(m Maker) string { return m.Of(urls, 342) }, `"}`+"\n")
 	member("jwk lines", "{\n  \"kty\": \"EC\",\n  \"d\": \"", url43, "\"\n}\n")
-	member("minisign", "untrusted comment: minisign encrypted secret key\nRWRTY0Iy", func(m maker) string { return m.of(b64s, 204) }, "\n")
-	member("signify", "untrusted comment: signify secret key\nRWRCS", func(m maker) string { return m.of(b64s, 140) }, "\n")
-	member("ssh.com", "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: x\n", func(m maker) string { return m.of(b64s, 70) }, "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n")
-	member("putty", "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n", func(m maker) string { return m.of(b64s, 43) + "=" }, "\nPrivate-MAC: 0\n")
-	member("wireguard", "[Interface]\nPrivateKey = ", func(m maker) string { return m.of(b64s, 42) + "A=" }, "\n")
-	member("openvpn static", "-----BEGIN OpenVPN Static key V1-----\n"+strings.Repeat("0123456789abcdef", 2)+"\n", func(m maker) string { return m.of(hexes, 32) }, "\n-----END OpenVPN Static key V1-----\n")
+	member("minisign", "untrusted comment: minisign encrypted secret key\nRWRTY0Iy", func(m Maker) string { return m.Of(Base64, 204) }, "\n")
+	member("signify", "untrusted comment: signify secret key\nRWRCS", func(m Maker) string { return m.Of(Base64, 140) }, "\n")
+	member("ssh.com", "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: x\n", func(m Maker) string { return m.Of(Base64, 70) }, "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----\n")
+	member("putty", "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\n", func(m Maker) string { return m.Of(Base64, 43) + "=" }, "\nPrivate-MAC: 0\n")
+	member("wireguard", "[Interface]\nPrivateKey = ", func(m Maker) string { return m.Of(Base64, 42) + "A=" }, "\n")
+	member("openvpn static", "-----BEGIN OpenVPN Static key V1-----\n"+strings.Repeat("0123456789abcdef", 2)+"\n", func(m Maker) string { return m.Of(Hexes, 32) }, "\n-----END OpenVPN Static key V1-----\n")
 	member("openssl text", "privateExponent:\n    ", pairs, ":\n    00:aa\nprime1:\n")
 	member("ec text", "Private-Key: (256 bit)\npriv:\n    ", pairs, ":\n    00:aa\npub:\n")
-	member("tink", `{"key": [{"keyData": {"typeUrl": "x/AesGcmKey", "value": "`, func(m maker) string { return m.of(b64s, 42) + "==" }, `", "keyMaterialType": "SYMMETRIC"}}]}`)
-	member("eth", "private key 0x", func(m maker) string { return m.of(hexes, 64) }, "\n")
-	member("hardhat", "accounts: [\"0x", func(m maker) string { return m.of(hexes, 64) }, "\"],\n")
-	member("web3 keystore", `{"crypto": {"ciphertext": "`, func(m maker) string { return m.of(hexes, 64) }, `", "kdf": "scrypt"}}`)
-	member("solana array", "[", func(m maker) string {
+	member("tink", `{"key": [{"keyData": {"typeUrl": "x/AesGcmKey", "value": "`, func(m Maker) string { return m.Of(Base64, 42) + "==" }, `", "keyMaterialType": "SYMMETRIC"}}]}`)
+	member("eth", "private key 0x", func(m Maker) string { return m.Of(Hexes, 64) }, "\n")
+	member("hardhat", "accounts: [\"0x", func(m Maker) string { return m.Of(Hexes, 64) }, "\"],\n")
+	member("web3 keystore", `{"crypto": {"ciphertext": "`, func(m Maker) string { return m.Of(Hexes, 64) }, `", "kdf": "scrypt"}}`)
+	member("solana array", "[", func(m Maker) string {
 		n := make([]string, 64)
 		for i := range n {
 			n[i] = strconv.Itoa(m.IntN(256))
 		}
 		return strings.Join(n, ",")
 	}, "]\n")
-	member("shadow", "root:$6$", func(m maker) string { return m.of(alnums, 16) + "$" + m.of(alnums, 86) }, ":19000:0:99999:7:::\n")
-	member("bcrypt", "bob:$2y$10$", func(m maker) string { return m.of(alnums, 53) }, "\n")
-	member("apr1", "bob:$apr1$", func(m maker) string { return m.of(alnums, 8) + "$" + m.of(alnums, 22) }, "\n")
-	member("argon2", "$argon2id$v=19$m=65536,t=3,p=4$", func(m maker) string { return m.of(alnums, 22) + "$" + m.of(alnums, 43) }, "\n")
-	member("pbkdf2", "pbkdf2_sha256$600000$", func(m maker) string { return m.of(alnums, 22) + "$" + m.of(b64s, 43) + "=" }, "\n")
-	member("ntlm", "Administrator:500:aad3b435b51404eeaad3b435b51404ee:", func(m maker) string { return m.of(hexes, 32) }, ":::\n")
-	member("ansible vault", "$ANSIBLE_VAULT;1.1;AES256\n", func(m maker) string { return m.of(digits, 80) }, "\n")
-	return append(kinds, freshPhrases()...)
+	member("shadow", "root:$6$", func(m Maker) string { return m.Of(Alnums, 16) + "$" + m.Of(Alnums, 86) }, ":19000:0:99999:7:::\n")
+	member("bcrypt", "bob:$2y$10$", func(m Maker) string { return m.Of(Alnums, 53) }, "\n")
+	member("apr1", "bob:$apr1$", func(m Maker) string { return m.Of(Alnums, 8) + "$" + m.Of(Alnums, 22) }, "\n")
+	member("argon2", "$argon2id$v=19$m=65536,t=3,p=4$", func(m Maker) string { return m.Of(Alnums, 22) + "$" + m.Of(Alnums, 43) }, "\n")
+	member("pbkdf2", "pbkdf2_sha256$600000$", func(m Maker) string { return m.Of(Alnums, 22) + "$" + m.Of(Base64, 43) + "=" }, "\n")
+	member("ntlm", "Administrator:500:aad3b435b51404eeaad3b435b51404ee:", func(m Maker) string { return m.Of(Hexes, 32) }, ":::\n")
+	member("ansible vault", "$ANSIBLE_VAULT;1.1;AES256\n", func(m Maker) string { return m.Of(Digits, 80) }, "\n")
+	return append(kinds, phrases()...)
 }
 
-// freshArmours returns private keys in lines.
-func freshArmours() []freshKind {
-	var kinds []freshKind
+// armours returns private keys in lines.
+func armours() []Kind {
+	var kinds []Kind
 	add := func(name, label string, change func(head string, body []string, tail string) string) {
-		kinds = append(kinds, freshKind{"key/" + name + "/" + label, func(m maker) freshSecret {
-			head, body, tail := m.pem(label, 6)
+		kinds = append(kinds, Kind{"key/" + name + "/" + label, func(m Maker) Secret {
+			head, body, tail := m.PEM(label, 6)
 			list := strings.Split(strings.TrimSpace(body), "\n")
-			return freshSecret{change(strings.TrimSpace(head), list, strings.TrimSpace(tail)), []string{list[0][:60], list[1][:60], list[2][:60], list[5][:60]}}
+			return Secret{change(strings.TrimSpace(head), list, strings.TrimSpace(tail)), []string{list[0][:60], list[1][:60], list[2][:60], list[5][:60]}}
 		}})
 	}
 	each := func(before, after string) func(head string, body []string, tail string) string {
@@ -126,15 +126,15 @@ func freshArmours() []freshKind {
 	return kinds
 }
 
-// freshPhrases returns recovery phrases of wallets.
-func freshPhrases() []freshKind {
-	var kinds []freshKind
+// phrases returns recovery phrases of wallets.
+func phrases() []Kind {
+	var kinds []Kind
 	for _, n := range []int{12, 15, 18, 21, 24} {
 		add := func(name string, change func(words []string) string) {
-			kinds = append(kinds, freshKind{fmt.Sprintf("key/phrase of %d/%s", n, name), func(m maker) freshSecret {
+			kinds = append(kinds, Kind{fmt.Sprintf("key/phrase of %d/%s", n, name), func(m Maker) Secret {
 				words := m.phrase(n)
 				text := change(words)
-				return freshSecret{text, []string{text[len(text)/4 : len(text)*3/4], strings.Join(words[2:6], " ")}}
+				return Secret{text, []string{text[len(text)/4 : len(text)*3/4], strings.Join(words[2:6], " ")}}
 			}})
 		}
 		add("alone", func(words []string) string { return strings.Join(words, " ") + "\n" })
@@ -166,16 +166,20 @@ func freshPhrases() []freshKind {
 }
 
 // phraseWords are the words of recovery phrases.
-var phraseWords = sync.OnceValue(func() []string {
-	data, err := os.ReadFile("ownrules/bip39.txt")
-	if err != nil {
-		panic(err)
+var phraseWords = sync.OnceValue(func() []string { //nolint:gochecknoglobals // a constant
+	dir := ""
+	for range 10 { // from the folder of the package whose tests run
+		data, err := os.ReadFile(dir + "internal/redact/ownrules/bip39.txt")
+		if err == nil {
+			return strings.Fields(string(data))
+		}
+		dir += "../"
 	}
-	return strings.Fields(string(data))
+	panic("no list of words for recovery phrases")
 })
 
 // phrase returns a recovery phrase of n words with a valid checksum.
-func (m maker) phrase(n int) []string {
+func (m Maker) phrase(n int) []string {
 	entropy := make([]byte, n*4/3)
 	for i := range entropy {
 		entropy[i] = byte(m.IntN(256))
