@@ -19,6 +19,8 @@ type Inspected struct {
 	Dir      git.OID // the tree with its directory
 	Strategy string
 	Sessions []string
+	// Rules is the lowest RedactionRules of its Sessions.
+	Rules int
 	// Summary describes the damage of the checkpoint's own metadata, which can be rebuilt from its
 	// sessions: see Resummarize.
 	Summary string
@@ -69,12 +71,15 @@ func Locate(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]Located, err
 	return list, nil
 }
 
+// readTogether is the number of checkpoints that are read together: the metadata of all would not fit
+// into memory.
+const readTogether = 1000
+
 // Inspect examines checkpoints. The objects in missing are treated as missing; whether others exist
 // is not checked.
 func Inspect(ctx context.Context, repo *git.Repo, checkpoints []Located, missing map[git.OID]bool) ([]Inspected, error) {
-	const together = 1000 // the metadata of all checkpoints would not fit into memory
 	list := make([]Inspected, 0, len(checkpoints))
-	for part := range slices.Chunk(checkpoints, together) {
+	for part := range slices.Chunk(checkpoints, readTogether) {
 		from, err := prefetch(ctx, repo, part, missing)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
@@ -176,6 +181,9 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 		lost("its " + metadataFile + " can't be read")
 		i.Unreadable = append(i.Unreadable, s.name()+"/"+metadataFile)
 		return nil //nolint:nilerr // that is what was found
+	}
+	if len(i.Sessions) == 0 || meta.RedactionRules < i.Rules {
+		i.Rules = meta.RedactionRules
 	}
 	i.Sessions = append(i.Sessions, meta.SessionID)
 	return nil

@@ -50,6 +50,9 @@ type SessionMeta struct {
 	Attribution json.RawMessage `json:"initial_attribution,omitempty"`
 	// TranscriptPath is relative to the home directory: see RelTranscript.
 	TranscriptPath string `json:"transcript_path,omitempty"`
+	// RedactionRules is the lowest version of redaction rules that masked the session's files, 0 if
+	// unknown.
+	RedactionRules int `json:"redaction_rules,omitempty"`
 
 	unknown fields
 }

@@ -116,8 +116,8 @@ func WritePrompts(repo *git.Repo, prompts []string) (WrittenPrompts, error) {
 // over returns m with its missing values taken from an older version of it.
 func (m SessionMeta) over(old SessionMeta) SessionMeta {
 	m.unknown = m.unknown.over(old.unknown)
-	if m.Summary == nil {
-		m.Summary = old.Summary
+	if m.Summary == nil && old.Summary != nil {
+		m.Summary, m.RedactionRules = old.Summary, min(m.RedactionRules, old.RedactionRules)
 	}
 	if m.Attribution == nil {
 		m.Attribution = old.Attribution

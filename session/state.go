@@ -91,6 +91,9 @@ type Recorder struct {
 	Second Names `json:"second,omitzero"`
 	// Stored is how far the transcript is stored in git.
 	Stored Segments `json:"stored,omitzero"`
+	// Rules is the version of the redaction rules at the session's start, 0 if unknown: what was
+	// stored since may be masked by these.
+	Rules int `json:"rules,omitempty"`
 	// Seen is the snapshot that belongs to the list of untracked files.
 	Seen Seen `json:"seen,omitzero"`
 	// Unlisted reports whether the untracked files at the session's start have not been listed yet.

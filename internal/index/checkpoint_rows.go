@@ -30,6 +30,8 @@ type Slot struct {
 	// Files are the paths recorded beside the transcript. They count only if the session has
 	// no turns.
 	Files []string
+	// Rules is the version of the redaction rules that masked it.
+	Rules int
 }
 
 // PutSlot writes a session's part of a checkpoint.
@@ -38,7 +40,7 @@ func (r *CheckpointRows) PutSlot(ctx context.Context, s Slot) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.exec(ctx, "INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?, ?)", s.Session, checkpoint, millis(s.At), utf8Of(s.Branch), utf8Of(strings.Join(s.Files, "\n")))
+	_, err = r.exec(ctx, "INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?, ?, ?)", s.Session, checkpoint, millis(s.At), utf8Of(s.Branch), utf8Of(strings.Join(s.Files, "\n")), s.Rules)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 11
+const schemaVersion = 12
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -48,7 +48,8 @@ CREATE TABLE spent (
 ) WITHOUT ROWID;
 CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, branch TEXT NOT NULL);
 CREATE TABLE slots (
-    session INTEGER NOT NULL, checkpoint INTEGER NOT NULL, at INTEGER NOT NULL, branch TEXT NOT NULL, files TEXT NOT NULL, PRIMARY KEY (session, checkpoint)
+    session INTEGER NOT NULL, checkpoint INTEGER NOT NULL, at INTEGER NOT NULL, branch TEXT NOT NULL, files TEXT NOT NULL, rules INTEGER NOT NULL,
+    PRIMARY KEY (session, checkpoint)
 ) WITHOUT ROWID;
 CREATE INDEX slots_checkpoint ON slots(checkpoint);
 CREATE TABLE parts (checkpoint INTEGER NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (checkpoint, turn)) WITHOUT ROWID;

@@ -194,6 +194,13 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	return err
 }
 
+// MaskedBefore returns the ids of the checkpoints of which a part was masked by a version of the
+// redaction rules below the given one.
+func (r *Reader) MaskedBefore(ctx context.Context, rules int) ([]string, error) {
+	const query = "SELECT DISTINCT c.name FROM slots x JOIN checkpoints c ON c.id = x.checkpoint WHERE x.rules < ?"
+	return collect(ctx, r.conn, query, []any{rules}, scanName)
+}
+
 // CheckpointsOf returns the ids of the checkpoints that have a part of the session, the newest first.
 func (r *Reader) CheckpointsOf(ctx context.Context, session string) ([]string, error) {
 	const query = `SELECT c.name FROM slots x JOIN checkpoints c ON c.id = x.checkpoint JOIN sessions s ON s.id = x.session

@@ -15,6 +15,12 @@ import (
 // Mark replaces a secret.
 const Mark = ownrules.Mark
 
+// RulesVersion is the version of the rules. It must be raised with every change that makes this package
+// or ownrules replace more in some text: a rule, a place, an encoding, a wider pattern, a lower limit.
+// Records of lower versions are reported as masked by older rules. What is replaced because of files
+// of the worktree, and changes that replace less, don't count.
+const RulesVersion = 1
+
 // longestPath is the maximum length of a file's path in bytes.
 const longestPath = 4096
 

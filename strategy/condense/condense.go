@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -242,6 +243,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 		// Only its id is known: the slot records that.
 		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
 		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
+		s.Recorder.Rules = redact.RulesVersion
 	}
 	if err != nil {
 		return authorship.Slot{}, err

@@ -108,6 +108,7 @@ func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *track
 			if len(slot.Transcript.Segments) > 0 {
 				old.Transcript, old.Prompts = slot.Transcript, slot.Prompts
 				old.Meta.TranscriptLines = slot.Meta.TranscriptLines
+				old.Meta.RedactionRules = min(old.Meta.RedactionRules, slot.Meta.RedactionRules)
 			}
 			old.Meta.SessionTokenUsage = &total
 			if id == mine {

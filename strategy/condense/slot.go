@@ -61,6 +61,7 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 				slot.Meta.TokenUsage, slot.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
 			}
 			slot.Meta.Title = cmp.Or(slot.Meta.Title, old.Meta.Title)
+			slot.Meta.RedactionRules = min(slot.Meta.RedactionRules, old.Meta.RedactionRules)
 			if len(slot.Transcript.Segments) == 0 {
 				slot.Transcript, slot.Prompts, slot.Written = old.Transcript, old.Prompts, old.Written
 				slot.Meta.TranscriptEnd, slot.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
@@ -102,6 +103,7 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 		Meta: checkpoint.SessionMeta{
 			CLIVersion: f.Env.Version, SessionID: s.ID, Strategy: f.StrategyName(), Agent: s.AgentType,
 			TranscriptPath: checkpoint.RelTranscript(f.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+			RedactionRules: s.Recorder.Rules,
 		},
 	}, nil
 }

@@ -72,6 +72,8 @@ type Audited struct {
 	Commits, Checkpoints, Files int
 	Bytes                       int64
 	Problems                    []Problem
+	// Searched are the examined checkpoints.
+	Searched []checkpoint.Located
 }
 
 // Run checks the range. An error of git about the range is a *git.ExitError.
@@ -262,7 +264,9 @@ func (a *audit) find(ctx context.Context, trees []git.OID, n named) error {
 			continue
 		}
 		a.result.Checkpoints++
-		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, checkpoint.Located{ID: n.id, Dir: dir.OID}})
+		c := checkpoint.Located{ID: n.id, Dir: dir.OID}
+		a.result.Searched = append(a.result.Searched, c)
+		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, c})
 		return nil
 	}
 	f := Finding{

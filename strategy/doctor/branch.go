@@ -80,9 +80,10 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 }
 
 // lastChanged returns those of the checkpoints that the last commits of the branch changed, recent
-// of them at most.
+// of them at most. Commits that raise redaction rules don't count: they change all.
 func lastChanged(ctx context.Context, repo *git.Repo, tip git.OID, located []checkpoint.Located) ([]checkpoint.Located, error) {
-	out, err := repo.Run(ctx, "-c", "log.showSignature=false", "log", "--format=", "--name-only", "-z", "--no-renames", "--max-count="+strconv.Itoa(recent), string(tip), "--")
+	out, err := repo.Run(ctx, "-c", "log.showSignature=false", "log", "--format=", "--name-only", "-z", "--no-renames",
+		"--invert-grep", "--grep=^"+strings.TrimSpace(checkpoint.RulesMessage)+"$", "--max-count="+strconv.Itoa(recent), string(tip), "--")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
@@ -240,6 +242,49 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
 		return e.rec.WithLock(ctx, func() error { return commit(ctx, e.rec, change) })
 	}}
+}
+
+// olderRules reports the number of checkpoints that were masked by older rules. Of a long record the
+// index has the rules of all; without it those of the examined checkpoints count.
+func (cc checkpointChecks) olderRules(ctx context.Context) ([]Finding, error) {
+	n, of := 0, ""
+	for i := range cc.v1.list {
+		if c := &cc.v1.list[i]; len(c.Sessions) > 0 && c.Rules < redact.RulesVersion {
+			n++
+		}
+	}
+	if cc.v1.partial {
+		of = fmt.Sprintf(" of the %d examined", len(cc.v1.list))
+		if older, err := cc.maskedBefore(ctx, redact.RulesVersion); err == nil {
+			n, of = older, ""
+		}
+	}
+	if n == 0 {
+		return nil, ctx.Err()
+	}
+	return []Finding{{
+		Code: OlderRules, Severity: Note, Subject: "entire/checkpoints/v1",
+		What: "older rules, or another program, masked " + count(n, "checkpoint") + of,
+		Why:  "today's rules may mask more",
+		Hint: "`entire redact --scan` lists what they would mask, `entire redact --apply` masks it",
+	}}, nil
+}
+
+// maskedBefore returns the number of checkpoints of the branch with lower redaction rules, as the index
+// has them. An index that isn't up to date is an error.
+func (cc checkpointChecks) maskedBefore(ctx context.Context, rules int) (n int, err error) {
+	r, err := cc.rec.Indexing().Filler.Current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	names, err := r.MaskedBefore(ctx, rules)
+	for _, name := range names {
+		if cc.v1.ids[checkpoint.ID(name)] {
+			n++
+		}
+	}
+	return n, err
 }
 
 // oversized finds objects that hosts refuse.

@@ -65,6 +65,7 @@ const (
 	InterruptedRestore = "interrupted-restore"
 	NotExamined        = "not-examined"
 	PartlyExamined     = "partly-examined"
+	OlderRules         = "older-rules"
 	NoTranscript       = "no-transcript"
 	UnmaskedSecret     = "unmasked-secret"
 )
@@ -171,6 +172,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		trailers.missing,
 		checkpoints.unused,
 		checkpoints.oversized,
+		checkpoints.olderRules,
 		stores.damaged,
 		stores.damagedContexts,
 		stores.interruptedRewinds,

@@ -202,6 +202,7 @@ func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.I
 			s.Meta = checkpoint.SessionMeta{
 				CreatedAt: meta.CreatedAt, FilesTouched: meta.FilesTouched, Agent: meta.Agent, Model: meta.Model, TokenUsage: meta.TokenUsage,
 				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
+				RedactionRules: meta.RedactionRules,
 			}
 			slots = append(slots, slot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, lines: recordedLines(&meta)})
 		}
@@ -230,7 +231,7 @@ func (r *run) slot(ctx context.Context, s slot, read *reading) error {
 	if err != nil {
 		return err
 	}
-	err = r.w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, Session: row, Files: s.Meta.FilesTouched})
+	err = r.w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, Session: row, Files: s.Meta.FilesTouched, Rules: s.Meta.RedactionRules})
 	if err != nil {
 		return err
 	}

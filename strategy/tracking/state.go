@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -47,7 +48,7 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 			ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
 			WorktreePath: st.Repo.Root, WorktreeID: st.Repo.WorktreeID,
 			StartedAt: st.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.Default().Label),
-			TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
+			TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from, Rules: redact.RulesVersion},
 		}
 	} else if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
@@ -42,6 +43,9 @@ type scanJSON struct {
 	Checkpoints int            `json:"checkpoints"`
 	Findings    []storedSecret `json:"findings"`
 	NotSearched []string       `json:"not_searched"`
+
+	// searched are the checkpoints that were searched as a whole.
+	searched []checkpoint.Located
 }
 
 func (c *redactStored) run(ctx context.Context) (err error) {
@@ -57,6 +61,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	if !c.apply {
 		return c.report(found)
 	}
+	rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
 	what := forget.What{RecordsOnly: true}
 	for _, s := range found.Findings {
 		if canBeMasked(s.text) && !slices.Contains(what.Secrets, s.text) {
@@ -65,7 +70,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	}
 	if len(what.Secrets) == 0 {
 		if !forget.Interrupted(repo.CommonDir) {
-			return c.report(found)
+			return errors.Join(c.raise(ctx, rec, found), c.report(found))
 		}
 		// The values are no longer in the checkpoints, and are known by the hashes in the list of
 		// forgotten texts.
@@ -76,17 +81,32 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 		c.Streams.Notef("The first %d of %d values are replaced; run the command again for the others.", most, n)
 		what.Secrets = what.Secrets[:most]
 	}
-	rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
-	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{rec: rec, what: what}); err != nil || c.json {
+	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{rec: rec, what: what}); err != nil {
 		return err
 	}
-	if found, err = c.search(ctx, repo); err != nil {
+	if found, err = c.search(ctx, repo); err == nil {
+		err = c.raise(ctx, rec, found)
+	}
+	if err != nil || c.json {
 		return err
 	}
 	if len(found.Findings) > 0 {
 		c.Streams.Printf("\nStill in the checkpoints:\n")
 	}
 	return c.report(found)
+}
+
+// raise records in the checkpoints that were searched that today's rules have masked them, unless they
+// still have a secret that can be masked.
+func (c *redactStored) raise(ctx context.Context, rec *strategy.Recorder, found scanJSON) error {
+	if slices.ContainsFunc(found.Findings, func(s storedSecret) bool { return canBeMasked(s.text) }) {
+		return nil
+	}
+	n, err := forget.RaiseRules(ctx, rec, found.searched)
+	if n > 0 && !c.json {
+		c.Streams.Printf("%s Marked %s as masked by today's rules\n", c.Streams.Paint(ui.Green, "✓"), ui.Plural(n, "checkpoint"))
+	}
+	return err
 }
 
 // search lists what today's rules would replace in the checkpoints.
@@ -100,14 +120,17 @@ func (c *redactStored) search(ctx context.Context, repo *git.Repo) (scanJSON, er
 		return err
 	})
 	found := scanJSON{Checkpoints: result.Checkpoints, Findings: []storedSecret{}, NotSearched: []string{}}
+	partly := map[checkpoint.ID]bool{}
 	for _, p := range result.Problems {
 		for _, s := range p.Secrets {
 			found.Findings = append(found.Findings, storedSecret{p.Checkpoint, p.File, s.Line, s.Rule, s.Length, s.Text})
 		}
 		if p.Code == doctor.NotExamined || p.Code == doctor.AbsentContent {
 			found.NotSearched = append(found.NotSearched, string(p.Checkpoint)+"/"+p.File)
+			partly[p.Checkpoint] = true
 		}
 	}
+	found.searched = slices.DeleteFunc(result.Searched, func(l checkpoint.Located) bool { return partly[l.ID] })
 	return found, err
 }
 
