@@ -10,12 +10,13 @@ import (
 // lines have the line's indentation. Longer words are not broken.
 func Wrap(text string, columns int) string { return wrap(text, columns, "") }
 
-// WrapHanging is Wrap for output, with continuation lines indented by two more columns: a text in a
-// line can't continue where lines of the program begin. Marks of quoted lines ([visible.Quote]) are
-// repeated instead.
+// WrapHanging is Wrap for output, with continuation lines indented by two more columns, and longer
+// words broken: a text in a line can't continue where lines of the program begin. Marks of quoted
+// lines ([visible.Quote]) are repeated instead.
 func WrapHanging(text string, columns int) string { return wrap(text, columns, "  ") }
 
-// wrap is Wrap, with hang behind the indentation of continuation lines.
+// wrap is Wrap, with hang behind the indentation of continuation lines. Words are broken if hang isn't
+// empty.
 func wrap(text string, columns int, hang string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -36,6 +37,7 @@ func wrap(text string, columns int, hang string) string {
 		if strings.TrimLeft(indent, " ") == "" {
 			next += hang
 		}
+		room := columns - len(next)
 		column, begun := len(indent), false
 		out.WriteString(indent)
 		for word := range strings.SplitSeq(body[len(indent):], " ") {
@@ -48,6 +50,10 @@ func wrap(text string, columns int, hang string) string {
 			default:
 				out.WriteByte(' ')
 				column++
+			}
+			if hang != "" && width > room && room > 0 {
+				pieces := strings.Split(ansi.Hardwrap(word, room, true), "\n")
+				word, column, width = strings.Join(pieces, "\n"+next), len(next), ansi.StringWidth(pieces[len(pieces)-1])
 			}
 			out.WriteString(word)
 			column, begun = column+width, true

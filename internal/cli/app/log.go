@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // logLimit is the size at which the log is rotated. One old file is kept.
@@ -43,7 +44,8 @@ type logFile struct {
 	dead bool
 }
 
-// Write appends a line in one system call, so that lines of concurrent processes don't mix.
+// Write appends a line in one system call, so that lines of concurrent processes don't mix. Hidden
+// characters are escaped, because logs are read with programs that print them as they are.
 func (l *logFile) Write(line []byte) (int, error) {
 	if l.file == nil && !l.dead {
 		file, err := openLogFile(l.root)
@@ -52,7 +54,8 @@ func (l *logFile) Write(line []byte) (int, error) {
 	if l.dead {
 		return len(line), nil
 	}
-	return l.file.Write(line)
+	_, err := l.file.Write(visible.JSON(line))
+	return len(line), err
 }
 
 // Close closes the log if it was opened.

@@ -1,14 +1,18 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 func TestLogIsLazyAndLeveled(t *testing.T) {
@@ -31,6 +35,26 @@ func TestLogIsLazyAndLeveled(t *testing.T) {
 	info, err := os.Stat(LogPath(root))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
+	}
+}
+
+func TestAttackLog(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	log, closer := OpenLog(root, slog.LevelInfo)
+	const text = "a\x1b]0;t\x07\u009b2J\u202e\x7f\U000e0041\nb"
+	log.InfoContext(context.Background(), text, "text", text, "error", errors.New(text))
+	if err := closer.Close(); err != nil {
+		t.Error(err)
+	}
+	data, err := os.ReadFile(LogPath(root))
+	line, last := bytes.CutSuffix(data, []byte("\n"))
+	var record map[string]any
+	if err != nil || !last || json.Unmarshal(line, &record) != nil || record["msg"] != text || record["text"] != text || record["error"] != text {
+		t.Errorf("%q %v", data, err)
+	}
+	if bytes.ContainsFunc(line, visible.IsHidden) {
+		t.Errorf("%q", line)
 	}
 }
 
