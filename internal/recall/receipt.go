@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
 // receiptFiles is the maximum number of files that a receipt names.
@@ -78,13 +80,7 @@ func FormatSize(n int64) string {
 	}
 }
 
-// receiptLine returns a text as one line without control characters.
+// receiptLine returns a text as one line without hidden characters.
 func receiptLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
+	return strings.Join(strings.Fields(plain.Clean(text)), " ")
 }

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -144,15 +144,6 @@ func (co *Committer) reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
 	}
-	printable := func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c):
-			return -1
-		}
-		return c
-	}
-	runes := []rune(strings.Map(printable, co.Redact.Text(reason)))
+	runes := []rune(strings.Join(strings.Fields(visible.Prose(co.Redact.Text(reason))), " "))
 	return string(runes[:min(longest, len(runes))])
 }

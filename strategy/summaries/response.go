@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
 const (
@@ -27,7 +27,7 @@ func readSummary(answer string) (checkpoint.SessionSummary, error) {
 	if err := json.Unmarshal([]byte(answer[begin:end+1]), &s); err != nil {
 		return s, fmt.Errorf("%w: %w", ErrNoSummary, err)
 	}
-	eachText(&s, plain)
+	eachText(&s, said)
 	if s.Intent == "" || s.Outcome == "" {
 		return s, fmt.Errorf("%w: intent or outcome is missing", ErrNoSummary)
 	}
@@ -37,7 +37,7 @@ func readSummary(answer string) (checkpoint.SessionSummary, error) {
 	s.Learnings.Code = filled(s.Learnings.Code, func(f checkpoint.Finding) bool { return f.Finding != "" })
 	for i := range s.Learnings.Code {
 		f := &s.Learnings.Code[i]
-		f.Path = plain(f.Path)
+		f.Path = said(f.Path)
 		if f.Line = max(f.Line, 0); f.EndLine < f.Line {
 			f.EndLine = 0
 		}
@@ -69,19 +69,11 @@ func filled[T any](list []T, good func(T) bool) []T {
 	return kept
 }
 
-// plain returns a text without control characters, cut to its bound.
-func plain(text string) string {
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c), unicode.Is(unicode.Cf, c):
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, ""))
+// said returns a text as one line without hidden characters, cut to its bound.
+func said(text string) string {
+	text = strings.NewReplacer("\n", " ", "\t", " ").Replace(plain.Clean(text))
 	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+		text = plain.Head(text, maxSaid) + plain.Ellipsis
 	}
-	return strings.TrimSpace(text)
+	return text
 }

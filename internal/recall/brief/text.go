@@ -72,7 +72,9 @@ func shownPath(name string) string {
 	return shownLine(name, pathWidth)
 }
 
-// visible reports whether a character is visible or joins other characters (ZWJ, ZWNJ).
+// visible reports whether a character is visible or joins other characters (ZWJ, ZWNJ). A brief leaves
+// out all others instead of escaping them: escapes would look like content of the file, and spend
+// the space.
 func visible(r rune) bool { return unicode.IsPrint(r) || r == '\u200c' || r == '\u200d' }
 
 // cutText shortens a line to limit bytes, before a word if possible.

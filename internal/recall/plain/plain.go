@@ -6,8 +6,9 @@ package plain
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // MaxScanned is the number of bytes of a text that are redacted. It is far more than the
@@ -26,19 +27,14 @@ func Line(s string, limit int, redact Redactor) string {
 	return Shorten(strings.Join(strings.Fields(s), " "), limit)
 }
 
-// Clean removes invisible characters: control characters except newline and tab, and
-// format characters such as those that change the direction of a text. Other characters that end
-// a line become a newline.
+// Clean removes hidden characters ([visible.IsHidden]). Other characters that end a line become a
+// newline. They are not escaped, because a secret or a word that they split has to be found.
 func Clean(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
-		case c == '\n', c == '\t':
-			return c
 		case c == '\r', c == '\v', c == '\f', c == '\u0085', c == '\u2028', c == '\u2029': // ends of lines and paragraphs
 			return '\n'
-		case c == '\u200d', c == '\u200c': // they join letters and signs
-			return c
-		case unicode.IsControl(c), unicode.Is(unicode.Cf, c):
+		case visible.IsHidden(c):
 			return -1
 		}
 		return c
