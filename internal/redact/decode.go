@@ -246,6 +246,9 @@ func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
 			}
 		}
 	}
+	if s := spanOf(ownrules.PartedToken(text, begin, end)); s.end > 0 {
+		found = append(found, ownFinding(ownrules.RuleParted, text, s))
+	}
 	if end < len(text) && text[end] == '.' {
 		if s := spanOf(ownrules.DiscordToken(text, end, end+1)); s.end > 0 {
 			found = append(found, ownFinding(ownrules.RuleDiscord, text, s))

@@ -16,7 +16,7 @@ import (
 
 // charParts lists the parts of text that encode one character each, and those that a reader doesn't
 // see or that only join strings. The latter have an empty content. It also lists the secrets after
-// words with letters that aren't ASCII.
+// words with letters that aren't ASCII, and the random passwords in quotes.
 func charParts(text []byte) (parts []encodedPart, found []Finding) {
 	for i := 0; i < len(text); i++ {
 		for ; i+8 <= len(text); i += 8 {
@@ -44,6 +44,9 @@ func charParts(text []byte) (parts []encodedPart, found []Finding) {
 			parts = quotedPrintablePart(text, i, parts)
 		case '"', '\'':
 			parts = joinPart(text, i, parts)
+			if s := spanOf(ownrules.QuotedPassword(text, i)); s.end > 0 {
+				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
+			}
 		case 0, 0x1b:
 			parts = unseenPart(text, i, parts)
 		case 0xc2, 0xe2, 0xef:

@@ -12,9 +12,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit/secretkinds"
 )
 
-// mostInClear is the number of kinds, of those in internal/testkit/secretkinds, that TestAttackFreshSecrets
-// may find in clear. It only ever gets smaller.
-const mostInClear = 25
+const (
+	// mostInClear is the number of kinds, of those in internal/testkit/secretkinds, that TestAttackFreshSecrets
+	// may find in clear. It only ever gets smaller.
+	mostInClear = 0
+	// moreValues is the number of further values of a kind that are tried in a place where one
+	// was left. The kind is in clear there if another one is left; a single one may be left
+	// because its characters resemble a word by chance.
+	moreValues = 15
+	// mostByChance is the number of such single values in a run.
+	mostByChance = 5
+)
 
 // Places of a text in the lines of a transcript of Claude Code.
 var transcriptPlaces = []struct {
@@ -109,13 +117,8 @@ func TestAttackFreshSecrets(t *testing.T) {
 	}
 	r := redact.New()
 	kinds := secretkinds.Kinds()
-	inPlace := make(map[string]int)
-	inClass := make(map[string]int)
-	anywhere, everywhere := 0, 0
-	n, most := min(tries(1), 12), mostInClear
-	if n > 1 {
-		most *= 3 // one value of a kind suffices
-	}
+	n := min(tries(1), 12)
+	inClear, byChance := 0, 0
 	seen := make(map[string]bool)
 	for i, k := range kinds {
 		if seen[k.Name] {
@@ -123,34 +126,33 @@ func TestAttackFreshSecrets(t *testing.T) {
 		}
 		seen[k.Name] = true
 		m := secretkinds.New(seed, uint64(i))
-		var places []string
-		example := ""
+		isInClear := false
 		for _, p := range transcriptPlaces {
-			for range n {
+			most := n
+			leaves := 0
+			for v := 0; v < most; v++ {
 				s := k.Make(m)
-				if text, found := left(t, r, p.lines(s.Text), s.Parts); found {
-					places = append(places, p.name)
-					example = text
-					break
+				text, found := left(t, r, p.lines(s.Text), s.Parts)
+				if !found {
+					continue
+				}
+				if leaves++; leaves == 1 {
+					most = max(n, v+1+moreValues)
+					t.Logf("%s in a %s: %.600s", k.Name, p.name, text)
 				}
 			}
+			if leaves == 1 {
+				byChance++
+			}
+			isInClear = isInClear || leaves > 1
 		}
-		for _, p := range places {
-			inPlace[p]++
-		}
-		if len(places) > 0 {
-			anywhere++
-			class, _, _ := strings.Cut(k.Name, "/")
-			inClass[class]++
-			t.Logf("%s in %s: %.600s", k.Name, strings.Join(places, ", "), example)
-		}
-		if len(places) == len(transcriptPlaces) {
-			everywhere++
+		if isInClear {
+			inClear++
+			t.Logf("%s is in clear", k.Name)
 		}
 	}
-	t.Logf("seed %d: of %d kinds %d are in clear, %d of them in all places; in places %v, in classes %v",
-		seed, len(kinds), anywhere, everywhere, inPlace, inClass)
-	if anywhere > most {
-		t.Errorf("%d kinds in clear with ENTIRE_TEST_SEED=%d, want at most %d", anywhere, seed, most)
+	t.Logf("seed %d: of %d kinds %d are in clear, and %d values", seed, len(kinds), inClear, byChance)
+	if inClear > mostInClear || byChance > mostByChance+n {
+		t.Errorf("%d kinds in clear, and %d values by chance, with ENTIRE_TEST_SEED=%d", inClear, byChance, seed)
 	}
 }

@@ -33,6 +33,11 @@ func TestHarmlessTextsAreKept(t *testing.T) {
 		"SELECT password FROM users WHERE id = 12345678;\n",
 		"exit code is 1234, the error code is 10061, the zip code is 90210\n",
 		`{"login":"someone","id":351934,"node_id":"MDQ6VXNlcjM1MTkzNA=="}` + "\n",
+		"{\"(*YCbCr).RGBA64At\", Method, 5, \"\"},\n",
+		"mail := regexp.MustCompile(\"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$\")\n",
+		"log.Printf(\"%[2]*.[1]*f|%-8X|%+v\", width, precision)\n",
+		"password for the RSA-2048 key, the X25519MLKEM768 secret and the 4096-bit key, secret size 1024x768\n",
+		"pip install cryptography # password hashing: PBKDF2-HMAC-SHA256, Kyber1024 and ISO-8859-1\n",
 		"zebra zero zone zoo abandon ability able about above absent absorb abstract absurd abuse\n",
 	} {
 		if got := r.Text(text); got != text {

@@ -20,7 +20,11 @@ func prefixedHex(text []byte, at, end int) Span {
 		return Span{}
 	}
 	uuid := len(run) == 36 && run[8] == '-' && run[13] == '-' && run[18] == '-' && run[23] == '-'
-	if !uuid && (len(run) < 32 || bytes.IndexByte(run, '-') >= 0) || isSequence(run) || chars.Entropy(run) < 3 {
+	least := 32
+	if chars.HasFold(text[at:], "nrjs-") {
+		least = 19
+	}
+	if !uuid && (len(run) < least || bytes.IndexByte(run, '-') >= 0) || isSequence(run) || chars.Entropy(run) < 2.5 {
 		return Span{}
 	}
 	return Span{at, stop}
@@ -178,6 +182,74 @@ func twitterBearer(text []byte, at int) Span {
 		return Span{}
 	}
 	return Span{at, stop}
+}
+
+// azureToken finds a token of Azure DevOps: 76 letters and digits before AZDO and four after it.
+func azureToken(text []byte, at, end int) Span {
+	begin := at
+	for begin > 0 && at-begin < 77 && chars.IsAlnum(text[begin-1]) {
+		begin--
+	}
+	stop := chars.RunEnd(text, end, 5, chars.IsAlnum)
+	if at-begin != 76 || stop-end != 4 {
+		return Span{}
+	}
+	return Span{begin, stop}
+}
+
+// botToken finds a bot's token in a URL of Telegram: its number, a colon and 35 characters.
+func botToken(text []byte, _, end int) Span {
+	colon := chars.RunEnd(text, end, 12, chars.IsDigit)
+	if colon == end || colon >= len(text) || text[colon] != ':' {
+		return Span{}
+	}
+	stop := chars.RunEnd(text, colon+1, 64, func(b byte) bool { return chars.IsWord(b) || b == '-' })
+	if stop-colon < 30 {
+		return Span{}
+	}
+	return Span{end, stop}
+}
+
+// cryptHash finds the salt and the hash of a password.
+func cryptHash(text []byte, _, end int) Span {
+	salt := chars.RunEnd(text, end, 8, isCryptByte)
+	if salt >= len(text) || text[salt] != '$' {
+		return Span{}
+	}
+	if stop := chars.RunEnd(text, salt+1, 23, isCryptByte); stop == salt+23 {
+		return Span{end, stop}
+	}
+	return Span{}
+}
+
+func isCryptByte(b byte) bool { return chars.IsAlnum(b) || b == '.' || b == '/' }
+
+// PartedToken finds a token of several parts, none of which identifies it. [at, end) is the first
+// of them, a run of base64 digits:
+//
+//   - 2/<digits>/<digits>:<32 hex digits> (Asana)
+//   - pat<14 letters and digits>.<64 hex digits> (Airtable)
+//   - <UUID>.<30 letters and digits>:<base64> (Bitwarden)
+func PartedToken(text []byte, at, end int) Span {
+	if end >= len(text) {
+		return Span{}
+	}
+	next, first := end+1, text[at:end]
+	switch {
+	case text[end] == ':' && bytes.Count(first, []byte("/")) == 2 && len(bytes.Trim(first, "0123456789/")) == 0:
+		if stop := chars.RunEnd(text, next, 33, chars.IsHex); stop == next+32 {
+			return Span{at, stop}
+		}
+	case text[end] == '.' && len(first) == 17 && bytes.HasPrefix(first, []byte("pat")):
+		if stop := chars.RunEnd(text, next, 65, chars.IsHex); stop == next+64 {
+			return Span{at, stop}
+		}
+	case text[end] == '.' && len(first) == 36 && first[8] == '-' && first[13] == '-':
+		if stop := chars.RunEnd(text, next, 31, chars.IsAlnum); stop == next+30 && stop < len(text) && text[stop] == ':' {
+			return Span{next, chars.RunEnd(text, stop+1, 44, isTokenByte)}
+		}
+	}
+	return Span{}
 }
 
 // IsKeyBytes reports whether a list of numbers is a key of Solana: 64 bytes in brackets.

@@ -194,6 +194,9 @@ func isPassword(v []byte, likely bool) bool {
 		(!looksLikeCode(v) || len(v) >= 24) {
 		return true
 	}
+	if len(v) >= 14 && c.signs == 0 && min(c.upper, c.lower) > 1 && !IsWordy(v) && bigramSum(v) < 2*(len(v)-1) {
+		return true
+	}
 	if likely && len(v) >= 10 && c.signs == 0 && min(c.upper, c.lower) > 1 && !IsWordy(v) && bigramSum(v) < 4*(len(v)-1) {
 		return true
 	}
@@ -215,8 +218,14 @@ func isPassword(v []byte, likely bool) bool {
 // size, a port.
 func isKnownNumber(v []byte) bool {
 	low := bytes.ToLower(v)
+	for _, size := range []string{"1024", "2048", "4096", "8192"} {
+		// Before a size there is no word, but an abbreviation like RSA or x.
+		if i := bytes.Index(low, []byte(size)); i >= 0 && (i < 4 || longestRun(v[:i], chars.IsLower) < 4) {
+			return true
+		}
+	}
 	for _, name := range []string{
-		"rfc", "8859", "iso-", "cve", "pkcs", "25519", "utf8", "utf-", "utf1", "sha1", "sha2", "sha3", "sha5", "sha-", "1024", "2048", "4096", "8192", "issue", "windows",
+		"rfc", "iso8859", "iso-", "iso_", "cve", "pkcs", "25519", "utf8", "utf-", "utf1", "sha1", "sha2", "sha3", "sha5", "sha-", "issue", "windows",
 		"cp12", "poly1305", "chacha", "base64", "base32",
 	} {
 		if bytes.Contains(low, []byte(name)) {

@@ -3,6 +3,7 @@ package ownrules
 import (
 	"bytes"
 	_ "embed"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 )
@@ -21,6 +22,8 @@ const (
 	randomMean = -3
 	// sureLength is the length from which randomMean applies.
 	sureLength = 20
+	// manyLength is the length from which many digits suffice.
+	manyLength = 32
 )
 
 // bigramClasses has the row of each byte in bigrams.
@@ -94,6 +97,9 @@ func IsRandomForm(v []byte, least int) bool {
 		mean = 2 * randomMean
 	default:
 		return false
+	}
+	if len(v) >= manyLength && c.signs == 0 && min(c.upper, c.lower) == 0 && (c.lower == 0 || c.digits*8 > len(v)) && !isHexRun(v) {
+		mean = -randomMean // names that long don't have that many digits
 	}
 	if len(v) < sureLength {
 		// Short names of few letters and numbers come close to a random token.
@@ -179,8 +185,72 @@ func RandomToken(text []byte, begin, end int) Span {
 	for end < len(text) && text[end] == '=' {
 		end++
 	}
+	if end+1 < len(text) && text[end-1] == '=' && text[end] == '-' {
+		// The second part of a key of Adyen.
+		if stop := chars.RunEnd(text, end+1, 17, chars.IsAlnum); stop == end+17 {
+			end = stop
+		}
+	}
 	return Span{begin, end}
 }
+
+// minQuoted is the minimum length of a password in quotes that is recognized by its form alone.
+const minQuoted = 14
+
+// QuotedPassword finds a constant that is a password because of its form: a random one of letters
+// in both cases, digits and a few signs. text[i] is the quote before it.
+func QuotedPassword(text []byte, i int) Span {
+	begin := i + 1
+	if begin+minQuoted >= len(text) || !isConstantByte(text[begin+minQuoted-1]) {
+		return Span{}
+	}
+	if i > 0 && strings.IndexByte(" \t\n([{,=:+>\\", text[i-1]) < 0 {
+		return Span{} // the quote after a constant
+	}
+	end := chars.RunEnd(text, begin, maxPassword, isConstantByte)
+	if end-begin < minQuoted || end >= len(text) || text[end] != text[i] && text[end] != '\\' {
+		return Span{}
+	}
+	v := text[begin:end]
+	c, most := countOf(v), 0
+	if min(c.upper, c.lower) < 3 || c.digits == 0 || c.signs*5 > 2*len(v) {
+		return Span{}
+	}
+	if len(v) < sureLength {
+		most = randomMean
+		if c.digits < 2 || c.signs*3 > len(v) {
+			return Span{}
+		}
+	}
+	// Runs of base64 digits are judged by RandomToken; percent-encoded text, addresses and code
+	// have other signs.
+	if !bytes.ContainsAny(v, "!@#$%^&*()?~") || bytes.ContainsAny(v, "<>/:`") || bytes.Count(v, []byte("%")) > 2 ||
+		bytes.HasPrefix(v, []byte("(*")) || bytes.HasPrefix(v, []byte("=?")) || isSequence(v) || IsPlaceholder(v) || pairMean(v) > most {
+		return Span{}
+	}
+	return Span{begin, end}
+}
+
+// isConstantByte reports whether b can be part of a password in quotes.
+func isConstantByte(b byte) bool { return ' ' < b && b < 0x7f && b != '"' && b != '\'' && b != '\\' }
+
+// pairMean returns the mean of bigrams over the pairs of letters and digits in v, 0 if there are few.
+func pairMean(v []byte) int {
+	sum, n := 0, 0
+	for i := 1; i < len(v); i++ {
+		if chars.Classes[v[i-1]] != 0 && chars.Classes[v[i]] != 0 {
+			sum += int(int8(bigrams[int(bigramClasses[v[i-1]])*bigramCount+int(bigramClasses[v[i]])]))
+			n++
+		}
+	}
+	if n < len(v)/4 {
+		return 0
+	}
+	return sum / n
+}
+
+// isHexRun reports whether v has hex digits only.
+func isHexRun(v []byte) bool { return chars.RunEnd(v, 0, len(v), chars.IsHex) == len(v) }
 
 // isURLPath reports whether text[i] is in the path of a URL.
 func isURLPath(text []byte, i int) bool {

@@ -65,6 +65,11 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleKeystore:  {"wallet-keystore", keystore},
 	RuleNTHash:    {"nt-hash", ntHash},
 	RuleVault:     {"ansible-vault", vaultText},
+	RuleAzure:     {"azure-devops-token", azureToken},
+	RuleBot:       {"telegram-bot-token", botToken},
+	RuleCrypt:     {"password-hash", cryptHash},
+	RuleParted:    {"parted-token", PartedToken},
+	RuleQuoted:    {"quoted-password", nil},
 }
 
 // The numbers of the rules.
@@ -107,6 +112,11 @@ const (
 	RuleKeystore
 	RuleNTHash
 	RuleVault
+	RuleAzure
+	RuleBot
+	RuleCrypt
+	RuleParted
+	RuleQuoted
 )
 
 // Literal is a lower-case text at which a rule is tried.
@@ -206,6 +216,7 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 
 	{"sk-", RulePrefixed},
 	{"key-", RulePrefixed},
+	{"nrjs-", RulePrefixed},
 	{"user:", RulePrefixed},
 	{"sk_", RulePrefixed},
 	{"sqp_", RulePrefixed},
@@ -270,7 +281,6 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"eyjlb", RuleJWE},
 	{"rzp_live_", RuleToken},
 	{"rzp_test_", RuleToken},
-	{"nrjs-", RuleToken},
 	{"pm-t-", RuleToken},
 	{"ocid1.credential", RuleToken},
 	{"nsec1", RuleToken},
@@ -290,6 +300,12 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"pscale_pw_", RuleToken},
 	{"rwrty0iy", RuleToken},
 	{"access_token$production$", RuleToken},
+	{"napi_", RuleToken},
+	{"oauth:", RuleToken},
+	{"vercel_blob_rw_", RuleToken},
+	{"azdo", RuleAzure},
+	{"api.telegram.org/bot", RuleBot},
+	{"$apr1$", RuleCrypt},
 
 	{"echo ", RulePiped},
 	{"printf ", RulePiped},

@@ -239,7 +239,7 @@ func IsPlaceholder(v []byte) bool {
 	if slices.Contains(placeholders, low) || slices.Contains(placeholders, strings.TrimRight(low, "0123456789!.")) {
 		return true
 	}
-	if slices.ContainsFunc(placeholderParts, func(p string) bool { return strings.Contains(low, p) }) {
+	if bytes.Contains(v, []byte("xxxx")) || bytes.Contains(v, []byte("XXXX")) || slices.ContainsFunc(placeholderParts, func(p string) bool { return strings.Contains(low, p) }) {
 		return true
 	}
 	// The name of a secret, like DB_PASSWORD.
@@ -287,7 +287,7 @@ var (
 		"failed", "passed", "mandatory", "deprecated", "readonly", "internal", "public", "private", "self", "this",
 	}
 	placeholderParts = []string{
-		"changeme", "change_me", "change-me", "change_it", "changeit", "example", "placeholder", "redacted", "xxxx", "****", "....", "…",
+		"changeme", "change_me", "change-me", "change_it", "changeit", "example", "placeholder", "redacted", "****", "....", "…",
 		"your-", "your_", "yourpass", "yoursecret", "yourtoken", "<your", "insert", "replace", "process.env", "os.environ", "getenv", "secrets.", "${",
 		"{{", "env.", "env[", "vault:", "op://", "arn:aws", "_here", "-here", "not_set", "not-set",
 	}
