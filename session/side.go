@@ -83,6 +83,11 @@ func (s *Store) SideOf(state *State, kind string) Side {
 	return s.Side(state.ID, nameOf(kind, second))
 }
 
+// OtherSideOf returns the side file of one kind to which the state doesn't refer.
+func (s *Store) OtherSideOf(state *State, kind string) Side {
+	return s.Side(state.ID, nameOf(kind, !*state.Recorder.Second.second(kind)))
+}
+
 // SegmentsOf returns the file of closed segments that belongs to stored.
 func (s *Store) SegmentsOf(id string, stored Segments) Side {
 	return s.Side(id, nameOf(SegmentsKind, stored.Second))
@@ -101,6 +106,10 @@ func nameOf(kind string, second bool) string {
 func (s *State) Renew(kind string) {
 	*s.Recorder.Second.second(kind) = !*s.saved.second(kind)
 }
+
+// UnsavedSegments reports which of the two side files of segments the state on disk doesn't refer to:
+// whether it is the second.
+func (s *State) UnsavedSegments() (second bool) { return !s.savedSegments }
 
 // The kinds for saved contexts. The files are replaced as a whole, and losing them is no error.
 const (

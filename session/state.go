@@ -46,6 +46,8 @@ type State struct {
 	unknown map[string]json.RawMessage
 	// saved holds the names of the side files that the state on disk refers to.
 	saved Names
+	// savedSegments is the same for the segments.
+	savedSegments bool
 }
 
 // Recorder is this program's own part of the state: how far the transcript has been read and
@@ -94,6 +96,11 @@ type Recorder struct {
 	// Rules is the version of the redaction rules at the session's start, 0 if unknown: what was
 	// stored since may be masked by these.
 	Rules int `json:"rules,omitempty"`
+	// Known is the list of values that are known to be secrets, as salted hashes. Values are only
+	// ever appended to it. Masked is the length of its part whose values were replaced in the texts
+	// that were recorded before they were known, apart from the stored transcript.
+	Known  []byte `json:"known,omitempty"`
+	Masked int    `json:"masked,omitempty"`
 	// Seen is the snapshot that belongs to the list of untracked files.
 	Seen Seen `json:"seen,omitzero"`
 	// Unlisted reports whether the untracked files at the session's start have not been listed yet.
@@ -205,8 +212,12 @@ type Segments struct {
 	OpenRaw int64  `json:"open_raw,omitempty"`
 	// Hash is the saved state of the SHA-256 over the stored transcript.
 	Hash []byte `json:"hash,omitempty"`
+	// List is the CRC-32 of the list of closed segments, 0 if unknown.
+	List uint32 `json:"list,omitempty"`
 	// Second reports whether the object ids are in the second of the two side files.
 	Second bool `json:"second,omitempty"`
+	// Masked is the length of the part of [Recorder.Known] whose values none of the segments has.
+	Masked int `json:"masked,omitempty"`
 }
 
 // Anew returns the start of a new list of segments, for storing the transcript again from its
@@ -313,7 +324,7 @@ func decode(data []byte) (*State, error) {
 		s.unknown = all
 	}
 	s.Phase = parsePhase(string(s.Phase))
-	s.saved = s.Recorder.Second
+	s.saved, s.savedSegments = s.Recorder.Second, s.Recorder.Stored.Second
 	slices.Sort(s.FilesTouched)
 	return s, nil
 }

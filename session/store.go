@@ -128,7 +128,7 @@ func (s *Store) Save(state *State, countsOn ...string) error {
 	if err := batch.Commit(); err != nil {
 		return fmt.Errorf("session %s: write state: %w", state.ID, err)
 	}
-	state.saved = state.Recorder.Second
+	state.saved, state.savedSegments = state.Recorder.Second, state.Recorder.Stored.Second
 	if s.scanned && !slices.Contains(s.awake, name) {
 		s.awake = append(s.awake, name)
 	}

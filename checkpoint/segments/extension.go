@@ -168,6 +168,9 @@ func (e *extension) finish() (session.Segments, error) {
 		if _, err := side.Append(int64(e.before*e.to.width()), list.Bytes()); err != nil {
 			return e.st, err
 		}
+		if e.before == 0 || e.st.List != 0 {
+			e.st.List = listSum(e.st.List, list.Bytes())
+		}
 		if err := side.Sync(); err != nil {
 			return e.st, err
 		}

@@ -34,21 +34,10 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 		if i > 0 {
 			sum.Write([]byte{'\n'})
 		}
-		lines := bytes.Split(blob, []byte{'\n'})
-		for n, line := range lines {
-			if len(line) == 0 {
-				continue
-			}
-			redacted, err := RedactLine(ctx, s.Redact, line)
-			if err != nil {
-				return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
-			}
-			if len(redacted) > MaxLine {
-				redacted = Omitted(len(line))
-			}
-			lines[n] = redacted
+		clean, err := MaskLines(ctx, s.Redact, blob)
+		if err != nil {
+			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
 		}
-		clean := bytes.Join(lines, []byte{'\n'})
 		if i == len(found)-1 {
 			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // other versions append a newline
 		}

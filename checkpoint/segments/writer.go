@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"hash/crc32"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -122,6 +123,9 @@ func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
+	if st.List != 0 && listSum(0, data) != st.List {
+		return nil, fmt.Errorf("%w: another list of segments", ErrLost)
+	}
 	ids := make([]git.OID, 0, st.Closed+1)
 	for ; len(data) > 0; data = data[width:] {
 		id := git.OID(data[:width-1])
@@ -132,6 +136,10 @@ func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 	}
 	return ids, nil
 }
+
+// listSum returns the checksum of a list of closed segments, whose beginning has the checksum
+// before. A list that another process wrote from other redactions is recognized by it.
+func listSum(before uint32, list []byte) uint32 { return crc32.Update(before, crc32.IEEETable, list) }
 
 // resume starts an extension of st.
 func (s Writer) resume(ctx context.Context, st session.Segments) (*extension, error) {

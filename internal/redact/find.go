@@ -38,10 +38,11 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 		for _, s := range ownrules.Phrases(text) {
 			own = append(own, ownFinding(ownrules.RulePhrase, text, spanOf(s)))
 		}
-		if known := r.values(); known != nil {
+		known := r.values()
+		if known != nil {
 			own = append(own, known.find(text)...)
 		}
-		own = append(own, r.memory.find(text)...)
+		own = append(own, r.memory.find(text, known)...)
 		listed := slices.DeleteFunc(r.listed(&active, text, sc), func(f Finding) bool { return isNamed(&f, text) })
 		return joined(listed, own)
 	}

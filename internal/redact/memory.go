@@ -16,8 +16,13 @@ const (
 
 // memory holds the secrets that were found in earlier texts.
 type memory struct {
-	mu    sync.RWMutex
-	known *knownValues // nil until a secret is added
+	mu      sync.RWMutex
+	version int          // see changes
+	known   *knownValues // nil until a secret is added
+	// lists are the lists that were recalled, recalled their values: see newKept. The latter is
+	// nil until a text is searched.
+	lists    [][]byte
+	recalled []*keptValues
 }
 
 // add adds a secret, if it is random. It reports whether it is new.
@@ -30,37 +35,56 @@ func (m *memory) add(secret string) bool {
 	if m.known == nil {
 		m.known = newKnownValues()
 	}
-	if m.known.count >= maxRemembered || len(m.known.find([]byte(secret))) > 0 {
+	if len(m.known.values) >= maxRemembered || len(m.known.find([]byte(secret))) > 0 {
 		return false
 	}
 	m.known.add(secret)
+	m.version++
 	return true
 }
 
-// find lists the remembered secrets in text.
-func (m *memory) find(text []byte) []Finding {
+// find lists the remembered and recalled secrets in text. Those in other are found by the caller.
+func (m *memory) find(text []byte, other *knownValues) (found []Finding) {
 	if m == nil {
 		return nil
 	}
+	m.prepare(other)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if m.known == nil {
-		return nil
+	if m.known != nil {
+		found = m.known.find(text)
 	}
-	return m.known.find(text)
+	for _, k := range m.recalled {
+		if k != nil {
+			found = append(found, k.find(text)...)
+		}
+	}
+	return found
 }
 
-// size returns the number of remembered secrets. It only grows.
-func (m *memory) size() int {
+// prepare reads the recalled lists.
+func (m *memory) prepare(other *knownValues) {
+	m.mu.RLock()
+	ready := len(m.recalled) == len(m.lists)
+	m.mu.RUnlock()
+	if ready {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, list := range m.lists[len(m.recalled):] {
+		m.recalled = append(m.recalled, newKept(list, other, m.known))
+	}
+}
+
+// changes returns the number of times that secrets were added.
+func (m *memory) changes() int {
 	if m == nil {
 		return 0
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if m.known == nil {
-		return 0
-	}
-	return m.known.count
+	return m.version
 }
 
 // inDecoded lists the spans of text whose decoded content has one of the needles.

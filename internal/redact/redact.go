@@ -60,16 +60,16 @@ func New() *Redactor {
 }
 
 // WithFilesOf makes r also replace the values in a worktree's files with secrets, and those of the
-// environment with such a name, wherever they occur in a text. The files are read when a text is first searched; r keeps salted
-// hashes of the values. It returns r.
+// environment with such a name, wherever they occur in a text. The files are read when a text is first
+// searched. It returns r.
 func (r *Redactor) WithFilesOf(worktree string) *Redactor {
 	r.values = sync.OnceValue(func() *knownValues { return readKnown(worktree) })
 	return r
 }
 
 // WithMemory makes r also replace the secrets that it found before, wherever they occur in a later
-// text and however they are encoded there. It keeps salted hashes of a bounded number of secrets,
-// of those that can't be taken for anything else. It returns r.
+// text and however they are encoded there. It keeps a bounded number of secrets, of those that can't
+// be taken for anything else. Recall and Known pass them on to later processes. It returns r.
 func (r *Redactor) WithMemory() *Redactor {
 	r.memory = new(memory)
 	return r

@@ -69,7 +69,7 @@ type writer struct {
 	last  [lastKinds]*seenName // the most recent ones, see kindOf
 
 	clean      cleanTexts
-	remembered int // size of the memory when clean was filled
+	remembered int // changes of the memory when clean was filled
 
 	// For Check: the positions of the findings and their rules. nil if not needed.
 	labels []label
@@ -97,17 +97,17 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 			found, secrets = make(map[int][]span), new(needles)
 		}
 		found[i] = append(found[i], span{f.Start, f.End})
-		// An ordinary word is a secret only after the name of a password.
-		if r.memory.add(f.Secret) {
+		if f.Rule != worktreeValues && r.memory.add(f.Secret) {
 			w.clean = cleanTexts{} // it may be in texts that were clean
 		}
+		// An ordinary word is a secret only after the name of a password.
 		named := f.Rule == ownrules.Rules[ownrules.RuleName].ID || f.Rule == ownrules.Rules[ownrules.RuleURL].ID
 		if !named || ownrules.HasMixture([]byte(f.Secret)) {
 			secrets.add(f.Secret)
 		}
 		w.label(w.segs[i], text, f)
 	}
-	if n := r.memory.size(); n != w.remembered {
+	if n := r.memory.changes(); n != w.remembered {
 		w.clean, w.remembered = cleanTexts{}, n
 	}
 	w.chain(text)

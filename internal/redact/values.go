@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
+	"iter"
 	"net/url"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
@@ -22,14 +24,14 @@ const (
 	worktreeValues = "worktree-value" // the rule's id
 )
 
-// knownValues finds values that are secrets wherever they occur. It holds salted hashes of
-// the values in the forms in which they occur in texts.
+// knownValues finds values that are secrets wherever they occur, in the forms in which they occur in
+// texts.
 type knownValues struct {
 	seed     maphash.Seed
 	salt     [16]byte
 	shift    [1 << 16]uint8 // distance that a window ending with a pair of bytes may move
 	byPrefix map[uint64][]knownForm
-	count    int
+	values   []string
 }
 
 // knownForm is a value in one of its forms.
@@ -38,6 +40,14 @@ type knownForm struct {
 	quick  uint64
 	sum    [sha256.Size]byte
 	run    bool // the inside of a run of base64
+}
+
+// all yields the values.
+func (k *knownValues) all() iter.Seq[string] {
+	if k == nil {
+		return func(func(string) bool) {}
+	}
+	return slices.Values(k.values)
 }
 
 func newKnownValues() *knownValues {
@@ -51,11 +61,11 @@ func newKnownValues() *knownValues {
 
 // add adds a value in all its forms.
 func (k *knownValues) add(value string) {
-	if len(value) < minKnown || k.count >= maxKnown {
+	if len(value) < minKnown || len(k.values) >= maxKnown {
 		return
 	}
-	k.count++
 	value = value[:min(len(value), maxKnownLen)]
+	k.values = append(k.values, value)
 	inJSON := forgotten.EscapeHTML(value)
 	for _, f := range []string{
 		value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)), inJSON, forgotten.EscapeHTML(inJSON),

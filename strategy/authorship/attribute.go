@@ -69,6 +69,12 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 			a.addSession(s, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
 		}
 	}
+	// The prompts of steps were redacted when these were recorded; more may be known by now.
+	if slices.ContainsFunc(todo, func(c Slot) bool { return len(c.State.Recorder.Known) > 0 }) {
+		for i, t := range a.writers.turns {
+			a.writers.turns[i].prompt = at.Redact.Text(t.prompt)
+		}
+	}
 	// A session that changed files of the commit without a step has their contents on its shadow
 	// branch.
 	for _, c := range a.sessions {

@@ -35,6 +35,9 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 	before := c.Redactions()
 	// Redacting takes long and is done without the lock: every process produces the same pieces.
 	_, failed := c.transcripts.StoreTranscript(ctx, done, tracking.NoLimit)
+	if failed == nil {
+		_, failed = c.transcripts.MaskStored(ctx, done, tracking.NoLimit)
+	}
 	if err := c.Repo.SyncObjects(); err != nil { // the state refers to them
 		return errors.Join(failed, err)
 	}
@@ -50,6 +53,13 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 			return err
 		}
 		takeStored(s, done)
+		n := new(tracking.Pending)
+		if s.Recorder.Stored.Masked < len(s.Recorder.Known) {
+			return workspace.ErrStale // another hook knows more
+		}
+		if err := c.transcripts.MaskTexts(ctx, s, n); err != nil {
+			return err
+		}
 		if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
 			// The last text of a turn belongs to its last checkpoint, unless another prompt has
 			// begun.
@@ -57,7 +67,7 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 			if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
 				last = ""
 			}
-			if err := c.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
+			if err := c.finalizer.RewriteSlots(ctx, s, n, ids, last); err != nil {
 				return err
 			}
 			condense.TakeRest(s, last)
@@ -65,7 +75,7 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 		if s.Recorder.Expect == "" {
 			s.Recorder.Incomplete = nil
 		}
-		return c.Sessions.Save(s)
+		return n.Save(c.Sessions, s)
 	})
 }
 
@@ -84,14 +94,21 @@ func (c *Committed) keepStored(ctx context.Context, done *session.State, redacti
 	})
 }
 
-// takeStored copies the stored transcript from done to s if done has more of it, and reports
-// whether it has.
+// takeStored copies the stored transcript from done to s if done has more of it, or as much with more
+// secrets replaced, and reports whether it has.
 func takeStored(s, done *session.State) bool {
-	more := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode && done.Recorder.Stored.Raw > s.Recorder.Stored.Raw
-	if more {
-		s.Recorder.Stored = done.Recorder.Stored
+	old, stored := s.Recorder.Stored, done.Recorder.Stored
+	more := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode &&
+		(stored.Raw > old.Raw || stored.Raw == old.Raw && stored.Masked > old.Masked) &&
+		(bytes.HasPrefix(done.Recorder.Known, s.Recorder.Known) || bytes.HasPrefix(s.Recorder.Known, done.Recorder.Known))
+	if !more {
+		return false
 	}
-	return more
+	s.Recorder.Stored = stored
+	if len(done.Recorder.Known) > len(s.Recorder.Known) {
+		s.Recorder.Known = done.Recorder.Known
+	}
+	return true
 }
 
 // awaitLast updates the session from its transcript. If the transcript lacks the last message

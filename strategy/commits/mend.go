@@ -123,7 +123,7 @@ func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 			if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
 				return err
 			}
-			if _, err := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit); err != nil {
+			if _, err := r.transcripts.StoreMasked(ctx, s, n, tracking.NoLimit); err != nil {
 				return err
 			}
 			s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1

@@ -258,7 +258,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if err := co.transcripts.CatchUp(ctx, s, notes); err != nil {
 		return authorship.Slot{}, err
 	}
-	complete, err := co.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	complete, err := co.transcripts.StoreMasked(ctx, s, notes, tracking.RedactNow)
 	if err != nil {
 		return authorship.Slot{}, err
 	}
@@ -279,7 +279,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	// The transcript may lag behind the input of the last stop.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
 	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
-	if a, ok := m.Ahead.Take(s); ok {
+	if a, ok := m.Ahead.Take(s); ok && !notes.Masked {
 		notes.Texts, notes.TextsEnd, c.Written = a.Texts, a.End, a.Written
 	}
 	return c, nil

@@ -26,7 +26,7 @@ func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.
 	if err := f.transcripts.CatchUp(ctx, s, n); err != nil {
 		return err
 	}
-	complete, err := f.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	complete, err := f.transcripts.StoreMasked(ctx, s, n, tracking.RedactNow)
 	if err != nil {
 		return err
 	}

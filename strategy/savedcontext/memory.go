@@ -37,6 +37,9 @@ type body struct {
 	Files pathMap[capture.Captured] `json:"files,omitempty"`
 	// Said is the agent's last message at the last stop, redacted.
 	Said string `json:"said,omitempty"`
+	// Masked is the length of the part of [session.Recorder.Known] whose values are replaced in
+	// Digest and Said.
+	Masked int `json:"masked,omitempty"`
 	// Last is the newest checkpoint that was saved, Kept the newest that is kept.
 	Last *fingerprint `json:"last,omitempty"`
 	Kept *fingerprint `json:"kept,omitempty"`
@@ -197,6 +200,9 @@ func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then 
 	if w.m, w.before, err = sa.remembered(ctx, id); err != nil {
 		return err
 	}
+	if err := w.mask(); err != nil {
+		return err
+	}
 	defer w.settlePlace(ctx)()
 	if err := w.observe(ctx, how); err != nil {
 		return err
@@ -218,6 +224,25 @@ func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then 
 		}
 		return errors.Join(err, w.write())
 	})
+}
+
+// mask replaces the values that became known to be secrets after the memory was written.
+func (cr *contextReader) mask() error {
+	known := cr.s.Recorder.Known
+	cr.saver.Redact.Recall(known)
+	if cr.m.Masked >= len(known) {
+		return nil
+	}
+	data, err := json.Marshal(cr.m.Digest)
+	if err != nil {
+		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
+	}
+	var clean digest.Digest
+	if err := json.Unmarshal(cr.saver.Redact.Line(data), &clean); err != nil {
+		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
+	}
+	cr.m.Digest, cr.m.Said, cr.m.Masked = clean, cr.saver.Redact.Text(cr.m.Said), len(known)
+	return nil
 }
 
 // settlePlace switches to the worktree of the memory. The files of a session that moved to

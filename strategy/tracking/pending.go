@@ -28,6 +28,7 @@ type Pending struct {
 	Steps          Tail
 	Texts          []string // all prompts, once read, up to TextsEnd
 	TextsEnd       int64
+	Masked         bool   // the side file of prompts was replaced: the old one has secrets
 	Known          []byte // the new list of untracked files, nil if it stays
 	// Unstored reports whether a child has to store the rest of the transcript or
 	// list untracked files.
@@ -77,7 +78,10 @@ func (p *Pending) Save(store *session.Store, s *session.State) error {
 		}
 		countsOn = append(countsOn, side.Paths()...)
 	}
-	return store.Save(s, countsOn...)
+	if err := store.Save(s, countsOn...); err != nil || !p.Masked {
+		return err
+	}
+	return store.OtherSideOf(s, session.PromptsKind).Remove()
 }
 
 // ShadowCommit is a commit on the session's shadow branch of HEAD: a turn

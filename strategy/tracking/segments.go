@@ -26,8 +26,13 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 	if rec.Stored.Lines > 0 && rec.Stored.Raw >= rec.Cursor.Offset {
 		return true, nil
 	}
+	if rec.Stored.Lines == 0 { // what is known now is replaced in all lines
+		rec.Known = ts.Redact.Known(rec.Known)
+		rec.Stored.Masked = len(rec.Known)
+	}
 	next, err := ts.Segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
 	rec.Stored = next
+	rec.Known = ts.Redact.Known(rec.Known)
 	if err != nil {
 		return false, err
 	}

@@ -53,6 +53,7 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 	} else if err != nil {
 		return nil, err
 	}
+	st.Redact.Recall(s.Recorder.Known)
 	s.CLIVersion = st.Env.Version
 	if in.Transcript != "" {
 		if s.TranscriptPath == "" {

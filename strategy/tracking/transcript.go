@@ -40,6 +40,7 @@ const (
 // tokens, and the calls and edits of the running turn. A missing transcript is not an error.
 // Data for side files is left in n.
 func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending) error {
+	ts.Redact.Recall(s.Recorder.Known)
 	if s.TranscriptPath == "" {
 		return nil
 	}

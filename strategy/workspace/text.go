@@ -7,16 +7,20 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
 // Redactor removes secrets from text before it is written.
 type Redactor interface {
+	plain.Redactor
+
 	Line(line []byte) []byte
-	Text(s string) string
-	Path(path string) string
-	// These return an error soon after ctx ends, also within a long text.
+	// LineContext is Line, but returns an error soon after ctx ends, also within a long line.
 	LineContext(ctx context.Context, line []byte) ([]byte, error)
-	TextContext(ctx context.Context, s string) (string, error)
+	// Known returns a list with the values that are known to be secrets, hashed, behind those of
+	// another list. Recall makes the redactor replace the values of such a list.
+	Known(list []byte) []byte
+	Recall(list []byte)
 }
 
 const (
