@@ -32,7 +32,7 @@ const (
 // has no checkpoints. It uses the network until ctx ends.
 func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 	shown := gitremote.HideURL(remote)
-	err := pu.exchange(ctx, func() error {
+	err := pu.exchange(ctx, func(bool) error {
 		got, err := pu.takeIn(ctx, remote, "")
 		got.report(shown, pu.Env.Say)
 		return err
@@ -76,7 +76,7 @@ func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 	if err != nil || !t.Unswept {
 		return err
 	}
-	return pu.exchange(ctx, func() error { return nil }) // a process was killed before its end
+	return pu.exchange(ctx, func(bool) error { return nil }) // a process was killed before its end
 }
 
 // taken describes the history that was fetched from a remote.
@@ -105,8 +105,10 @@ func (t taken) report(remote string, say func(line string)) {
 }
 
 // exchange runs do while no other process of this repository exchanges
-// checkpoints with a remote. Neither hooks nor commits wait for it.
-func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
+// checkpoints with a remote. Neither hooks nor commits wait for it. searched reports that the branch has
+// nothing that was forgotten; a partial clone may lack contents that have to be searched. If they are
+// missing to the end the error is an [AbsentError].
+func (pu *Pusher) exchange(ctx context.Context, do func(searched bool) error) error {
 	if err := disk.MkdirAll(pu.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", pu.RecordsDir(), err)
 	}
@@ -115,12 +117,13 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 		return errors.Join(ctx.Err(), err)
 	}
 	err = pu.sweep(ctx)
-	if errors.Is(err, git.ErrMissing) { // of a partial clone: the remote has these objects
+	searched := !errors.Is(err, git.ErrMissing)
+	if !searched {
 		pu.Log.WarnContext(ctx, "checkpoints not searched for forgotten content", "error", err.Error())
 		err = nil
 	}
 	if err == nil {
-		err = do()
+		err = do(searched)
 	}
 	// Remove the refs of all fetches: those of fetches that weren't merged, also by a killed
 	// process, and all of notes.
@@ -136,6 +139,9 @@ func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
 	}
 	if err == nil {
 		err = pu.sweep(sweeping)
+	}
+	if errors.Is(err, git.ErrMissing) {
+		err = &AbsentError{err}
 	}
 	return errors.Join(err, dropped, lock.Unlock())
 }

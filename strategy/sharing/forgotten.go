@@ -23,6 +23,19 @@ func (e *RemoteHasForgottenError) Hint() string {
 	return "`entire forget --push " + e.Remote + "` removes it there"
 }
 
+// AbsentError means that a partial clone lacks contents that have to be searched for what was forgotten.
+type AbsentError struct{ err error }
+
+func (e *AbsentError) Error() string {
+	return "this partial clone lacks contents of checkpoints that have to be searched for what was forgotten"
+}
+
+// Unwrap returns the error of the search.
+func (e *AbsentError) Unwrap() error { return e.err }
+
+// Hint returns advice for the user.
+func (e *AbsentError) Hint() string { return "`git fetch --refetch --no-filter` fetches them" }
+
 // PushForgotten replaces the remote's metadata branch, which has forgotten data, by this
 // repository's. Additions of other clones to the remote's are merged first. It fails if the
 // remote's branch moves meanwhile.
@@ -34,7 +47,7 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 	if err != nil {
 		return err
 	}
-	err = pu.exchange(ctx, func() error {
+	err = pu.exchange(ctx, func(bool) error {
 		t, err := tombstone.Load(pu.Repo.CommonDir)
 		if err != nil {
 			return err

@@ -117,8 +117,8 @@ func (p *push) run(ctx context.Context) error {
 		p.say("entire: sending checkpoints to " + p.shown)
 	})
 	defer timer.Stop()
-	return p.r.exchange(ctx, func() error {
-		if p.stale {
+	return p.r.exchange(ctx, func(searched bool) error {
+		if p.stale || !searched {
 			got, err := p.r.takeIn(ctx, p.remote, "")
 			if got.report(p.shown, p.say); err != nil {
 				return err

@@ -129,7 +129,7 @@ func (ts *Tombstones) LearnHere(ctx context.Context) error {
 }
 
 // Lacks reports whether a commit of the metadata branch lists entries that this repository's own
-// list lacks. A clone without its tree can't tell.
+// list lacks, or has a list that a partial clone has never read. A clone without its tree can't tell.
 func (ts *Tombstones) Lacks(ctx context.Context, v1 git.OID) (bool, error) {
 	c, err := ts.Repo.Commit(ctx, string(v1))
 	if err != nil {
@@ -137,7 +137,8 @@ func (ts *Tombstones) Lacks(ctx context.Context, v1 git.OID) (bool, error) {
 	}
 	unknown, err := ts.unknown(ctx, c.Tree)
 	if errors.Is(err, git.ErrMissing) {
-		return false, nil
+		_, err = ts.Repo.Tree(ctx, c.Tree)
+		return err == nil, ctx.Err()
 	}
 	return !unknown.Empty(), err
 }

@@ -181,11 +181,17 @@ type forgetJob struct {
 	remote string // empty: nothing is pushed
 }
 
-func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
+func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) (err error) {
+	defer func() {
+		partial, failed := job.rec.Repo.IsPartial()
+		if failed == nil && partial && errors.Is(err, git.ErrMissing) {
+			err = app.WithHint(fmt.Errorf("this partial clone lacks contents of checkpoints: %w", err), "`git fetch --refetch --no-filter` fetches them; then run the same command again")
+		}
+	}()
 	var f *forget.Forgetting
 	var places []forget.Place
 	var reach forget.Progress // of the current stage
-	err := a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
+	err = a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
 		reach = searched
 		f, err = forget.New(ctx, job.rec, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
 		if err == nil {
