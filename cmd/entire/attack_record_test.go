@@ -268,9 +268,8 @@ func TestAttackRecord(t *testing.T) {
 	}
 }
 
-// attackMCP calls the tools that read records: neither the messages nor the texts in them have
-// unsafe characters.
-func attackMCP(t *testing.T, repo *testkit.Repo, record string) {
+// readMCP calls the tools that read records.
+func readMCP(t *testing.T, repo *testkit.Repo) testkit.Result {
 	t.Helper()
 	var in strings.Builder
 	call := func(id int, method string, params any) {
@@ -304,7 +303,14 @@ func attackMCP(t *testing.T, repo *testkit.Repo, record string) {
 		}
 		call(i+2, "tools/call", map[string]any{"name": c.tool, "arguments": c.args})
 	}
-	got := testkit.Call{Dir: repo.Dir, Env: repo.Env, Name: "entire", Args: []string{"mcp"}, Stdin: in.String()}.Run(t)
+	return testkit.Call{Dir: repo.Dir, Env: repo.Env, Name: "entire", Args: []string{"mcp"}, Stdin: in.String()}.Run(t)
+}
+
+// attackMCP calls the tools that read records: neither the messages nor the texts in them have
+// unsafe characters.
+func attackMCP(t *testing.T, repo *testkit.Repo, record string) {
+	t.Helper()
+	got := readMCP(t, repo)
 	for line := range strings.Lines(got.Stdout) {
 		var message struct {
 			ID     int

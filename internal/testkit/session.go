@@ -195,6 +195,14 @@ func (s *Session) Bash(command string) Result {
 	return result
 }
 
+// Ran plays the Bash tool without running the command, which printed output.
+func (s *Session) Ran(command, output string) {
+	s.TB.Helper()
+	s.result(s.call("Bash", Object{"command", command, "description", "Run a command"}), output, Object{
+		"stdout", output, "stderr", "", "interrupted", false, "isImage", false, "noOutputExpected", false,
+	})
+}
+
 // Say plays an answer without a tool.
 func (s *Session) Say(text string) {
 	s.TB.Helper()

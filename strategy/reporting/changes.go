@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/report"
 )
 
@@ -133,13 +134,48 @@ func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn in
 			if room < 0 {
 				break
 			}
-			for i := range h.Blocks {
-				h.Blocks[i].Text = f.Redact.Text(h.Blocks[i].Text)
-			}
+			f.redactHunk(&h)
 			t.Files[n].Hunks = append(t.Files[n].Hunks, h)
 		}
 	}
 	return nil
+}
+
+// redactHunk replaces the secrets in a hunk. Each line is searched together with the lines around it,
+// in the old and in the new version, as the line before may have the name of a value.
+func (f *filling) redactHunk(h *report.Hunk) {
+	for _, other := range []report.Kind{report.Removed, report.Added} {
+		var lines []string
+		for _, b := range h.Blocks {
+			if b.Kind != other {
+				lines = append(lines, strings.Split(b.Text, "\n")...)
+			}
+		}
+		whole := strings.Join(lines, "\n")
+		clean := f.Redact.Text(whole)
+		if clean == whole {
+			continue
+		}
+		masked := strings.Split(clean, "\n")
+		if len(masked) != len(lines) { // a secret of several lines became one line
+			left := map[string]bool{}
+			for _, line := range masked {
+				left[line] = true
+			}
+			masked = lines
+			for i, line := range lines {
+				if !left[line] {
+					masked[i] = redact.Mark
+				}
+			}
+		}
+		for i := range h.Blocks {
+			if b := &h.Blocks[i]; b.Kind != other {
+				n := strings.Count(b.Text, "\n") + 1
+				b.Text, masked = strings.Join(masked[:n], "\n"), masked[n:]
+			}
+		}
+	}
 }
 
 // bounded is a buffer that returns an error to its writer when it is full.

@@ -141,9 +141,7 @@ func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][
 		if *room -= size; *room < 0 || p.Texts[i] == nil {
 			continue
 		}
-		for n := range hunk.Blocks {
-			hunk.Blocks[n].Text = f.Redact.Text(hunk.Blocks[n].Text)
-		}
+		f.redactHunk(&hunk)
 		file.Hunks = append(file.Hunks, hunk)
 	}
 	if !agent.IsOwnFile(p.Path) {
