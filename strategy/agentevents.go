@@ -40,6 +40,9 @@ func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Gre
 	err := machine.StartSession(ctx, in)
 	greeting := Greeting{Others: machine.CountOthers(ctx, in.SessionID)}
 	commits.Committed.StartCompletions(ctx, in.SessionID)
+	if a.rec.Sharing().Pusher.HasUnlearned(ctx) {
+		a.rec.local().Children.RequestCompletion(ctx, "")
+	}
 	return greeting, err
 }
 

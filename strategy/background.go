@@ -12,9 +12,9 @@ type Background struct{ rec *Recorder }
 // Background returns the work of children.
 func (r *Recorder) Background() *Background { return &Background{r} }
 
-// Complete finishes the work that hooks left: decisions about commits, turns without a stop,
-// and for the session id, if it isn't empty, the rest of its transcript and of its
-// checkpoints. One child of a session runs at a time.
+// Complete finishes the work that hooks left: decisions about commits, turns without a stop, and for
+// the session id the rest of its transcript and of its checkpoints; without an id, lists of forgotten
+// content that the user has fetched. One child of a session runs at a time.
 func (b *Background) Complete(ctx context.Context, id string) error {
 	return b.rec.local().Children.RunAsChild(ctx, id, func() error {
 		commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
@@ -32,7 +32,7 @@ func (b *Background) Complete(ctx context.Context, id string) error {
 		machine.EndInterruptedTurns(ctx)
 		machine.EndLeftTurns(ctx)
 		if id == "" {
-			return nil
+			return b.rec.Sharing().Pusher.TakeFetched(ctx)
 		}
 		if err := turn.New(b.rec.Workspace).Turns.ListUntracked(ctx, id); err != nil {
 			return err

@@ -79,6 +79,79 @@ func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 	return pu.exchange(ctx, func(bool) error { return nil }) // a process was killed before its end
 }
 
+// HasUnlearned reports whether the user has fetched a history of push_remote, by git alone, that lists
+// content as forgotten that this repository doesn't know to be: then TakeFetched removes it. It starts
+// no git process if nothing was fetched since it returned false.
+func (pu *Pusher) HasUnlearned(ctx context.Context) bool {
+	if pu.Options.PushRemote == "" {
+		return false
+	}
+	now, err := pu.Repo.ResolveRef(trackingRef(pu.Options.PushRemote))
+	if errors.Is(err, git.ErrMissing) {
+		return false
+	}
+	path := filepath.Join(pu.RecordsDir(), "fetched.seen")
+	if seen, failed := disk.ReadFile(path); err == nil && failed == nil && string(seen) == string(now) {
+		return false
+	}
+	tip, failed := pu.unlearned(ctx)
+	if failed == nil && tip == "" && err == nil {
+		failed = disk.WriteCache(path, []byte(now), 0o600)
+	}
+	if failed != nil {
+		pu.Log.InfoContext(ctx, "fetched checkpoints not examined", "error", failed.Error())
+	}
+	return tip != ""
+}
+
+// unlearned returns the commit of the history that HasUnlearned reports, or "". A partial clone may
+// lack what its merge needs, and has none.
+func (pu *Pusher) unlearned(ctx context.Context) (git.OID, error) {
+	tip, err := pu.tipOf(ctx, trackingRef(pu.Options.PushRemote))
+	if err != nil || tip == "" {
+		return "", err
+	}
+	more, err := pu.tombstones.Lacks(ctx, tip)
+	if err != nil || !more {
+		return "", err
+	}
+	if partial, err := pu.Repo.IsPartial(); err != nil || partial {
+		return "", err
+	}
+	return tip, nil
+}
+
+// TakeFetched merges the history that HasUnlearned reports into the local branch, and removes what it
+// lists from here, without the network.
+func (pu *Pusher) TakeFetched(ctx context.Context) error {
+	if pu.Options.PushRemote == "" {
+		return nil
+	}
+	tip, err := pu.unlearned(ctx)
+	if err != nil || tip == "" {
+		return err
+	}
+	place, err := gitremote.FindDestination(ctx, pu.Repo, pu.Options.PushRemote)
+	if err == nil {
+		err = pu.CheckRemote(place)
+	}
+	if err != nil {
+		return err
+	}
+	return pu.exchange(ctx, func(bool) error {
+		if err := gitref.Update(ctx, pu.Repo, "entire: take fetched", []gitref.Change{{Name: fetched, New: tip}}); err != nil {
+			return err
+		}
+		_, err := pu.mergeFetched(ctx, "")
+		return err
+	})
+}
+
+// trackingRef returns the ref of the metadata branch of a remote as git fetched it last.
+func trackingRef(remote string) string {
+	return "refs/remotes/" + remote + "/" + strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
+}
+
 // taken describes the history that was fetched from a remote.
 type taken struct {
 	tip git.OID

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -148,7 +147,7 @@ func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) err
 	if err != nil || !place.Configured {
 		return err
 	}
-	shown, err := p.r.tipOf(ctx, "refs/remotes/"+p.remote+"/"+strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"))
+	shown, err := p.r.tipOf(ctx, trackingRef(p.remote))
 	if err != nil || shown == "" || shown == sent {
 		return err
 	}
