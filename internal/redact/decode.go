@@ -124,20 +124,35 @@ func decode(text []byte, parts []encodedPart) decodedText {
 			continue // within another part
 		}
 		if i == 0 || p.begin-decodeContext > done {
+			from := max(done, p.begin-decodeContext)
 			if i > 0 {
-				plain(done, min(done+decodeContext, p.begin-decodeContext))
-				d.pieces = append(d.pieces, piece{len(d.text), span{p.begin - decodeContext, p.begin - decodeContext}, false})
+				plain(done, wholeRuns(text, done, min(done+decodeContext, from)))
+				d.pieces = append(d.pieces, piece{len(d.text), span{from, from}, false})
 				d.text = append(d.text, '\n')
 			}
-			done = max(done, p.begin-decodeContext)
+			for done = from; done < p.begin && from > 0 && chars.IsBase64(text[done-1]); {
+				done++ // the rest of a run
+			}
 		}
 		plain(done, p.begin)
 		d.pieces = append(d.pieces, piece{len(d.text), p.span, true})
 		d.text = append(d.text, p.plain...)
 		done = p.end
 	}
-	plain(done, min(done+decodeContext, len(text)))
+	plain(done, wholeRuns(text, done, min(done+decodeContext, len(text))))
 	return d
+}
+
+// wholeRuns returns the end of text[begin:end] without the beginning of a run of base64 digits that
+// continues after it.
+func wholeRuns(text []byte, begin, end int) int {
+	if end == len(text) || !chars.IsBase64(text[end]) {
+		return end
+	}
+	for end > begin && chars.IsBase64(text[end-1]) {
+		end--
+	}
+	return end
 }
 
 // source returns the span of the original text for [begin, end), and whether it includes a
@@ -211,7 +226,8 @@ func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 				}
 			}
 		}
-		if plain := decodeRun(text[i:end]); plain != nil {
+		// A line of encoded binary data may be readable by chance.
+		if plain := decodeRun(text[i:end]); plain != nil && (!hasControls(plain) || !ownrules.IsInBlock(text, i, end)) {
 			stop := end
 			for stop < len(text) && stop < end+2 && text[stop] == '=' {
 				stop++
@@ -228,6 +244,11 @@ func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 		i = end + 1
 	}
 	return parts, found
+}
+
+// hasControls reports whether s has control characters that aren't white space.
+func hasControls(s []byte) bool {
+	return bytes.ContainsFunc(s, func(c rune) bool { return c < ' ' && !chars.IsSpace(byte(c)) })
 }
 
 // maxOwnRun is the maximum length of a run at which our own rules are tried.

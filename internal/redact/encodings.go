@@ -325,10 +325,19 @@ func listed(text []byte, begin, end int) ([]byte, span) {
 		plain = append(plain, byte(n))
 		i, last = stop, stop
 	}
-	if len(plain) < minBytes {
+	if len(plain) < minBytes || isTable(text, end) {
 		return nil, span{}
 	}
 	return plain, span{begin, last}
+}
+
+// isTable reports whether a list that ends at i continues after a comment: a table in a program.
+func isTable(text []byte, i int) bool {
+	if !bytes.HasPrefix(text[i:], []byte("//")) {
+		return false
+	}
+	line := bytes.IndexByte(text[i:min(len(text), i+80)], '\n')
+	return line > 0 && i+line+4 < len(text) && bytes.HasPrefix(bytes.TrimSpace(text[i+line:min(len(text), i+line+24)]), []byte("0x"))
 }
 
 // dumpParts lists the rows of hex dumps, as xxd, hexdump and od print them.

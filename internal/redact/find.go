@@ -49,13 +49,14 @@ func (r *finder) find(text []byte, only *ruleSet) []Finding {
 	return r.listed(&active, text, sc)
 }
 
-// isNamed reports whether a generic finding is a name in code.
+// isNamed reports whether a finding that is only suspect because of a word before it is a name in
+// code, an id or a digest.
 func isNamed(f *Finding, text []byte) bool {
-	if f.Rule != "generic-api-key" {
+	if f.Rule != "generic-api-key" && f.Rule != "twitter-api-key" {
 		return false
 	}
 	quoted := f.Start > 0 && chars.IsQuote(text[f.Start-1])
-	return ownrules.IsName([]byte(f.Secret), quoted)
+	return ownrules.IsName([]byte(f.Secret), quoted) || ownrules.IsNamedID(text, f.Start) || ownrules.IsDigest(text, f.Start)
 }
 
 // joined merges both lists by position and drops findings within another one.

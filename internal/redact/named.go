@@ -156,7 +156,7 @@ func (r *finder) findNamed(name, value []byte, k nameKind) []Finding {
 	text = append(append(text, value...), '"')
 	var found []Finding
 	for _, f := range r.find(text, allRules()) {
-		if f.Start >= from && f.End < len(text) {
+		if f.Start >= from && f.End < len(text) && !isNamed(&f, text) {
 			f.Start, f.End = f.Start-from, f.End-from
 			found = append(found, f)
 		}

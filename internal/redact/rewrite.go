@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/redact/chars"
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 )
 
@@ -269,10 +270,23 @@ func (n *needles) add(s string) {
 		return
 	}
 	for line := range strings.SplitSeq(s, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= minKeyLine {
+		if line = strings.TrimSpace(line); len(line) >= minKeyLine && hasKeyLine(line) {
 			n.add(line)
 		}
 	}
+}
+
+// hasKeyLine reports whether a line of a multi-line secret has a run of base64 digits that is long enough
+// for a key's.
+func hasKeyLine(line string) bool {
+	for i := 0; i+minKeyLine <= len(line); i++ {
+		end := chars.RunEnd([]byte(line), i, minKeyLine, chars.IsBase64)
+		if end-i == minKeyLine {
+			return true
+		}
+		i = end
+	}
+	return false
 }
 
 // in appends the spans of the needles in text to spans. Of several needles at one position

@@ -69,8 +69,11 @@ func keyBeforeTail(text []byte, at, end int) Span {
 	if !closed || !bytes.Contains(header, []byte("PRIVATE KEY")) {
 		return Span{}
 	}
-	begin := at
-	for i, n := at, 0; i > 0; n++ {
+	begin, i := at, at
+	if i > 1 && text[i-1] == '+' && text[i-2] == '\n' {
+		i-- // an added line of a diff
+	}
+	for n := 0; i > 0; n++ {
 		for i > 0 && (chars.IsSpace(text[i-1]) || chars.IsQuote(text[i-1])) {
 			i--
 		}

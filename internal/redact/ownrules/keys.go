@@ -257,5 +257,5 @@ func IsKeyBytes(text []byte, begin, end int) bool {
 	if begin == 0 || text[begin-1] != '[' || end >= len(text) || text[end] != ']' {
 		return false
 	}
-	return bytes.Count(text[begin:end], []byte(",")) == 63
+	return bytes.Count(text[begin:end], []byte(",")) == 63 && longestRun(text[begin:end], chars.IsDigit) <= 3
 }

@@ -307,12 +307,13 @@ func inConnection(text []byte, begin, val int) bool {
 	if val == 0 || text[val-1] != '=' {
 		return false
 	}
-	if begin > 0 && text[begin-1] == ';' {
+	isMember := bytes.IndexByte(text[begin:val], '.') > 0 // a.b=c is code
+	if begin > 0 && text[begin-1] == ';' && !isMember {
 		return true
 	}
 	end := chars.RunEnd(text, val, maxValue, isValueByte)
 	if i := bytes.IndexByte(text[val:end], ';'); i >= 0 && i+1 < end-val && chars.IsAlpha(text[val+i+1]) {
-		return true
+		return !isMember && !bytes.ContainsAny(text[val:val+i], "(){},")
 	}
 	near := text[max(0, begin-80):min(len(text), end+80)]
 	return bytes.Contains(near, []byte(" host=")) || bytes.Contains(near, []byte(" dbname="))

@@ -179,7 +179,8 @@ const minPassword = 8
 // random, or it mixes letters, digits and signs as no name or number does. likely says that a name
 // with a number of four digits counts as well.
 func isPassword(v []byte, likely bool) bool {
-	if len(v) < minPassword || len(v) > maxPassword || IsPlaceholder(v) || isSequence(v) || isFileName(v) {
+	if len(v) < minPassword || len(v) > maxPassword || IsPlaceholder(v) || isSequence(v) || isFileName(v) || isRelease(v) ||
+		bytes.Contains(v, []byte("&&")) || bytes.Contains(v, []byte("$jscomp$")) {
 		return false
 	}
 	c := countOf(v)
@@ -220,7 +221,7 @@ func isKnownNumber(v []byte) bool {
 	low := bytes.ToLower(v)
 	for _, size := range []string{"1024", "2048", "4096", "8192"} {
 		// Before a size there is no word, but an abbreviation like RSA or x.
-		if i := bytes.Index(low, []byte(size)); i >= 0 && (i < 4 || longestRun(v[:i], chars.IsLower) < 4) {
+		if i := bytes.Index(low, []byte(size)); i >= 0 && (i < 4 || i+len(size) == len(v) || longestRun(v[:i], chars.IsLower) < 4) {
 			return true
 		}
 	}
@@ -233,6 +234,12 @@ func isKnownNumber(v []byte) bool {
 		}
 	}
 	return false
+}
+
+// isRelease reports whether v is a name and a version, like BlueOak-1.0.0.
+func isRelease(v []byte) bool {
+	i := bytes.LastIndexByte(v, '-')
+	return i > 0 && isVersion(v[i+1:])
 }
 
 // isFileName reports whether v ends like the name of a file or host.

@@ -196,13 +196,17 @@ func hasChecksum(x *phraseIndex, text []byte, words []Span) bool {
 // isMixed reports whether most of the words differ and they are not in the order of a list.
 func isMixed(text []byte, words []Span) bool {
 	down, same := 0, 0
-	for i := 1; i < len(words); i++ {
-		switch bytes.Compare(text[words[i-1].Begin:words[i-1].End], text[words[i].Begin:words[i].End]) {
-		case 1:
+	seen := make(map[string]bool, len(words))
+	last := ""
+	for _, w := range words {
+		word := string(text[w.Begin:w.End])
+		if word < last {
 			down++
-		case 0:
+		}
+		if seen[word] {
 			same++
 		}
+		seen[word], last = true, word
 	}
 	return down > 1 && same < 3
 }

@@ -3,6 +3,7 @@ package ownrules
 import (
 	"bytes"
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/redact/chars"
@@ -79,6 +80,44 @@ func hasDigit(v []byte) bool {
 	return false
 }
 
+// sizes are numbers of bits, bytes and elements that are usual in names of code.
+var sizes = []string{"2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"} //nolint:gochecknoglobals // read-only
+
+// isSized reports whether v is a name with sizes: at least three numbers, all of them sizes.
+func isSized(v []byte) bool {
+	numbers := 0
+	for i := 0; i < len(v); i++ {
+		if !chars.IsDigit(v[i]) {
+			continue
+		}
+		end := chars.RunEnd(v, i, len(v), chars.IsDigit)
+		if !slices.Contains(sizes, string(v[i:end])) {
+			return false
+		}
+		i = end
+		numbers++
+	}
+	return numbers > 2 && len(v) < 24
+}
+
+// isDrawing reports whether v is a part of a path of SVG: numbers and letters for lines.
+func isDrawing(v []byte) bool {
+	return len(bytes.Trim(v, "MmLlHhVvCcSsQqTtAaZz-0123456789")) == 0 && bytes.IndexByte(v, '-') > 0
+}
+
+// hasFewCharacters reports whether v repeats a few characters.
+func hasFewCharacters(v []byte) bool {
+	var seen [4]uint64
+	n := 0
+	for _, b := range v {
+		if bit := uint64(1) << (b & 63); seen[b>>6]&bit == 0 {
+			seen[b>>6] |= bit
+			n++
+		}
+	}
+	return n < 10 && n*2 < len(v)
+}
+
 // IsRandomForm reports whether v has the form of a random token, whatever is around it: the
 // pairs of its characters are unlike those of names and words. least is the minimum length of a
 // token with upper-case and lower-case letters and digits; others must be longer.
@@ -108,7 +147,7 @@ func IsRandomForm(v []byte, least int) bool {
 		}
 		mean = 2 * randomMean
 	}
-	return bigramSum(v) < mean*(len(v)-1) && !isSequence(v)
+	return bigramSum(v) < mean*(len(v)-1) && !isSequence(v) && !hasFewCharacters(v) && !isDrawing(v) && !isSized(v)
 }
 
 // isSequence reports whether v has six characters in a row that are the same or follow each other
@@ -158,6 +197,9 @@ func RandomToken(text []byte, begin, end int) Span {
 			return s
 		}
 		return RandomToken(text, begin+i+len(Mark), end)
+	}
+	if IsInBlock(text, begin, end) {
+		return Span{}
 	}
 	if bytes.IndexByte(run, '/') >= 0 && (run[0] == '/' && run[1] == '/' || bigramSum(run) >= randomMean*(len(run)-1) || isURLPath(text, begin)) {
 		// A path: its parts are tokens.
@@ -265,12 +307,12 @@ var idPrefixes = []string{ //nolint:gochecknoglobals // read-only
 	"toolu_", "srvtoolu_", "msg_", "msgbatch_", "req_", "call_", "fc_", "rs_", "resp_", "item_", "chatcmpl-", "cmpl-", "gen-",
 	"file_", "file-", "asst_", "thread_", "run_", "step_", "vs_", "ws_", "ses_", "sess_", "prt_", "evt_", "cus_", "sub_", "price_", "prod_",
 	"pi_", "pm_", "ch_", "in_", "acct_", "pk_live_", "pk_test_", "cs_test_", "cse_", "sha1-", "sha256-", "sha384-", "sha512-", "md5-", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh",
-	"toolu", "GHSA-", "h1:", "sha256:", "sha512:", "SHA256:", "MDQ6", "MDU6", "MDEw", "MDEx", "MDEy", "container_", "session_", "agent_", "task_", "usr_", "org_", "user_", "proj_", "ocid1", "iVBORw0KGgo", "R0lGOD", "UklGR",
+	"toolu", "_ZN", "_ZS", "_ZT", "GHSA-", "h1:", "sha256:", "sha512:", "SHA256:", "MDQ6", "MDU6", "MDEw", "MDEx", "MDEy", "container_", "session_", "agent_", "task_", "usr_", "org_", "user_", "proj_", "ocid1", "iVBORw0KGgo", "R0lGOD", "UklGR",
 }
 
 // digestMarks precede digests, public keys and encoded data.
 var digestMarks = []string{ //nolint:gochecknoglobals // read-only
-	"h1:", "r1:", "base64,", "sha256:", "sha512:", "SHA256:", "sha1:", "md5:", "integrity", "checksum", "digest", "/nix/store/", "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ",
+	"h1:", "h2:", "r1:", "t1:", "base64,", "?b?", "?B?", "[+]", "\\+", "/document/d/", "/document/d/e/", "/file/d/", "playlist?list=", "watch?list=", "PUBLIC KEY-----\n", "sum.golang.org", "sha256:", "sha512:", "SHA256:", "sha1:", "md5:", "integrity", "checksum", "digest", "/nix/store/", "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ",
 	"nistp256 ", "nistp384 ", "nistp521 ", "etag", "Etag", "ETag", "go:", "fingerprint", "pin-sha256=", "publickey", "public_key", "publicKey", "PublicKey", "public-key",
 	`signature"`, `Signature"`, "cursor", "Cursor", "nextPageToken", "pageToken", "sourceMappingURL", "nonce-", "commit", "Sec-WebSocket",
 }
@@ -287,23 +329,40 @@ func isHarmless(text []byte, begin, end int) bool {
 	if i := bytes.Index(run[:min(len(run), 8)], []byte("_kw")); i > 0 {
 		return true // an id of GitHub
 	}
-	if isNamedID(text, begin) {
+	if IsNamedID(text, begin) {
 		return true
 	}
-	before := text[max(0, begin-24):begin]
-	for _, m := range digestMarks {
-		if i := bytes.LastIndex(before, []byte(m)); i >= 0 && len(bytes.Trim(before[i+len(m):], " \"':=\t\\[{(+/")) == 0 {
-			return true
-		}
+	if IsDigest(text, begin) {
+		return true
 	}
 	if end < len(text) && (text[end] == '(' || text[end] == ')' && begin > 1 && text[begin-1] == '(' && text[begin-2] == ']') {
 		return true // a call, a link
 	}
-	return isInBlock(text, begin, end)
+	return isTemporary(text, begin)
 }
 
-// isNamedID reports whether the name before text[i] says that an id follows.
-func isNamedID(text []byte, i int) bool {
+// IsDigest reports whether what precedes text[i] says that a digest, a public key or encoded data
+// follows.
+func IsDigest(text []byte, i int) bool {
+	before := text[max(0, i-24):i]
+	for _, m := range digestMarks {
+		if k := bytes.LastIndex(before, []byte(m)); k >= 0 && len(bytes.Trim(before[k+len(m):], " \"':=\t\\[{(+/")) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isTemporary reports whether text[i] is in the path of a temporary file.
+func isTemporary(text []byte, i int) bool {
+	from := max(0, i-80)
+	from += bytes.LastIndexAny(text[from:i], " \n\"'=") + 1
+	near := text[from:min(len(text), i+len("var/folders/"))]
+	return bytes.Contains(near, []byte("/tmp/")) || bytes.Contains(near, []byte("/var/folders/"))
+}
+
+// IsNamedID reports whether the name before text[i] says that an id follows.
+func IsNamedID(text []byte, i int) bool {
 	before := bytes.TrimRight(text[max(0, i-16):i], " \"'\\")
 	if n := len(before); n == 0 || before[n-1] != ':' && before[n-1] != '=' {
 		return false
@@ -313,34 +372,71 @@ func isNamedID(text []byte, i int) bool {
 	return n > 1 && chars.HasFoldSuffix(before, "id") && (n == 2 || !chars.IsLower(before[n-3]) || chars.IsUpper(before[n-2]))
 }
 
-// isInBlock reports whether a run is a line of encoded data: the line before or after it is as
-// long, and a run as well.
-func isInBlock(text []byte, begin, end int) bool {
-	if end-begin < 48 {
-		return false
+// IsInBlock reports whether a run is a line of encoded data: the line before or after it is as
+// long, and a run as well, or two lines before it are.
+func IsInBlock(text []byte, begin, end int) bool {
+	if end-begin < blockLine {
+		last := lineBefore(text, begin)
+		return last > 0 && lineBefore(text, last) > 0
 	}
-	next := end
-	for next < len(text) && next < end+16 && !chars.IsBase64(text[next]) {
-		next++
-	}
-	if bytes.ContainsAny(text[end:next], "\n\\") && chars.RunEnd(text, next, 48, chars.IsBase64) == next+48 {
+	if lineBefore(text, begin) > 0 {
 		return true
 	}
-	last := begin
-	for last > 0 && last > begin-16 && !chars.IsBase64(text[last-1]) {
-		last--
+	next := lineAfter(text, end)
+	return next > 0 && chars.RunEnd(text, next, blockLine, chars.IsBase64) == next+blockLine
+}
+
+// blockLine is the minimum length of a line of encoded data.
+const blockLine = 48
+
+// maxLineGap limits the text between two lines of encoded data.
+const maxLineGap = 16
+
+// lineAfter returns the beginning of the line after text[end], 0 if other text follows. Lines may be
+// quoted, and their ends escaped.
+func lineAfter(text []byte, end int) int {
+	broken := false
+	for i := end; i < len(text) && i < end+maxLineGap; i++ {
+		switch {
+		case text[i] == '\n':
+			broken = true
+		case text[i] == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 'r'):
+			broken = true
+			i++
+		case chars.IsBase64(text[i]) && text[i] != '+':
+			if broken {
+				return i
+			}
+			return 0
+		}
 	}
-	if !bytes.ContainsAny(text[last:begin], "\n\\") || last < 48 {
-		return false
+	return 0
+}
+
+// lineBefore returns the beginning of the last blockLine characters of the line of encoded data before
+// text[begin], or before the line that continues there, 0 if there is none.
+func lineBefore(text []byte, begin int) int {
+	for n := 0; n < 100 && begin > 0 && chars.IsBase64(text[begin-1]); n++ {
+		begin--
 	}
-	return chars.RunEnd(text, last-48, 48, chars.IsBase64) == last
+	end := begin
+	for n := 0; n < maxLineGap && end > 0; n++ {
+		if chars.IsBase64(text[end-1]) && (end < 2 || text[end-2] != '\\') && text[end-1] != '+' {
+			break
+		}
+		end--
+	}
+	if end < blockLine || lineAfter(text, end) == 0 || chars.RunEnd(text, end-blockLine, blockLine, chars.IsBase64) != end {
+		return 0
+	}
+	return end - blockLine
 }
 
 // IsName reports whether a value that a rule takes for a key because of its name is a name itself:
 // words and numbers, as in code. quoted says that the value is in quotes.
 func IsName(v []byte, quoted bool) bool {
 	c := countOf(v)
-	if c.signs > bytes.Count(v, []byte("."))+bytes.Count(v, []byte("_")) || c.upper+c.lower < 2*c.digits {
+	if c.signs > bytes.Count(v, []byte("."))+bytes.Count(v, []byte("_"))+bytes.Count(v, []byte("=")) || c.upper+c.lower < 2*c.digits {
 		return false
 	}
 	if quoted {

@@ -45,6 +45,9 @@ func IsSecretValue(value []byte, k Kind, st Style) bool {
 		if st == StyleSure {
 			return len(value) >= 8 && HasMixture(value) && !IsWordy(value)
 		}
+		if bytes.Contains(value, []byte("://")) || IsName(value, st == StyleQuoted) {
+			return false
+		}
 		return IsRandom(value, 14) || st == StyleQuoted && isPassword(value, true)
 	case KindPin:
 		return st != StyleBare && len(value) <= 12 && !bytes.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' })
@@ -170,6 +173,9 @@ func looksLikeCode(v []byte) bool {
 		return true
 	}
 	if strings.IndexByte("$&*@[{(|!%", v[0]) >= 0 && !isRandomTail(v) {
+		return true
+	}
+	if bytes.Contains(v, []byte("&&")) || bytes.Contains(v, []byte("){")) || bytes.IndexByte(v, '}') >= 0 && bytes.IndexByte(v, '}') < bytes.IndexByte(v, '{') {
 		return true
 	}
 	// a.b: members, each beginning with a letter.
