@@ -256,7 +256,18 @@ func (p *play) faults() []string {
 	broken := slices.DeleteFunc(p.broken(), func(f string) bool {
 		return strings.HasSuffix(f, " git processes") // a repair may start more
 	})
-	return slices.Concat(broken, p.dangling(), p.journal(), p.states(), p.lost(), p.tokens(), p.leftBehind())
+	return slices.Concat(broken, p.dangling(), p.journal(), p.states(), p.lost(), p.tokens(), p.leftBehind(), p.leaked())
+}
+
+// leaked reports a checkpoint with knownLater, if it is in the secret file.
+func (p *play) leaked() []string {
+	if _, err := os.Stat(p.Path(".env")); err != nil {
+		return nil
+	}
+	if found := p.TryGit("grep", "-l", "-F", "-e", knownLater, testkit.Branch); found.Code == 0 {
+		return []string{"a value that is known is in " + found.Stdout}
+	}
+	return nil
 }
 
 func (p *play) leftBehind() []string {

@@ -23,6 +23,9 @@ type scene struct {
 	holds func(p *play) []string
 }
 
+// knownLater is a value that isn't known to be a secret until .env has it.
+const knownLater = "sommer2024"
+
 // commitHooks returns the hooks that git runs at a commit.
 func commitHooks() []string { return []string{"prepare-commit-msg", "commit-msg", "post-commit"} }
 
@@ -168,6 +171,18 @@ func commitScenes() []scene {
 			name: "a user's commit of all", hooks: commitHooks(),
 			prepare: func(p *play) { p.turn("main", "a.txt"); stage(p) },
 			act:     commitA,
+		},
+		{
+			name: "a value known since", hooks: []string{"post-commit"}, places: true,
+			prepare: func(p *play) {
+				p.main().Prompt("The word is " + knownLater + ".")
+				p.writes("main", "a.txt", "b.txt")
+				p.main().Stop()
+				p.Write(".env", "APP_PASSWORD="+knownLater+"\n")
+				stage(p)
+			},
+			act:  commitA,
+			then: func(p *play) { p.git("add", "b.txt"); p.commits("-m", "b") },
 		},
 		{
 			name: "split with carry-forward", hooks: commitHooks(), places: true,
