@@ -44,7 +44,8 @@ func (r *Recorder) At(root string) (*Recorder, error) {
 	if repo.CommonDir != r.Repo.CommonDir || repo.Root == "" {
 		return nil, errors.Join(fmt.Errorf("%s: %w", root, commits.ErrElsewhere), repo.Close())
 	}
-	return New(r.Workspace.At(repo)), nil
+	there := r.Workspace.At(repo)
+	return New(there), nil
 }
 
 // Authorship returns the services of package authorship.

@@ -96,7 +96,7 @@ type Forgetting struct {
 	records   *records
 	refs      *refs
 	pruner    *pruner
-	snapshots *snapshots
+	snapshots *snapshotRecords
 	catalog   *catalog
 	versions  *versions
 }
@@ -110,7 +110,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 	t := &target{rec: rec, what: what, progress: progress}
 	f := &Forgetting{
 		target: t, journal: &journalFile{t}, objects: &objects{target: t},
-		snapshots: &snapshots{t}, catalog: &catalog{target: t},
+		snapshots: &snapshotRecords{t}, catalog: &catalog{target: t},
 	}
 	f.records = &records{target: t, objects: f.objects, transcripts: &transcripts{t}, snapshots: f.snapshots}
 	f.refs = &refs{target: t, objects: f.objects}

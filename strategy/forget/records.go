@@ -35,7 +35,7 @@ type records struct {
 
 	objects     *objects
 	transcripts *transcripts
-	snapshots   *snapshots
+	snapshots   *snapshotRecords
 }
 
 // eachFile calls visit for every file of the records, the states of sessions last: if a run is

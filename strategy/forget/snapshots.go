@@ -11,12 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-// snapshots are the snapshots of all worktrees of the repository, in one store.
-type snapshots struct{ *target }
+// snapshotRecords are the snapshots of all worktrees of the repository, in one store.
+type snapshotRecords struct{ *target }
 
 // request returns the request to erase the matches from snapshots, or false if there is nothing to
 // erase.
-func (s *snapshots) request() (what erase.Request, some bool) {
+func (s *snapshotRecords) request() (what erase.Request, some bool) {
 	switch {
 	case s.what.File != "":
 		return erase.Request{Path: func(path string) bool { return path == s.what.File }}, true
@@ -32,7 +32,7 @@ func (s *snapshots) request() (what erase.Request, some bool) {
 
 // places returns the files in snapshots that match, and the parts of the snapshots that could not
 // be searched.
-func (s *snapshots) places(ctx context.Context) ([]Place, error) {
+func (s *snapshotRecords) places(ctx context.Context) ([]Place, error) {
 	what, some := s.request()
 	if !some {
 		return nil, nil
@@ -73,7 +73,7 @@ func firstLine(err error) string {
 }
 
 // clean erases the matches from the contents of snapshots.
-func (s *snapshots) clean(ctx context.Context) (err error) {
+func (s *snapshotRecords) clean(ctx context.Context) (err error) {
 	what, some := s.request()
 	if !some {
 		return nil
@@ -86,7 +86,7 @@ func (s *snapshots) clean(ctx context.Context) (err error) {
 	return erase.Run(ctx, held, what)
 }
 
-func (s *snapshots) hold(ctx context.Context) (*bands.Held, error) {
+func (s *snapshotRecords) hold(ctx context.Context) (*bands.Held, error) {
 	store, err := bands.Open(s.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil //nolint:nilnil // there is none
@@ -98,7 +98,7 @@ func (s *snapshots) hold(ctx context.Context) (*bands.Held, error) {
 }
 
 // old returns the snapshots that were taken before the date.
-func (s *snapshots) old() ([]bands.Version, error) {
+func (s *snapshotRecords) old() ([]bands.Version, error) {
 	if s.what.Before.IsZero() {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (s *snapshots) old() ([]bands.Version, error) {
 
 // deleteOld deletes the snapshots that were taken before the date, and punches holes where only
 // they had contents. It also completes the deletions of a killed run.
-func (s *snapshots) deleteOld(ctx context.Context) (err error) {
+func (s *snapshotRecords) deleteOld(ctx context.Context) (err error) {
 	if s.what.Before.IsZero() {
 		return nil
 	}

@@ -196,9 +196,9 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 
 // anew returns the recorder without its cached session states.
 func (c Cleaner) anew() *strategy.Recorder {
-	rec := *c.rec
-	rec.Sessions = session.Open(rec.Repo.CommonDir)
-	return &rec
+	fresh := c.rec.Workspace.At(c.rec.Repo)
+	fresh.Sessions = session.Open(fresh.Repo.CommonDir)
+	return strategy.New(fresh)
 }
 
 func (c Cleaner) remove(ctx context.Context, item Item) error {

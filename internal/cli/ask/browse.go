@@ -93,10 +93,9 @@ func (b *browser) run(ctx context.Context) error {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	rec := b.app.Recorder(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler))
 	source := &turnSource{
 		app: b.app, commands: b.commands, repo: repo, files: index.At(workspace.RecordsDir(repo)), filter: b.filter,
-		filler: rec.Indexing().Filler, reporter: rec.Reporting().Reporter,
+		rec: b.app.Recorder(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler)),
 	}
 	source.version = source.files.Version()
 	err = explore.Run(ctx, b.app.Streams, "Turns", explore.Source{

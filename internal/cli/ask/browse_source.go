@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/report"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/ui/explore"
-	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/reporting"
 )
 
@@ -35,8 +35,7 @@ type turnSource struct {
 	repo     *git.Repo
 	files    index.Files
 	filter   index.Filter
-	filler   *indexing.Filler
-	reporter *reporting.Reporter
+	rec      *strategy.Recorder
 	version  string // of the index, at the last refresh
 }
 
@@ -115,7 +114,7 @@ func placeOf(name string) (p index.Place) {
 func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (err error) {
 	r, err := index.Open(ctx, s.files)
 	if errors.Is(err, index.ErrLost) {
-		r, err = s.filler.Open(ctx, func(string, int64, int64) {})
+		r, err = s.rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 	}
 	if err != nil {
 		return err
@@ -126,7 +125,7 @@ func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (er
 
 // refresh implements Refresh of explore.Source.
 func (s *turnSource) refresh(ctx context.Context) (changed bool, err error) {
-	r, err := s.filler.Open(ctx, func(string, int64, int64) {})
+	r, err := s.rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
 	if errors.Is(err, index.ErrBusy) {
 		return false, nil // retried by the next refresh
 	}
@@ -147,7 +146,7 @@ func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index
 			return err
 		}
 		free := func(string, report.Tokens) (float64, bool) { return 0, true }
-		made, err = s.reporter.Report(ctx, r, reporting.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
+		made, err = s.rec.Reporting().Reporter.Report(ctx, r, reporting.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
 		return err
 	})
 	if err == nil && len(made.Turns) == 0 {
