@@ -3,70 +3,70 @@ package strategy
 import (
 	"context"
 
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
-
-// Background is the work that hooks leave to detached children.
-type Background struct{ rec *Recorder }
-
-// Background returns the work of children.
-func (r *Recorder) Background() *Background { return &Background{r} }
 
 // Complete finishes the work that hooks left: decisions about commits, turns without a stop, and for
 // the session id the rest of its transcript and of its checkpoints; without an id, lists of forgotten
 // content that the user has fetched. One child of a session runs at a time.
-func (b *Background) Complete(ctx context.Context, id string) error {
-	return b.rec.local().Children.RunAsChild(ctx, id, func() error {
-		commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
-		if err := commits.Repairer.AwaitGit(ctx); err != nil {
+func Complete(ctx context.Context, w *workspace.Workspace, id string) error {
+	return w.RunAsChild(ctx, id, func() error {
+		if err := commits.AwaitGit(ctx, w); err != nil {
 			return err
 		}
-		if err := commits.Repairer.FinishCommits(ctx); err != nil {
+		if err := commits.FinishCommits(ctx, w); err != nil {
 			return err
 		}
-		if err := b.rec.findCommits(ctx, ""); err != nil {
+		if err := findCommits(ctx, w, ""); err != nil {
 			return err
 		}
-		machine.CloseTurns(ctx)
-		machine.EndDeadTurns(ctx)
-		machine.EndInterruptedTurns(ctx)
-		machine.EndLeftTurns(ctx)
+		lifecycle.CloseTurns(ctx, w)
+		lifecycle.EndDeadTurns(ctx, w)
+		lifecycle.EndInterruptedTurns(ctx, w)
+		lifecycle.EndLeftTurns(ctx, w)
 		if id == "" {
-			return b.rec.Sharing().Pusher.TakeFetched(ctx)
+			return sharing.TakeFetched(ctx, w)
 		}
-		if err := turn.New(b.rec.Workspace).Turns.ListUntracked(ctx, id); err != nil {
+		if err := turn.ListUntracked(ctx, w, id); err != nil {
 			return err
 		}
-		return commits.Committed.CompleteSession(ctx, id)
+		return commits.CompleteSession(ctx, w, id)
 	})
 }
 
 // CompleteTurn completes the checkpoints of a session's finished turn. It doesn't wait for a
 // last message that the transcript lacks.
-func (b *Background) CompleteTurn(ctx context.Context, id string) error {
-	if err := b.rec.Lifecycle().Machine.CompleteTurn(ctx, id); err != nil {
+func CompleteTurn(ctx context.Context, w *workspace.Workspace, id string) error {
+	if err := lifecycle.CompleteTurn(ctx, w, id); err != nil {
 		return err
 	}
-	return b.Complete(ctx, id)
+	return Complete(ctx, w, id)
 }
 
 // ServeSnapshots takes the snapshots that hooks requested.
-func (b *Background) ServeSnapshots(ctx context.Context) error {
-	return b.rec.Snapshots().Server.Serve(ctx)
+func ServeSnapshots(ctx context.Context, w *workspace.Workspace) error {
+	return snapshots.Serve(ctx, w)
 }
 
 // FinishRecall saves the contexts that the hooks of the session id left unsaved.
-func (b *Background) FinishRecall(ctx context.Context, id string) error {
-	return b.rec.SavedContexts().Ender.FinishRecall(ctx, id)
+func FinishRecall(ctx context.Context, w *workspace.Workspace, id string) error {
+	return savedcontext.FinishRecall(ctx, w, id)
 }
 
 // HasIndex reports whether there is an index of turns.
-func (b *Background) HasIndex() bool { return b.rec.Indexing().Filler.Exists() }
+func HasIndex(w *workspace.Workspace) bool { return indexing.Exists(w) }
 
 // indexChild identifies the children that fill the index; it is no valid session id.
 const indexChild = "/index"
 
 // FillIndex brings the index of turns up to date. One child runs at a time.
-func (b *Background) FillIndex(ctx context.Context) error {
-	return b.rec.local().Children.RunAsChild(ctx, indexChild, func() error { return b.rec.Indexing().Filler.Refill(ctx) })
+func FillIndex(ctx context.Context, w *workspace.Workspace) error {
+	return w.RunAsChild(ctx, indexChild, func() error { return indexing.Refill(ctx, w) })
 }

@@ -2,6 +2,7 @@ package strategy_test
 
 import (
 	"context"
+	"github.com/seed-3aff656d/entire/strategy"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,8 +22,8 @@ func TestBranchOfConcurrentSessionIsKept(t *testing.T) {
 			d.repo.Commit("first")
 			s := d.session("main")
 			d.turn(s, 0, "a.txt")
-			hook := d.recorder()
-			if known, failed := hook.Sessions.Pending(); len(known) != 1 || len(failed) > 0 {
+			w := d.recorder()
+			if known, failed := w.Sessions.Pending(); len(known) != 1 || len(failed) > 0 {
 				t.Fatalf("sessions: %v, %v", known, failed)
 			}
 			if other {
@@ -34,7 +35,7 @@ func TestBranchOfConcurrentSessionIsKept(t *testing.T) {
 			d.must(os.MkdirAll(journal, 0o700))
 			d.must(os.WriteFile(filepath.Join(journal, "e3b0c4.0123456789ab.json"), []byte(`{"nonce":"0123456789ab","keep":["0123456789ab"],"id":"0123456789ab",`+
 				`"shares":[{"session":"`+s.ID+`","files":["a.txt"]}],"git":4000000,"created":"2026-01-01T00:00:00Z"}`), 0o600))
-			d.must(hook.Background().Complete(context.Background(), ""))
+			d.must(strategy.Complete(context.Background(), w, ""))
 			if log := d.repo.Git("log", "--format=%B", "entire/checkpoints/v1"); !strings.Contains(log, "0123456789ab") {
 				t.Errorf("no checkpoint of the commit:\n%s\nlog:\n%s", log, d.log.String())
 			}

@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
 func TestAttackCheckpointRemote(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
-	root := s.rec.Repo.Root
+	root := s.w.Repo.Root
 	above, name := filepath.Split(root)
 	for _, dir := range []string{filepath.Join(root, "docs/evil"), filepath.Join(root, "docs/named.git"), filepath.Join(above, "own.git")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -42,8 +43,8 @@ func TestAttackCheckpointRemote(t *testing.T) {
 		"ext::sh -c id": nobody, "fd::7": nobody, "http://h/x": nobody, "git://h/x": nobody, "ssh://-oProxyCommand=id/x": nobody,
 	} {
 		for _, isOwn := range []bool{true, false} {
-			s.rec.Options.PushRemote, s.rec.Options.OwnRemote = remote, isOwn
-			_, err := s.rec.Resume().Resumer.CheckpointRemote(t.Context(), "main")
+			s.w.Options.PushRemote, s.w.Options.OwnRemote = remote, isOwn
+			_, err := resume.CheckpointRemote(t.Context(), s.w, "main")
 			refused, is := errors.AsType[*sharing.RemoteRefusedError](err)
 			if want := who == nobody || who == own && !isOwn; is != want || !is && err != nil {
 				t.Errorf("%s, own %v: %v", remote, isOwn, err)

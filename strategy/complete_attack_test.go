@@ -69,7 +69,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s := d.session("main")
 			in := d.in(s, 0)
 			in.Prompt = "Please write a.txt for me."
-			d.must(d.recorder().AgentEvents().Prompt(ctx, in))
+			d.must(strategy.Prompt(ctx, d.recorder(), in))
 			s.Prompt(in.Prompt)
 			for range 80 {
 				s.Say(strings.Repeat("Some text. ", 1000)) // more than hooks store
@@ -79,19 +79,19 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s.Write("a.txt", "one\n")
 			s.Stop()
 			in.Prompt, in.Summary = "", ""
-			d.must(d.recorder().AgentEvents().Stop(ctx, in))
+			d.must(strategy.Stop(ctx, d.recorder(), in))
 			d.repo.Write("../message", "a\n")
 			message := filepath.Join(filepath.Dir(d.repo.Dir), "message")
 			d.repo.Git("add", "a.txt")
-			hook := func() *strategy.Recorder {
-				r := d.recorder()
-				r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
-				r.Env.Terminal = func() bool { return false }
-				return r
+			hook := func() *workspace.Workspace {
+				w := d.recorder()
+				w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+				w.Env.Terminal = func() bool { return false }
+				return w
 			}
-			d.must(hook().GitHooks().PrepareCommitMsg(ctx, commits.Message{File: message}))
+			d.must(strategy.PrepareCommitMsg(ctx, hook(), commits.Message{File: message}))
 			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
-			d.must(hook().GitHooks().PostCommit(ctx))
+			d.must(strategy.PostCommit(ctx, hook()))
 			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))
 			state, err := d.recorder().Sessions.Load(s.ID)
 			d.must(err)
@@ -102,7 +102,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			if lineTimeout == 0 {
 				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-				err = d.recorder().Background().Complete(short, s.ID)
+				err = strategy.Complete(short, d.recorder(), s.ID)
 				end, _ := short.Deadline()
 				late := time.Since(end)
 				cancel()
@@ -119,9 +119,9 @@ func TestAttackLongResultOfATool(t *testing.T) {
 				}
 			}
 
-			next := d.recorder()
-			next.Options.LineTimeout = lineTimeout
-			d.must(next.Background().Complete(ctx, s.ID))
+			w := d.recorder()
+			w.Options.LineTimeout = lineTimeout
+			d.must(strategy.Complete(ctx, w, s.ID))
 			state, err = d.recorder().Sessions.Load(s.ID)
 			d.must(err)
 			if len(state.Recorder.Incomplete) > 0 {
@@ -159,11 +159,9 @@ func TestAttackLongPrompt(t *testing.T) {
 	if testing.Short() { // the race detector takes ten times as long
 		most = time.Minute
 	}
-	for _, hook := range []func(*strategy.AgentEvents, context.Context, workspace.Input) error{
-		(*strategy.AgentEvents).Prompt, (*strategy.AgentEvents).Stop,
-	} {
+	for _, hook := range []func(context.Context, *workspace.Workspace, workspace.Input) error{strategy.Prompt, strategy.Stop} {
 		ctx, cancel := context.WithTimeout(t.Context(), most)
-		d.must(hook(d.recorder().AgentEvents(), ctx, in))
+		d.must(hook(ctx, d.recorder(), in))
 		cancel()
 	}
 	state, err := d.recorder().Sessions.Load(in.SessionID)
@@ -200,7 +198,7 @@ func TestChildIsStartedOnlyForWork(t *testing.T) {
 	s.Write("c.txt", "one\n")
 	in := d.in(s, 0)
 	in.Summary = "A message that the transcript lacks."
-	d.must(d.recorder().AgentEvents().Stop(context.Background(), in))
+	d.must(strategy.Stop(context.Background(), d.recorder(), in))
 	d.commit("c.txt")
 	if completions() == 0 {
 		t.Errorf("no child stores the last message: %q", d.children)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -26,7 +26,7 @@ const branch = checkpoint.MetadataBranch
 // shared is a repository with a remote named origin.
 type shared struct {
 	*testkit.Repo
-	rec *strategy.Recorder
+	w *workspace.Workspace
 }
 
 // newShared creates one whose remote has one checkpoint.
@@ -56,11 +56,11 @@ func (s *shared) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
-	s.rec = strategy.New(&workspace.Workspace{
+	s.w = &workspace.Workspace{
 		Repo: opened, Sessions: session.Open(opened.CommonDir), Log: slog.New(slog.DiscardHandler),
 		Options: workspace.Options{LockTimeout: time.Minute},
 		Env:     workspace.Environment{Now: time.Now, Getenv: func(string) string { return "" }, Say: func(string) {}},
-	})
+	}
 }
 
 func (s *shared) remote() string { return filepath.Join(filepath.Dir(s.Dir), "remote.git") }
@@ -94,7 +94,7 @@ func TestFetchKeepsUnpushedCheckpoints(t *testing.T) {
 	s.Git("update-ref", branch, old)
 	s.add("cccccccccccc")
 	for range 2 { // the second fetch has nothing to do
-		if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); err != nil {
+		if err := sharing.FetchCheckpoints(t.Context(), s.w, "origin"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestFetchWithoutLocalBranch(t *testing.T) {
 	s.Git("update-ref", "-d", branch)
 	s.Git("update-ref", "-d", "refs/remotes/origin/entire/checkpoints/v1")
 	s.Git("update-ref", "refs/entire/fetched/checkpoints/v1", "HEAD") // left by a killed process
-	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), s.remote()); err != nil {
+	if err := sharing.FetchCheckpoints(t.Context(), s.w, s.remote()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Git("rev-parse", branch); got != want {
@@ -143,7 +143,7 @@ func TestPartialCloneFetchesBlobsForMerge(t *testing.T) {
 	part.open(t)
 	fetch := func() {
 		t.Helper()
-		if err := part.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); err != nil {
+		if err := sharing.FetchCheckpoints(t.Context(), part.w, "origin"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestFetchReportsMissingBranch(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("push", "-q", "origin", ":"+branch)
-	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, gitremote.ErrNoRef) {
+	if err := sharing.FetchCheckpoints(t.Context(), s.w, "origin"); !errors.Is(err, gitremote.ErrNoRef) {
 		t.Errorf("%v", err)
 	}
 }
@@ -184,13 +184,13 @@ func TestPushTimesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Git("config", "core.sshCommand", ssh)
-	s.rec.Options.PushRemote = "ssh://ada:hunter2@nowhere/x"
-	s.rec.Env.Caller = func() (proc.Info, bool) { return proc.Info{Args: []string{"git", "push"}}, true }
+	s.w.Options.PushRemote = "ssh://ada:hunter2@nowhere/x"
+	s.w.Env.Caller = func() (proc.Info, bool) { return proc.Info{Args: []string{"git", "push"}}, true }
 	var log bytes.Buffer
-	s.rec.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s.w.Log = slog.New(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err := s.rec.Sharing().Pusher.PrePush(ctx)
+	err := sharing.PrePush(ctx, s.w)
 	if err == nil || err.Error() != "checkpoints not sent to ssh://nowhere/x: no answer in time" {
 		t.Errorf("%v\n%s", err, log.String())
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -85,14 +86,14 @@ func TestForgetDuringHooks(t *testing.T) {
 	for name, h := range map[string]struct {
 		// before plays the session up to the hook.
 		before func(d *desk, s *testkit.Session)
-		run    func(r *strategy.Recorder, in workspace.Input) error
+		run    func(w *workspace.Workspace, in workspace.Input) error
 		least  int // minimum number of points at which the text can be forgotten
 	}{
 		"prompt": {
 			before: func(*desk, *testkit.Session) {}, least: 2,
-			run: func(r *strategy.Recorder, in workspace.Input) error {
+			run: func(w *workspace.Workspace, in workspace.Input) error {
 				in.Prompt = "Use " + text + "."
-				return r.AgentEvents().Prompt(context.Background(), in)
+				return strategy.Prompt(context.Background(), w, in)
 			},
 		},
 		"stop": {
@@ -102,11 +103,11 @@ func TestForgetDuringHooks(t *testing.T) {
 				s.Write("a.txt", "one\n")
 				s.Stop()
 			}, least: 2,
-			run: func(r *strategy.Recorder, in workspace.Input) error {
-				if err := r.AgentEvents().Stop(context.Background(), in); err != nil {
+			run: func(w *workspace.Workspace, in workspace.Input) error {
+				if err := strategy.Stop(context.Background(), w, in); err != nil {
 					return err
 				}
-				_, err := r.SavedContexts().Watcher.RecallStop(context.Background(), in)
+				_, err := savedcontext.RecallStop(context.Background(), w, in)
 				return err
 			},
 		},
@@ -114,20 +115,20 @@ func TestForgetDuringHooks(t *testing.T) {
 			before: func(d *desk, s *testkit.Session) {
 				in := d.in(s, 0)
 				in.Prompt = "Use " + text + "."
-				d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
+				d.must(strategy.Prompt(context.Background(), d.recorder(), in))
 				s.Prompt(in.Prompt)
 				s.Write("a.txt", "one\n")
 				s.Stop()
-				d.must(d.recorder().AgentEvents().Stop(context.Background(), d.in(s, 0)))
-				_, err := d.recorder().SavedContexts().Watcher.RecallStop(context.Background(), d.in(s, 0))
+				d.must(strategy.Stop(context.Background(), d.recorder(), d.in(s, 0)))
+				_, err := savedcontext.RecallStop(context.Background(), d.recorder(), d.in(s, 0))
 				d.must(err)
 				end := d.in(s, 0)
 				end.Reason = "clear"
-				d.must(d.recorder().SavedContexts().Clearer.RecallEnd(context.Background(), end))
+				d.must(savedcontext.RecallEnd(context.Background(), d.recorder(), end))
 			}, least: 2,
-			run: func(r *strategy.Recorder, in workspace.Input) error {
+			run: func(w *workspace.Workspace, in workspace.Input) error {
 				in.SessionID, in.Source = "11111111-2222-3333-4444-555555555555", "clear"
-				_, err := r.SavedContexts().Injector.RecallStart(context.Background(), in)
+				_, err := savedcontext.RecallStart(context.Background(), w, in)
 				return err
 			},
 		},
@@ -137,8 +138,8 @@ func TestForgetDuringHooks(t *testing.T) {
 				s.Prompt("Use " + text + ".")
 				d.commitWithoutPostCommit("a.txt")
 			}, least: 2,
-			run: func(r *strategy.Recorder, _ workspace.Input) error {
-				return r.GitHooks().PostCommit(context.Background())
+			run: func(w *workspace.Workspace, _ workspace.Input) error {
+				return strategy.PostCommit(context.Background(), w)
 			},
 		},
 		"complete": {
@@ -147,8 +148,8 @@ func TestForgetDuringHooks(t *testing.T) {
 				d.commit("a.txt")
 				s.Prompt("Use " + text + ".")
 			}, least: 1,
-			run: func(r *strategy.Recorder, in workspace.Input) error {
-				return r.Background().Complete(context.Background(), in.SessionID)
+			run: func(w *workspace.Workspace, in workspace.Input) error {
+				return strategy.Complete(context.Background(), w, in.SessionID)
 			},
 		},
 	} {
@@ -161,16 +162,16 @@ func TestForgetDuringHooks(t *testing.T) {
 				d.repo.Commit("first")
 				s := d.session("main")
 				h.before(d, s)
-				r, calls, forgotten := d.recorder(), 0, false
-				r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
-				r.Env.Terminal = func() bool { return false }
-				r.Env.Now = func() time.Time {
+				w, calls, forgotten := d.recorder(), 0, false
+				w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+				w.Env.Terminal = func() bool { return false }
+				w.Env.Now = func() time.Time {
 					if calls++; calls == moment {
 						forgotten = d.tryForget(text)
 					}
 					return d.now
 				}
-				d.must(h.run(r, d.in(s, 0)))
+				d.must(h.run(w, d.in(s, 0)))
 				if calls < moment {
 					break
 				}
@@ -195,9 +196,9 @@ func TestForgetDuringHooks(t *testing.T) {
 // tryForget forgets a text, unless the lock is held. It reports whether it did.
 func (d *desk) tryForget(text string) bool {
 	d.t.Helper()
-	r := d.recorder()
-	r.Options.LockTimeout = time.Millisecond
-	f, err := forget.New(context.Background(), r, forget.What{Text: text}, func(string, int64, int64) {})
+	w := d.recorder()
+	w.Options.LockTimeout = time.Millisecond
+	f, err := forget.New(context.Background(), w, forget.What{Text: text}, func(string, int64, int64) {})
 	d.must(err)
 	_, err = f.Do(context.Background())
 	if errors.Is(err, filelock.ErrLocked) {

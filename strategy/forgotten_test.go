@@ -10,25 +10,26 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // forget resets the session.
 func (d *desk) forget(s *testkit.Session) {
 	d.t.Helper()
-	r := d.recorder()
-	state, err := r.Sessions.Load(s.ID)
+	w := d.recorder()
+	state, err := w.Sessions.Load(s.ID)
 	d.must(err)
-	d.must(r.Sessions.Forget(s.ID, state.Recorder.Cursor))
+	d.must(w.Sessions.Forget(s.ID, state.Recorder.Cursor))
 }
 
 // prompts returns all recorded prompts of the session.
 func (d *desk) prompts(s *testkit.Session) string {
 	d.t.Helper()
-	r := d.recorder()
-	state, err := r.Sessions.Load(s.ID)
+	w := d.recorder()
+	state, err := w.Sessions.Load(s.ID)
 	d.must(err)
-	data, err := r.Sessions.SideOf(state, "prompts").Read(state.Recorder.Prompts)
+	data, err := w.Sessions.SideOf(state, "prompts").Read(state.Recorder.Prompts)
 	d.must(err)
 	return string(data)
 }
@@ -40,34 +41,34 @@ func TestResetIsNotUndone(t *testing.T) {
 	for name, harm := range map[string]func(d *desk, in workspace.Input){
 		"nothing": func(*desk, workspace.Input) {},
 		"a hook doesn't get the lock": func(d *desk, in workspace.Input) {
-			r := d.recorder()
-			r.Options.LockTimeout = time.Millisecond
-			held, err := filelock.Acquire(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
+			w := d.recorder()
+			w.Options.LockTimeout = time.Millisecond
+			held, err := filelock.Acquire(context.Background(), filepath.Join(w.Repo.CommonDir, "entire", "lock"))
 			d.must(err)
-			if err := r.AgentEvents().Prompt(context.Background(), in); err == nil {
+			if err := strategy.Prompt(context.Background(), w, in); err == nil {
 				d.t.Error("the prompt got the lock")
 			}
 			d.must(held.Unlock())
 		},
 		"the new state is removed": func(d *desk, in workspace.Input) {
-			_, err := d.recorder().AgentEvents().SessionStart(context.Background(), in)
+			_, err := strategy.SessionStart(context.Background(), d.recorder(), in)
 			d.must(err)
-			d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), in)) // without a prompt it leaves no state
+			d.must(strategy.SessionEnd(context.Background(), d.recorder(), in)) // without a prompt it leaves no state
 		},
 		"the new state is damaged": func(d *desk, in workspace.Input) {
-			r := d.recorder()
-			d.must(r.AgentEvents().Prompt(context.Background(), in))
-			d.must(os.WriteFile(filepath.Join(r.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
+			w := d.recorder()
+			d.must(strategy.Prompt(context.Background(), w, in))
+			d.must(os.WriteFile(filepath.Join(w.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
 		},
 		"the new side files are lost": func(d *desk, in workspace.Input) {
-			r := d.recorder()
+			w := d.recorder()
 			in.Prompt = "Please do something else."
-			d.must(r.AgentEvents().Prompt(context.Background(), in))
-			d.must(r.AgentEvents().Stop(context.Background(), in))
-			state, err := r.Sessions.Load(in.SessionID)
+			d.must(strategy.Prompt(context.Background(), w, in))
+			d.must(strategy.Stop(context.Background(), w, in))
+			state, err := w.Sessions.Load(in.SessionID)
 			d.must(err)
 			state.Recorder.Prompts, state.Recorder.Usage = 1<<20, 1<<20
-			d.must(r.Sessions.Save(state))
+			d.must(w.Sessions.Save(state))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

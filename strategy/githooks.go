@@ -6,55 +6,52 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/summaries"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
-
-// GitHooks links commits to sessions. Each method is one hook of git.
-type GitHooks struct{ rec *Recorder }
-
-// GitHooks returns the hooks of git.
-func (r *Recorder) GitHooks() *GitHooks { return &GitHooks{r} }
 
 // PrepareCommitMsg decides whether the commit belongs to sessions, and writes the
 // trailer into its message.
-func (g *GitHooks) PrepareCommitMsg(ctx context.Context, m commits.Message) error {
-	services, machine := g.rec.Commits(), g.rec.Lifecycle().Machine
-	services.Repairer.RepairHere(ctx)
-	machine.CloseTurns(ctx)
-	machine.EndDeadTurns(ctx)
-	machine.EndInterruptedTurns(ctx)
-	machine.EndLeftTurns(ctx)
-	return services.Preparer.PrepareCommitMsg(ctx, m)
+func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m commits.Message) error {
+	commits.RepairHere(ctx, w)
+	lifecycle.CloseTurns(ctx, w)
+	lifecycle.EndDeadTurns(ctx, w)
+	lifecycle.EndInterruptedTurns(ctx, w)
+	lifecycle.EndLeftTurns(ctx, w)
+	return commits.PrepareCommitMsg(ctx, w, m)
 }
 
 // CommitMsg checks the message that the editor left in file.
-func (g *GitHooks) CommitMsg(ctx context.Context, file string) error {
-	return g.rec.Commits().Preparer.CommitMsg(ctx, file)
+func CommitMsg(ctx context.Context, w *workspace.Workspace, file string) error {
+	return commits.CommitMsg(ctx, w, file)
 }
 
 // PostCommit writes the checkpoint of the commit that was just made. If that
 // fails the decision stays recorded, and the next hook tries again.
-func (g *GitHooks) PostCommit(ctx context.Context) error {
-	committed := g.rec.Commits().Committed
-	made, found, err := committed.FindMade(ctx)
+func PostCommit(ctx context.Context, w *workspace.Workspace) error {
+	made, found, err := commits.FindMade(ctx, w)
 	if err != nil || !found {
 		return err
 	}
-	g.rec.Lifecycle().Machine.EndDeadTurns(ctx)
-	if err := committed.Finish(ctx, made); err != nil {
+	lifecycle.EndDeadTurns(ctx, w)
+	if err := commits.Finish(ctx, w, made); err != nil {
 		return err
 	}
 	for _, id := range made.Checkpoints() {
-		g.rec.Summaries().Summarizer.SummarizeLater(ctx, id)
+		summaries.SummarizeLater(ctx, w, id)
 	}
-	g.rec.Snapshots().Server.TakePairs(ctx)
-	committed.StartCompletions(ctx, agent.CallingSession(g.rec.Env.Getenv))
+	snapshots.TakePairs(ctx, w)
+	commits.StartCompletions(ctx, w, agent.CallingSession(w.Env.Getenv))
 	return nil
 }
 
 // PostRewrite follows the commits that git has rewritten, old id to new, by a rebase or an amend.
-func (g *GitHooks) PostRewrite(ctx context.Context, byRebase bool, moved map[git.OID]git.OID) error {
-	return g.rec.Commits().Committed.PostRewrite(ctx, byRebase, moved)
+func PostRewrite(ctx context.Context, w *workspace.Workspace, byRebase bool, moved map[git.OID]git.OID) error {
+	return commits.PostRewrite(ctx, w, byRebase, moved)
 }
 
 // PrePush pushes the checkpoints beside the user's push.
-func (g *GitHooks) PrePush(ctx context.Context) error { return g.rec.Sharing().Pusher.PrePush(ctx) }
+func PrePush(ctx context.Context, w *workspace.Workspace) error { return sharing.PrePush(ctx, w) }

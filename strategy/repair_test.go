@@ -13,15 +13,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // hook returns the git hooks of a recorder.
-func (d *desk) hook() *strategy.GitHooks {
+func (d *desk) hook() *workspace.Workspace {
 	d.t.Helper()
-	r := d.recorder()
-	r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
-	r.Env.Terminal = func() bool { return false }
-	return r.GitHooks()
+	w := d.recorder()
+	w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+	w.Env.Terminal = func() bool { return false }
+	return w
 }
 
 // prepare stages files, runs prepare-commit-msg, and returns the message file.
@@ -30,7 +31,7 @@ func (d *desk) prepare(paths ...string) (message string) {
 	message = filepath.Join(filepath.Dir(d.repo.Dir), "message")
 	d.repo.Write(message, "Change "+strings.Join(paths, " and ")+"\n")
 	d.repo.Git(append([]string{"add", "--"}, paths...)...)
-	d.must(d.hook().PrepareCommitMsg(context.Background(), commits.Message{File: message}))
+	d.must(strategy.PrepareCommitMsg(context.Background(), d.hook(), commits.Message{File: message}))
 	return message
 }
 
@@ -50,14 +51,14 @@ func (d *desk) commitWithoutPostCommit(paths ...string) (id string) {
 func (d *desk) commit(paths ...string) (id string) {
 	d.t.Helper()
 	id = d.commitWithoutPostCommit(paths...)
-	d.must(d.hook().PostCommit(context.Background()))
+	d.must(strategy.PostCommit(context.Background(), d.hook()))
 	return id
 }
 
 // end ends the session.
 func (d *desk) end(s *testkit.Session) {
 	d.t.Helper()
-	d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), d.in(s, 0)))
+	d.must(strategy.SessionEnd(context.Background(), d.recorder(), d.in(s, 0)))
 }
 
 // prompt begins a turn of an agent's process with this id.
@@ -65,7 +66,7 @@ func (d *desk) prompt(s *testkit.Session, pid int) {
 	d.t.Helper()
 	in := d.in(s, pid)
 	in.Prompt = "Please go on."
-	d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
+	d.must(strategy.Prompt(context.Background(), d.recorder(), in))
 	s.Prompt(in.Prompt)
 }
 
@@ -88,17 +89,17 @@ func TestRepairAfterHEADMoved(t *testing.T) {
 	}
 	nexts := map[string]func(d *desk, s *testkit.Session) error{
 		"start": func(d *desk, s *testkit.Session) error {
-			_, err := d.recorder().AgentEvents().SessionStart(context.Background(), d.in(s, 0))
+			_, err := strategy.SessionStart(context.Background(), d.recorder(), d.in(s, 0))
 			return err
 		},
 		"another session's turn": func(d *desk, _ *testkit.Session) error { d.turn(d.session("other"), 0, "b.txt"); return nil },
 		"another commit": func(d *desk, _ *testkit.Session) error {
 			d.repo.Write("c.txt", "of the person\n")
 			d.repo.Git("commit", "-q", "--no-verify", "-F", d.prepare("c.txt"))
-			return d.hook().PostCommit(context.Background())
+			return strategy.PostCommit(context.Background(), d.hook())
 		},
 		"a child": func(d *desk, _ *testkit.Session) error {
-			return d.recorder().Background().Complete(context.Background(), "")
+			return strategy.Complete(context.Background(), d.recorder(), "")
 		},
 	}
 	for moved, move := range testkit.ShortTable(moves, 2) {

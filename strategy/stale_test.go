@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -22,26 +24,26 @@ func TestStopIsRepeatedAfterConcurrentSave(t *testing.T) {
 	in := d.in(s, 0)
 	in.Prompt = "Write a.txt."
 	ctx := context.Background()
-	d.must(d.recorder().AgentEvents().Prompt(ctx, in))
+	d.must(strategy.Prompt(ctx, d.recorder(), in))
 	s.Prompt(in.Prompt)
 	s.Write("a.txt", "one\n")
 	s.Stop()
 	in.Prompt = ""
-	r, attempts := d.recorder(), 0
-	d.must(r.Lifecycle().Machine.Step(ctx, in, session.TurnEnd, func(s *session.State, n *tracking.Pending) error {
+	w, attempts := d.recorder(), 0
+	d.must(lifecycle.Step(ctx, w, in, session.TurnEnd, func(s *session.State, n *tracking.Pending) error {
 		attempts++
 		if s.CheckpointCount != 0 || len(n.ShadowCommits) != 1 {
 			t.Errorf("attempt %d: %d checkpoints, %d prepared", attempts, s.CheckpointCount, len(n.ShadowCommits))
 		}
 		if attempts == 1 {
-			return d.recorder().Lifecycle().Machine.Step(ctx, in, session.Start, nil)
+			return lifecycle.Step(ctx, d.recorder(), in, session.Start, nil)
 		}
 		return nil
 	}))
-	if attempts != 2 || r.Retried != 1 {
-		t.Errorf("%d attempts, %d repeated", attempts, r.Retried)
+	if attempts != 2 || w.Retried != 1 {
+		t.Errorf("%d attempts, %d repeated", attempts, w.Retried)
 	}
-	state, err := r.Sessions.Load(s.ID)
+	state, err := w.Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Idle || state.CheckpointCount != 1 || !slices.Equal(state.FilesTouched, []string{"a.txt"}) {
 		t.Errorf("%s, %d checkpoints, files %q", state.Phase, state.CheckpointCount, state.FilesTouched)
@@ -60,10 +62,10 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	s.Write("a.txt", "one\n")
 	s.Stop()
 	ctx, in := context.Background(), d.in(s, 0)
-	r, attempts := d.recorder(), 0
-	err := r.Lifecycle().Machine.Step(ctx, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
+	w, attempts := d.recorder(), 0
+	err := lifecycle.Step(ctx, w, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
 		attempts++
-		return d.recorder().Lifecycle().Machine.Step(ctx, in, session.Start, nil)
+		return lifecycle.Step(ctx, d.recorder(), in, session.Start, nil)
 	})
 	if !errors.Is(err, workspace.ErrStale) || attempts != workspace.MaxAttempts {
 		t.Errorf("%v after %d attempts", err, attempts)
@@ -76,7 +78,7 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	if names := d.repo.Git("for-each-ref", "refs/heads/entire/"); names != "" {
 		t.Errorf("refs: %s", names)
 	}
-	d.must(d.recorder().AgentEvents().Stop(ctx, in))
+	d.must(strategy.Stop(ctx, d.recorder(), in))
 	state, err = d.recorder().Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Idle || !slices.Equal(state.FilesTouched, []string{"a.txt"}) {
@@ -89,18 +91,18 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 	t.Parallel()
 	start := func(d *desk, ctx context.Context, in workspace.Input) error {
-		_, err := d.recorder().AgentEvents().SessionStart(ctx, in)
+		_, err := strategy.SessionStart(ctx, d.recorder(), in)
 		return err
 	}
 	prompt := func(d *desk, ctx context.Context, in workspace.Input) error {
 		in.Prompt = "Do more."
-		return d.recorder().AgentEvents().Prompt(ctx, in)
+		return strategy.Prompt(ctx, d.recorder(), in)
 	}
 	stop := func(d *desk, ctx context.Context, in workspace.Input) error {
-		return d.recorder().AgentEvents().Stop(ctx, in)
+		return strategy.Stop(ctx, d.recorder(), in)
 	}
 	end := func(d *desk, ctx context.Context, in workspace.Input) error {
-		return d.recorder().AgentEvents().SessionEnd(ctx, in)
+		return strategy.SessionEnd(ctx, d.recorder(), in)
 	}
 	tests := map[string]struct {
 		active bool // a turn is under way
@@ -131,17 +133,17 @@ func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 				s.Stop()
 			}
 			ctx, in := context.Background(), d.in(s, 0)
-			r, attempts := d.recorder(), 0
-			d.must(r.Lifecycle().Machine.Step(ctx, in, c.event, func(*session.State, *tracking.Pending) error {
+			w, attempts := d.recorder(), 0
+			d.must(lifecycle.Step(ctx, w, in, c.event, func(*session.State, *tracking.Pending) error {
 				if attempts++; attempts == 1 {
 					return c.during(d, ctx, in)
 				}
 				return nil
 			}))
-			if attempts != 2 || r.Retried != 1 {
-				t.Errorf("%d attempts, %d repeated", attempts, r.Retried)
+			if attempts != 2 || w.Retried != 1 {
+				t.Errorf("%d attempts, %d repeated", attempts, w.Retried)
 			}
-			state, err := r.Sessions.Load(s.ID)
+			state, err := w.Sessions.Load(s.ID)
 			d.must(err)
 			if want := map[bool][]string{false: {"a.txt"}, true: {"a.txt", "b.txt"}}[c.active]; state.Phase != c.want || !slices.Equal(state.FilesTouched, want) {
 				t.Errorf("%s, files %q", state.Phase, state.FilesTouched)

@@ -13,6 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -106,11 +108,11 @@ func (h Hook) Decode(ctx context.Context, in io.Reader) (Payload, error) {
 
 // Handle executes the hook verb and returns the output for the agent, which is valid even if there
 // is an error.
-func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
+func Handle(ctx context.Context, w *workspace.Workspace, verb string, in workspace.Input) (Answer, error) {
 	in.PromptContext = true
 	switch verb {
 	case "session-start":
-		greeting, err := r.AgentEvents().SessionStart(ctx, in)
+		greeting, err := strategy.SessionStart(ctx, w, in)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -121,7 +123,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 		}
 		a := Answer{Event: "SessionStart", Message: text}
 		err = guarded(func() error {
-			o, err := r.SavedContexts().Injector.RecallStart(ctx, in)
+			o, err := savedcontext.RecallStart(ctx, w, in)
 			a.Say(o.Messages...)
 			if len(o.Parts) > 0 {
 				a.Context = o.Parts[0]
@@ -132,7 +134,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "session-brief":
 		// The second part of the output at a session's start is returned by another hook, as the
 		// agent limits the output of each hook.
-		o, err := r.SavedContexts().Injector.Opening(ctx, in)
+		o, err := savedcontext.PrepareOpening(ctx, w, in)
 		if err != nil || len(o.Parts) < 2 {
 			return Answer{}, err
 		}
@@ -140,23 +142,23 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "user-prompt-submit":
 		// The brief of the work that the prompt continues, if one is due.
 		a := Answer{Event: "UserPromptSubmit"}
-		if err := r.AgentEvents().Prompt(ctx, in); err != nil {
+		if err := strategy.Prompt(ctx, w, in); err != nil {
 			return a, err
 		}
 		err := guarded(func() (err error) {
-			a.Context, err = r.SavedContexts().Injector.RecallPrompt(ctx, in)
+			a.Context, err = savedcontext.RecallPrompt(ctx, w, in)
 			return err
 		})
 		return a, err
 	case "post-tool":
-		return Answer{}, r.AgentEvents().ToolUsed(ctx, in)
+		return Answer{}, strategy.ToolUsed(ctx, w, in)
 	case "stop", "stop-failure":
 		var a Answer
-		if err := r.AgentEvents().Stop(ctx, in); err != nil {
+		if err := strategy.Stop(ctx, w, in); err != nil {
 			return a, err
 		}
 		err := guarded(func() error {
-			notice, err := r.SavedContexts().Watcher.RecallStop(ctx, in)
+			notice, err := savedcontext.RecallStop(ctx, w, in)
 			if notice != "" {
 				a.Say("Entire: " + notice)
 			}
@@ -164,22 +166,22 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 		})
 		return a, err
 	case "session-end":
-		return Answer{}, r.AgentEvents().RecordEnd(ctx, in, guarded)
+		return Answer{}, strategy.RecordEnd(ctx, w, in, guarded)
 	case "pre-compact":
-		return Answer{}, r.SavedContexts().Watcher.RecallCompact(ctx, in)
+		return Answer{}, savedcontext.RecallCompact(ctx, w, in)
 	case "post-compact":
-		return Answer{}, r.SavedContexts().Watcher.RecallCompacted(ctx, in)
+		return Answer{}, savedcontext.RecallCompacted(ctx, w, in)
 	case "pre-task":
 		lines := taskLines("PreToolUse", [][2]string{
 			{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
 		})
-		return Answer{raw: lines}, r.Lifecycle().Tasks.TaskStart(ctx, in)
+		return Answer{raw: lines}, lifecycle.TaskStart(ctx, w, in)
 	case "post-task":
-		return Answer{raw: taskEnded(in)}, r.Lifecycle().Tasks.TaskEnd(ctx, in)
+		return Answer{raw: taskEnded(in)}, lifecycle.TaskEnd(ctx, w, in)
 	case "subagent-stop":
-		return Answer{}, r.Lifecycle().Tasks.TaskEnd(ctx, in)
+		return Answer{}, lifecycle.TaskEnd(ctx, w, in)
 	case "post-todo":
-		return Answer{}, r.Lifecycle().Tasks.TaskProgress(ctx, in)
+		return Answer{}, lifecycle.TaskProgress(ctx, w, in)
 	default:
 		return Answer{}, ErrVerb // without the verb, which may contain secrets
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Errors of an event.
@@ -25,7 +26,7 @@ var (
 
 // Handle executes the git hook verb with git's arguments and the hook's standard input, if it has
 // any.
-func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []string, in io.Reader) error {
+func Handle(ctx context.Context, w *workspace.Workspace, verb string, args []string, in io.Reader) error {
 	arg := func(i int) string {
 		if i < len(args) {
 			return args[i]
@@ -40,19 +41,19 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	}
 	switch verb {
 	case "prepare-commit-msg":
-		return r.GitHooks().PrepareCommitMsg(ctx, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
+		return strategy.PrepareCommitMsg(ctx, w, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
 	case "commit-msg":
-		return r.GitHooks().CommitMsg(ctx, arg(0))
+		return strategy.CommitMsg(ctx, w, arg(0))
 	case "post-commit":
-		return r.GitHooks().PostCommit(ctx)
+		return strategy.PostCommit(ctx, w)
 	case "post-rewrite":
 		moved, err := rewritten(ctx, in)
 		if err != nil {
 			return err
 		}
-		return r.GitHooks().PostRewrite(ctx, arg(0) == "rebase", moved)
+		return strategy.PostRewrite(ctx, w, arg(0) == "rebase", moved)
 	case "pre-push":
-		return r.GitHooks().PrePush(ctx)
+		return strategy.PrePush(ctx, w)
 	default:
 		return ErrVerb // without the verb, which may contain secrets
 	}

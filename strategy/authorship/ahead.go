@@ -29,18 +29,18 @@ type SessionPrompts struct {
 }
 
 // StartPrompts starts reading the prompts of the sessions that have a share.
-func (au *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
+func StartPrompts(w *workspace.Workspace, shares []journal.Share) *EarlyPrompts {
 	p := &EarlyPrompts{found: map[string]*SessionPrompts{}}
 	for _, share := range shares {
-		s, err := au.Sessions.Load(share.Session)
+		s, err := w.Sessions.Load(share.Session)
 		if err != nil || s.Recorder.Prompts < manyPrompts {
 			continue
 		}
 		a := &SessionPrompts{End: s.Recorder.Prompts}
 		p.found[share.Session] = a
 		workspace.Guard(&p.group, &a.failed, func() (err error) {
-			if a.Texts, err = au.transcripts.Prompts(s, new(tracking.Pending)); err == nil {
-				a.Written, err = checkpoint.WritePrompts(au.Repo, a.Texts)
+			if a.Texts, err = tracking.Prompts(w, s, new(tracking.Pending)); err == nil {
+				a.Written, err = checkpoint.WritePrompts(w.Repo, a.Texts)
 			}
 			return err
 		})

@@ -31,20 +31,20 @@ const (
 
 // Attribute determines for each session of a commit which lines it wrote, and stores the result in
 // todo. A checkpoint is complete without it, so errors are only logged.
-func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
+func Attribute(ctx context.Context, w *workspace.Workspace, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
 	m.Lines.Group.Wait()
 	if m.Lines.failed != nil {
-		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
+		w.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := newAttributing(at)
-	a.replaced, a.others, a.head = at.replacedCommits(ctx, d, head), m.Lines.others, head.OID
+	a := newAttributing(w)
+	a.replaced, a.others, a.head = replacedCommits(ctx, w, d, head), m.Lines.others, head.OID
 	a.sessions, a.decided, a.changes = todo, d.Shares, m.Changes
 	if len(d.Copies) > 1 {
 		a.copied = map[string]map[string]bool{}
 	}
 	if len(head.Parents) > 0 {
-		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
+		if c, err := a.w.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
 			a.base = c
 		}
 	}
@@ -61,18 +61,18 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
-		steps := a.r.steps.ReadSteps(ctx, c.State, c.Notes)
+		steps := provenance.ReadSteps(ctx, a.w, c.State, c.Notes)
 		a.addSession(c.State, steps)
 	}
-	for _, s := range a.r.PendingSessions(ctx) {
+	for _, s := range a.w.PendingSessions(ctx) {
 		if !seen[s.ID] {
-			a.addSession(s, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
+			a.addSession(s, provenance.ReadSteps(ctx, a.w, s, new(tracking.Pending)))
 		}
 	}
 	// The prompts of steps were redacted when these were recorded; more may be known by now.
 	if slices.ContainsFunc(todo, func(c Slot) bool { return len(c.State.Recorder.Known) > 0 }) {
 		for i, t := range a.writers.turns {
-			a.writers.turns[i].prompt = at.Redact.Text(t.prompt)
+			a.writers.turns[i].prompt = w.Redact.Text(t.prompt)
 		}
 	}
 	// A session that changed files of the commit without a step has their contents on its shadow
@@ -98,7 +98,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	for i := range todo {
 		raw, err := a.result(d, todo[i].State.ID)
 		if err != nil {
-			at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
+			w.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
 			return
 		}
 		todo[i].Attribution, todo[i].Title = raw, a.title(todo[i].State.ID)
@@ -109,7 +109,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 type attributing struct {
 	shares
 
-	r         *Attribution
+	w         *workspace.Workspace
 	steps     provenance.PathSteps
 	mayChange func(command string, names []string) bool
 	replaced  []replacedCommit
@@ -131,10 +131,10 @@ type attributing struct {
 	running map[string]*turn.Changes // the running turns of sessions
 }
 
-func newAttributing(at *Attribution) *attributing {
+func newAttributing(w *workspace.Workspace) *attributing {
 	return &attributing{
-		r: at, writers: writerIndex{r: at}, steps: provenance.PathSteps{}, mayChange: provenance.MayChange(at.Repo),
-		contents: contents{repo: at.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}},
+		w: w, writers: writerIndex{w: w}, steps: provenance.PathSteps{}, mayChange: provenance.MayChange(w.Repo),
+		contents: contents{repo: w.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}},
 	}
 }
 
@@ -185,13 +185,13 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	if len(without) == 0 {
 		return
 	}
-	shadow, err := a.r.files.ShadowTree(ctx, c.State)
+	shadow, err := a.w.ShadowTree(ctx, c.State)
 	if err != nil {
 		return
 	}
 	for _, p := range without {
-		e, found, err := a.r.Lookup(ctx, shadow, c.Share.NameBefore(p))
-		if was, _, failed := a.r.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
+		e, found, err := a.w.Lookup(ctx, shadow, c.Share.NameBefore(p))
+		if was, _, failed := a.w.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
 			at := since
 			for _, s := range a.steps.Of(p, c.Share.NameBefore(p)) { // what others wrote is in it
 				if !s.At.Before(at) {
@@ -219,8 +219,8 @@ func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step 
 		t.Touched, t.Unsure[p] = append(t.Touched, p), unsure
 	}
 	var err error
-	if t.Entries, err = a.r.steps.WorktreeEntries(t.Touched, func(p string) git.OID { return a.changes[p].New }); err != nil {
-		a.r.Log.WarnContext(ctx, "changes of the running turn not read", "session_id", s.ID, "error", err.Error())
+	if t.Entries, err = provenance.WorktreeEntries(a.w, t.Touched, func(p string) git.OID { return a.changes[p].New }); err != nil {
+		a.w.Log.WarnContext(ctx, "changes of the running turn not read", "session_id", s.ID, "error", err.Error())
 	}
 	t.Touched = slices.DeleteFunc(t.Touched, func(p string) bool {
 		_, known := t.Entries[p]
@@ -230,8 +230,8 @@ func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step 
 		return !known
 	})
 	a.soFar = append(a.soFar, t.Touched...)
-	before := a.r.steps.StepBefore(ctx, s, c.Notes, others)
-	return append([]provenance.Step{before}, a.r.steps.TurnSteps(ctx, s, c.Notes, t)...)
+	before := provenance.StepBefore(ctx, a.w, s, c.Notes, others)
+	return append([]provenance.Step{before}, provenance.TurnSteps(ctx, a.w, s, c.Notes, t)...)
 }
 
 // author returns the author of a path's content in the commit if no step records it: the agent
@@ -266,7 +266,7 @@ func (a *attributing) changesSoFar(ctx context.Context, s *session.State) *turn.
 		a.running = map[string]*turn.Changes{}
 	}
 	t := s.Recorder.Turn
-	so := &turn.Changes{Repo: a.r.Repo, Turn: t, Named: a.r.RelativePaths(t.Edits), Work: a.r.steps.WorkOf(ctx, s, s.Recorder.Cursor, t, nil)}
+	so := &turn.Changes{Repo: a.w.Repo, Turn: t, Named: a.w.RelativePaths(t.Edits), Work: provenance.WorkOf(ctx, a.w, s, s.Recorder.Cursor, t, nil)}
 	a.running[s.ID] = so
 	return so
 }
@@ -348,7 +348,7 @@ func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.
 
 // versions reads the states of a file. It returns false if they are too large.
 func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
-	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(f.Path)))
+	info, err := os.Lstat(filepath.Join(a.w.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
 		return attribution.File{}, false
 	}
@@ -362,7 +362,7 @@ func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []
 	for i := range a.replaced {
 		old := &a.replaced[i]
 		name, now, errA := old.lookup(ctx, a, f.Path)
-		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, name)
+		before, _, errB := a.w.Lookup(ctx, old.parent.Tree, name)
 		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
 			continue
 		}
@@ -415,7 +415,7 @@ func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, er
 	}
 	out.Files = slices.Clone(own.files)
 	for i, f := range out.Files {
-		out.Files[i].Path = session.Path(a.r.Redact.Path(string(f.Path)))
+		out.Files[i].Path = session.Path(a.w.Redact.Path(string(f.Path)))
 	}
 	if w := a.writers.slots[id]; w != nil && len(out.Files) > 0 {
 		out.Turns, out.Writers = w.turns, w.writers

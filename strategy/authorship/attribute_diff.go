@@ -29,25 +29,25 @@ type EarlyDiff struct {
 }
 
 // StartDiff starts computing the diff.
-func (at *Attribution) StartDiff(ctx context.Context, head git.Commit) *EarlyDiff {
+func StartDiff(ctx context.Context, w *workspace.Workspace, head git.Commit) *EarlyDiff {
 	l := &EarlyDiff{}
 	parent := git.OID("")
 	if len(head.Parents) > 0 {
 		parent = head.Parents[0]
 	}
 	workspace.Guard(&l.Group, &l.failed, func() (err error) {
-		l.files, err = gitdiff.Hunks(ctx, at.Repo, parent, head.OID, mostDiff)
+		l.files, err = gitdiff.Hunks(ctx, w.Repo, parent, head.OID, mostDiff)
 		l.counted = err == nil && len(l.files) > mostFiles
 		if errors.Is(err, git.ErrTooMuch) {
 			l.counted = true
-			l.files, err = gitdiff.LineCounts(ctx, at.Repo, parent, head.OID)
+			l.files, err = gitdiff.LineCounts(ctx, w.Repo, parent, head.OID)
 		}
 		for _, other := range head.Parents[min(1, len(head.Parents)):] {
 			if err != nil || l.counted {
 				break
 			}
 			var files []gitdiff.FileDiff
-			files, err = gitdiff.Hunks(ctx, at.Repo, other, head.OID, mostDiff)
+			files, err = gitdiff.Hunks(ctx, w.Repo, other, head.OID, mostDiff)
 			l.others = append(l.others, files)
 		}
 		return err

@@ -39,7 +39,7 @@ func (a *attributing) earlier(ctx context.Context, name string, base git.OID, st
 		last = a.past[n-1]
 	}
 	for len(a.past) < mostEarlier && len(last.Parents) > 0 && !last.Committer.When.Before(since) {
-		next, err := a.r.Repo.Commit(ctx, string(last.Parents[0]))
+		next, err := a.w.Repo.Commit(ctx, string(last.Parents[0]))
 		if err != nil {
 			break
 		}
@@ -51,7 +51,7 @@ func (a *attributing) earlier(ctx context.Context, name string, base git.OID, st
 		if a.lookups++; a.lookups > mostLookups {
 			break
 		}
-		e, _, err := a.r.Lookup(ctx, c.Tree, name)
+		e, _, err := a.w.Lookup(ctx, c.Tree, name)
 		if err != nil || e.OID == seen || e.OID == base {
 			continue
 		}

@@ -78,10 +78,10 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 	}
 	files, renamed := 0, slices.Collect(maps.Values(a.before)) // their steps are those of files of the commit
 	for _, path := range slices.Sorted(maps.Keys(a.steps)) {
-		if _, changed := a.changes[path]; changed || slices.Contains(renamed, path) || a.r.files.HasFile(path) {
+		if _, changed := a.changes[path]; changed || slices.Contains(renamed, path) || a.w.HasFile(path) {
 			continue
 		}
-		if _, tracked, err := a.r.Lookup(ctx, a.base.Tree, path); err != nil || tracked {
+		if _, tracked, err := a.w.Lookup(ctx, a.base.Tree, path); err != nil || tracked {
 			continue
 		}
 		if files++; files > provenance.MostRenames || a.room <= 0 {

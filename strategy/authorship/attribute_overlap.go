@@ -129,7 +129,7 @@ func (a *attributing) session(id string) *session.State {
 			return list[i]
 		}
 	}
-	s, err := a.r.Sessions.Load(id)
+	s, err := a.w.Sessions.Load(id)
 	if err != nil {
 		return nil
 	}

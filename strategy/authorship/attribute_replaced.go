@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // replacedCommit is a commit that another one replaces, with the authors of its lines as recorded
@@ -26,13 +27,13 @@ type replacedCommit struct {
 // lookup returns the commit's entry for a path, and its name there, which differs if the file was
 // renamed since.
 func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path string) (name string, e git.TreeEntry, err error) {
-	e, found, err := a.r.Lookup(ctx, old.commit.Tree, path)
+	e, found, err := a.w.Lookup(ctx, old.commit.Tree, path)
 	if err != nil || found || !a.creates(path) {
 		return path, e, err
 	}
 	if old.names == nil {
 		old.names = map[string]string{}
-		files, err := gitdiff.LineCounts(ctx, a.r.Repo, old.commit.OID, a.head)
+		files, err := gitdiff.LineCounts(ctx, a.w.Repo, old.commit.OID, a.head)
 		if err != nil {
 			return path, e, err
 		}
@@ -45,7 +46,7 @@ func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path stri
 	if name, found = old.names[path]; !found {
 		return path, e, nil
 	}
-	e, _, err = a.r.Lookup(ctx, old.commit.Tree, name)
+	e, _, err = a.w.Lookup(ctx, old.commit.Tree, name)
 	return name, e, err
 }
 
@@ -65,8 +66,8 @@ const mostReplaced = 20
 // replacedCommits returns the commits that the decision's commit replaces, oldest first: the commit
 // with its id and those between that and the parent; an amended commit without an id; or the
 // commits whose ids it keeps, as a squashed merge does.
-func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
-	links := at.links.All()
+func replacedCommits(ctx context.Context, w *workspace.Workspace, d journal.Decision, head git.Commit) []replacedCommit {
+	links := journal.Links(w)
 	if d.Amend {
 		i := slices.IndexFunc(links, func(l journal.Link) bool { return l.ID == d.ID })
 		if i < 0 {
@@ -77,9 +78,9 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		var list []replacedCommit
 		next, reached := links[i].Commit, false
 		for len(list) < mostReplaced && !reached {
-			old, err := at.replacedCommit(ctx, next)
+			old, err := readReplacedCommit(ctx, w, next)
 			if err != nil {
-				at.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
+				w.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
 				break
 			}
 			list = append(list, old)
@@ -95,14 +96,14 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 	if len(d.Copies) > 0 {
 		var list []replacedCommit
 		for _, oid := range d.Copies {
-			if old, err := at.replacedCommit(ctx, oid); err == nil {
+			if old, err := readReplacedCommit(ctx, w, oid); err == nil {
 				list = append(list, old)
 			}
 		}
 		return list
 	}
 	if d.Parent != "" && !slices.Contains(head.Parents, d.Parent) {
-		if old, err := at.replacedCommit(ctx, d.Parent); err == nil && slices.Equal(old.commit.Parents, head.Parents) {
+		if old, err := readReplacedCommit(ctx, w, d.Parent); err == nil && slices.Equal(old.commit.Parents, head.Parents) {
 			return []replacedCommit{old}
 		}
 	}
@@ -111,7 +112,7 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 		if l.ID == d.ID || !slices.Contains(d.Keep, l.ID) || len(list) == mostReplaced {
 			continue
 		}
-		if old, err := at.replacedCommit(ctx, l.Commit); err == nil {
+		if old, err := readReplacedCommit(ctx, w, l.Commit); err == nil {
 			list = append(list, old)
 		}
 	}
@@ -119,12 +120,12 @@ func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, 
 	return list
 }
 
-func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old replacedCommit, err error) {
-	if old.commit, err = at.Repo.Commit(ctx, string(oid)); err != nil {
+func readReplacedCommit(ctx context.Context, w *workspace.Workspace, oid git.OID) (old replacedCommit, err error) {
+	if old.commit, err = w.Repo.Commit(ctx, string(oid)); err != nil {
 		return old, err
 	}
 	if len(old.commit.Parents) > 0 {
-		if old.parent, err = at.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
+		if old.parent, err = w.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
 			return old, err
 		}
 	}
@@ -132,11 +133,11 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 	if len(ids) == 0 {
 		return old, nil
 	}
-	stored, err := at.ReadCheckpoint(ctx, ids[len(ids)-1])
+	stored, err := ReadCheckpoint(ctx, w, ids[len(ids)-1])
 	if err != nil {
 		return old, err
 	}
-	counts, err := gitdiff.LineCounts(ctx, at.Repo, old.parent.OID, oid)
+	counts, err := gitdiff.LineCounts(ctx, w.Repo, old.parent.OID, oid)
 	if err != nil {
 		return old, err
 	}
@@ -162,7 +163,7 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 func (a *attributing) addKnown(s *attribution.State, old replacedCommit, path string, sameBase bool) {
 	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	most := bytes.Count(s.Content, []byte{'\n'}) + 1
-	name := a.r.Redact.Path(path)
+	name := a.w.Redact.Path(path)
 	for _, slot := range old.slots {
 		by := attribution.Author(slot.session)
 		wrote := slot.recorded.AgentLines > 0

@@ -12,6 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // slotWriters holds the turns and writers of a session, and the texts that its edit tools wrote.
@@ -28,7 +30,7 @@ type slotWriters struct {
 
 // writerIndex finds the turns and calls in which sessions wrote lines.
 type writerIndex struct {
-	r     *Attribution
+	w     *workspace.Workspace
 	turns []askedTurn // of each session in chronological order
 	slots map[string]*slotWriters
 }
@@ -53,7 +55,7 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 		}
 	}
 	slices.Sort(w.starts)
-	w.writes = x.r.steps.ReadWrites(ctx, s, first, s.Recorder.Cursor)
+	w.writes = provenance.ReadWrites(ctx, x.w, s, first, s.Recorder.Cursor)
 	if x.slots == nil {
 		x.slots = map[string]*slotWriters{}
 	}

@@ -25,24 +25,24 @@ import (
 // snapshot was taken at its stop. Any other change is a session's if its transcript or its steps
 // show it, else a person's.
 type WorktreeAuthors struct {
-	R       *Authors
-	Store   *bands.Store
-	changes changeLog
-	byAgent []string               // paths that agents changed, sorted, nil until needed
-	Records []*provenance.Activity // of sessions that were at work since
-	snapped map[string]bool        // turns with a snapshot of their changes
-	last    provenance.Interval    // from the newest snapshot until now
-	newest  bands.Snapshot
-	tree    tree.Loader // of the newest snapshot
-	close   []func() error
-	Sparse  map[string]bool // tracked files of a sparse checkout, which git adds and removes
-	partial []partialRewind // since target
+	Workspace *workspace.Workspace
+	Store     *bands.Store
+	changes   changeLog
+	byAgent   []string               // paths that agents changed, sorted, nil until needed
+	Records   []*provenance.Activity // of sessions that were at work since
+	snapped   map[string]bool        // turns with a snapshot of their changes
+	last      provenance.Interval    // from the newest snapshot until now
+	newest    bands.Snapshot
+	tree      tree.Loader // of the newest snapshot
+	close     []func() error
+	Sparse    map[string]bool // tracked files of a sparse checkout, which git adds and removes
+	partial   []partialRewind // since target
 }
 
 // AuthorsSince reads the snapshots of the target's worktree that are newer than target. The caller
 // must close the result.
-func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
-	a := &WorktreeAuthors{R: au, Store: store, snapped: map[string]bool{}, newest: target}
+func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
+	a := &WorktreeAuthors{Workspace: w, Store: store, snapped: map[string]bool{}, newest: target}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -52,11 +52,11 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 	if err != nil {
 		return nil, err
 	}
-	if a.Records, err = au.steps.ActivitySince(ctx, target); err != nil {
+	if a.Records, err = provenance.ActivitySince(ctx, w, target); err != nil {
 		return nil, err
 	}
 	var later []bands.Snapshot
-	partly := rewindstate.PartialLineage(au.Repo.WorktreeID)
+	partly := rewindstate.PartialLineage(w.Repo.WorktreeID)
 	for _, v := range versions {
 		if v <= target.Version {
 			continue
@@ -69,7 +69,7 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 		case s.Lineage == partly && s.Causality.Restores != 0:
 			changed, err := plan.ReadChanged(ctx, store, v, v, nil, nil)
 			if err != nil {
-				au.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", v.String(), "error", err.Error())
+				w.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", v.String(), "error", err.Error())
 				continue
 			}
 			a.partial = append(a.partial, partialRewind{s.Created, changed})
@@ -92,10 +92,10 @@ func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target 
 	a.close = append(a.close, reader.Close)
 	// A tracked file that a snapshot lacks may have been outside the cone of a sparse checkout.
 	a.Sparse = map[string]bool{}
-	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
+	if _, err := os.Lstat(filepath.Join(w.Repo.GitDir, "info", "sparse-checkout")); err != nil {
 		return a, nil // not sparse
 	}
-	tracked, err := gitwork.Tracked(ctx, au.Repo)
+	tracked, err := gitwork.Tracked(ctx, w.Repo)
 	for _, p := range tracked {
 		a.Sparse[p] = true
 	}
@@ -124,7 +124,7 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 	}
 	recorded, err := rewindstate.List(a.Store, to.Version)
 	if err != nil {
-		a.R.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
+		a.Workspace.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
 	}
 	st.OthersUnknown = true
 	for _, m := range recorded {
@@ -178,10 +178,10 @@ func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	for _, act := range a.Records {
 		paths = append(paths, slices.Collect(maps.Keys(act.Edits))...)
 	}
-	for _, s := range a.R.AllSessions(ctx) {
+	for _, s := range a.Workspace.AllSessions(ctx) {
 		paths = append(paths, s.FilesTouched...)
 	}
-	ignored, err := gitwork.Ignored(ctx, a.R.Repo, paths)
+	ignored, err := gitwork.Ignored(ctx, a.Workspace.Repo, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 	s, err := a.Store.Snapshot(v)
 	root, ok := s.Tree.Ref()
 	if err != nil || !ok {
-		a.R.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", rescue.Version.String(), "restored", v.String())
+		a.Workspace.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", rescue.Version.String(), "restored", v.String())
 		return nil
 	}
 	records, reader := a.Store.Loader(s)

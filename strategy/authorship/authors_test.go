@@ -91,7 +91,7 @@ func whoChanged(works []work, b interval, path string, at int, gone bool) (agent
 	base := time.Unix(1_800_000_000, 0)
 	sec := func(n int) time.Time { return base.Add(time.Duration(n) * time.Second) }
 	repo := &git.Repo{Root: "/r"}
-	a := &WorktreeAuthors{R: New(&workspace.Workspace{Repo: repo}).Authors}
+	a := &WorktreeAuthors{Workspace: &workspace.Workspace{Repo: repo}}
 	for _, w := range works {
 		var scan transcript.Scan
 		for _, s := range w.calls {

@@ -205,10 +205,10 @@ func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredCha
 		return AuthoredChange{}, false
 	}
 	var at time.Time
-	if info, err := os.Lstat(filepath.Join(a.R.Repo.Root, filepath.FromSlash(name))); err == nil {
+	if info, err := os.Lstat(filepath.Join(a.Workspace.Repo.Root, filepath.FromSlash(name))); err == nil {
 		at = disk.Changed(info)
 	} else { // removed: the time when the nearest existing directory changed
-		at = workspace.RemovalTime(a.R.Repo.Root, name)
+		at = workspace.RemovalTime(a.Workspace.Repo.Root, name)
 	}
 	return a.changeIn(&a.last, name, was, now, at)
 }

@@ -23,7 +23,7 @@ const mostCompared = 16 << 20
 // the session wrote (docs/formats/attribution.md). Linking and its preview use it. The decision
 // stores the result for attribution and for carrying files forward.
 type Created struct {
-	r       *Authors
+	w       *workspace.Workspace
 	Changes journal.Changes
 	// Amended is the tree of the commit that the commit amends, "" if it amends none.
 	Amended git.OID
@@ -36,9 +36,9 @@ type Created struct {
 	room, tooLarge int
 }
 
-// Created returns a Created for the changes of a commit.
-func (au *Authors) Created(changes journal.Changes, states []*session.State) *Created {
-	return &Created{r: au, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
+// NewCreated returns a Created for the changes of a commit.
+func NewCreated(w *workspace.Workspace, changes journal.Changes, states []*session.State) *Created {
+	return &Created{w: w, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
 }
 
 // IsShare reports whether a file that the commit creates is the session's share. It is if the
@@ -88,7 +88,7 @@ func (c *Created) HasLines(ctx context.Context, s *session.State, path string) (
 		}
 	}
 	if c.Amended != "" {
-		was, found, err := c.r.Lookup(ctx, c.Amended, path)
+		was, found, err := c.w.Lookup(ctx, c.Amended, path)
 		if err != nil {
 			return false, err
 		}
@@ -105,12 +105,12 @@ func (c *Created) left(ctx context.Context, s *session.State, path string) (git.
 	tree, ok := c.shadows[s.ID]
 	if !ok {
 		var err error
-		if tree, err = c.r.files.ShadowTree(ctx, s); err != nil {
+		if tree, err = c.w.ShadowTree(ctx, s); err != nil {
 			return "", false, err
 		}
 		c.shadows[s.ID] = tree
 	}
-	e, found, err := c.r.Lookup(ctx, tree, path)
+	e, found, err := c.w.Lookup(ctx, tree, path)
 	return e.OID, found, err
 }
 
@@ -120,7 +120,7 @@ func (c *Created) History(ctx context.Context, s *session.State, path string, le
 	if c.steps == nil {
 		c.steps = provenance.PathSteps{}
 		for _, state := range c.states {
-			c.steps.AddSession(state.ID, c.r.steps.ReadSteps(ctx, state, new(tracking.Pending)))
+			c.steps.AddSession(state.ID, provenance.ReadSteps(ctx, c.w, state, new(tracking.Pending)))
 		}
 	}
 	steps := c.steps.Of(path, "")
@@ -205,7 +205,7 @@ func (c *Created) read(ctx context.Context, blob git.OID) ([]byte, error) {
 	if c.room <= 0 {
 		return nil, git.ErrTooMuch
 	}
-	object, err := c.r.Repo.ReadWithin(ctx, string(blob), int64(min(c.room, largestFile)))
+	object, err := c.w.Repo.ReadWithin(ctx, string(blob), int64(min(c.room, largestFile)))
 	if errors.Is(err, git.ErrTooMuch) {
 		if c.tooLarge++; c.tooLarge > 1 {
 			c.room = 0

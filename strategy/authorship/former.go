@@ -10,13 +10,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Former is a commit whose changes may be committed again, with the lines that its sessions wrote.
 type Former struct {
 	Link journal.Link
 
-	at             *Attribution
+	w              *workspace.Workspace
 	commit, parent git.Commit
 	slots          []checkpoint.Attribution
 	contents
@@ -25,23 +26,23 @@ type Former struct {
 // sessions is the author of the lines of all sessions of a former commit.
 const sessions attribution.Author = "sessions"
 
-// Former reads the commit of a link. A link without an id is of a commit without sessions, all of
+// ReadFormer reads the commit of a link. A link without an id is of a commit without sessions, all of
 // whose lines are compared.
-func (at *Attribution) Former(ctx context.Context, l journal.Link) (*Former, error) {
-	f := &Former{Link: l, at: at, contents: contents{repo: at.Repo, room: mostCompared}}
+func ReadFormer(ctx context.Context, w *workspace.Workspace, l journal.Link) (*Former, error) {
+	f := &Former{Link: l, w: w, contents: contents{repo: w.Repo, room: mostCompared}}
 	var err error
-	if f.commit, err = at.Repo.Commit(ctx, string(l.Commit)); err != nil {
+	if f.commit, err = w.Repo.Commit(ctx, string(l.Commit)); err != nil {
 		return nil, err
 	}
 	if len(f.commit.Parents) > 0 {
-		if f.parent, err = at.Repo.Commit(ctx, string(f.commit.Parents[0])); err != nil {
+		if f.parent, err = w.Repo.Commit(ctx, string(f.commit.Parents[0])); err != nil {
 			return nil, err
 		}
 	}
 	if l.ID == "" {
 		return f, nil
 	}
-	stored, err := at.ReadCheckpoint(ctx, l.ID)
+	stored, err := ReadCheckpoint(ctx, w, l.ID)
 	for _, slot := range stored.Sessions {
 		if recorded, ok := checkpoint.ParseAttribution(slot.Meta.Attribution); ok {
 			f.slots = append(f.slots, recorded)
@@ -60,7 +61,7 @@ func (f *Former) Blob(ctx context.Context, path string) (git.OID, bool) {
 		blob, ok := f.Link.Blobs[path]
 		return blob, ok
 	}
-	now, found, err := f.at.Lookup(ctx, f.commit.Tree, path)
+	now, found, err := f.w.Lookup(ctx, f.commit.Tree, path)
 	if err != nil {
 		return "", false
 	}
@@ -76,7 +77,7 @@ func (f *Former) before(ctx context.Context, path string) git.OID {
 	if f.parent.OID == "" {
 		return provenance.GoneBlob
 	}
-	e, found, err := f.at.Lookup(ctx, f.parent.Tree, path)
+	e, found, err := f.w.Lookup(ctx, f.parent.Tree, path)
 	if err != nil || !found {
 		return provenance.GoneBlob
 	}
@@ -107,7 +108,7 @@ func (f *Former) Share(ctx context.Context, path string, base git.OID, final []b
 // addKnown adds the recorded authors of the commit's lines. Without a record, all lines that the
 // commit adds to the file are the sessions'.
 func (f *Former) addKnown(ctx context.Context, s *attribution.State, path string, blob git.OID, sameBase bool) { //nolint:gocognit // one pass over the record's files
-	name := f.at.Redact.Path(path)
+	name := f.w.Redact.Path(path)
 	known := &attribution.Known{Written: map[int]attribution.Author{}, Origins: map[int]attribution.Origin{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
 	found := false
 	for _, slot := range f.slots {

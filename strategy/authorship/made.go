@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // madeEntry is a line of the file "made": an id that was given to a commit in this repository. It
@@ -30,11 +31,11 @@ const (
 	madeFiles = 100
 )
 
-func (au *Authors) madePath() string { return filepath.Join(au.RecordsDir(), "made") }
+func madePath(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir(), "made") }
 
-// NoteMade appends the decision's id to the ids that were made here. It uses a single write without
+// RecordMade appends the decision's id to the ids that were made here. It uses a single write without
 // a sync: a power failure may lose the last lines.
-func (au *Authors) NoteMade(d journal.Decision) error {
+func RecordMade(w *workspace.Workspace, d journal.Decision) error {
 	entry := madeEntry{ID: d.ID, Shares: d.Shares}
 	files := 0
 	for _, share := range d.Shares {
@@ -50,7 +51,7 @@ func (au *Authors) NoteMade(d journal.Decision) error {
 	if err != nil {
 		return fmt.Errorf("note id: %w", err)
 	}
-	path := au.madePath()
+	path := madePath(w)
 	if info, err := os.Lstat(path); err == nil && info.Size() > madeLimit {
 		if err := disk.Step("rename", path); err != nil {
 			return err
@@ -72,9 +73,9 @@ func (au *Authors) NoteMade(d journal.Decision) error {
 
 // MadeHere returns the ids that were given to commits in this repository, with the share of each
 // session as it was decided last. Lines that can't be read are skipped.
-func (au *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
+func MadeHere(w *workspace.Workspace) (map[checkpoint.ID][]journal.Share, error) {
 	made := map[checkpoint.ID][]journal.Share{}
-	for _, path := range []string{au.madePath() + ".old", au.madePath()} {
+	for _, path := range []string{madePath(w) + ".old", madePath(w)} {
 		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

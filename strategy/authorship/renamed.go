@@ -100,11 +100,11 @@ func (c *Created) similar(ctx context.Context, s *session.State, paths []string,
 // sources returns the session's pending files that are not in the parent, and those that the commit
 // removes. Files that no longer exist come first.
 func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.Source, error) {
-	head, _, err := c.r.Head(ctx)
+	head, _, err := c.w.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	empty := c.r.Repo.Format.HashBlob(nil)
+	empty := c.w.Repo.Format.HashBlob(nil)
 	var sources []provenance.Source
 	for _, p := range s.FilesTouched {
 		from := provenance.Source{Path: p}
@@ -122,14 +122,14 @@ func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.S
 		case committed && change.OldMode != 0:
 			continue
 		case !committed:
-			if _, tracked, err := c.r.Lookup(ctx, head.Tree, p); err != nil || tracked {
+			if _, tracked, err := c.w.Lookup(ctx, head.Tree, p); err != nil || tracked {
 				if err != nil {
 					return nil, err
 				}
 				continue
 			}
 		}
-		_, err := os.Lstat(filepath.Join(c.r.Repo.Root, filepath.FromSlash(p)))
+		_, err := os.Lstat(filepath.Join(c.w.Repo.Root, filepath.FromSlash(p)))
 		from.Gone = err != nil
 		sources = append(sources, from)
 	}

@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ReadCheckpoint reads a checkpoint. It returns the zero checkpoint if it doesn't exist.
-func (at *Attribution) ReadCheckpoint(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
-	tree, err := checkpoint.Tree(ctx, at.Repo)
+func ReadCheckpoint(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	tree, err := checkpoint.Tree(ctx, w.Repo)
 	var c checkpoint.Checkpoint
 	if err == nil {
-		c, err = checkpoint.Read(ctx, at.Repo, tree, id)
+		c, err = checkpoint.Read(ctx, w.Repo, tree, id)
 	}
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return checkpoint.Checkpoint{}, nil

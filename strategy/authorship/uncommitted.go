@@ -35,23 +35,23 @@ type WorktreeFile struct {
 
 // Uncommitted returns who wrote the lines of a file that HEAD doesn't have, by their numbers from
 // 1. The authors of missing lines aren't known. It writes nothing.
-func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int]UncommittedLine, error) {
+func Uncommitted(ctx context.Context, w *workspace.Workspace, f WorktreeFile) (map[int]UncommittedLine, error) {
 	if len(f.Content) > largestFile {
 		return nil, nil //nolint:nilnil // it isn't known
 	}
-	a := newAttributing(at)
-	if head, ok, err := at.Head(ctx); err != nil {
+	a := newAttributing(w)
+	if head, ok, err := w.Head(ctx); err != nil {
 		return nil, err
 	} else if ok {
 		a.base = head
 	}
 	prompts := map[string]func(line int) int{}
-	for _, s := range at.PendingSessions(ctx) {
+	for _, s := range w.PendingSessions(ctx) {
 		notes := new(tracking.Pending)
-		if err := at.transcripts.CatchUp(ctx, s, notes); err != nil {
-			at.Log.InfoContext(ctx, "session not brought up to date", "session_id", s.ID, "error", err.Error())
+		if err := tracking.CatchUp(ctx, w, s, notes); err != nil {
+			w.Log.InfoContext(ctx, "session not brought up to date", "session_id", s.ID, "error", err.Error())
 		}
-		steps := at.steps.ReadSteps(ctx, s, notes)
+		steps := provenance.ReadSteps(ctx, w, s, notes)
 		files := s.FilesTouched
 		if workspace.IsBusy(s) && !workspace.ContainsPath(files, f.Path) { // its running turn may have changed it
 			files = slices.Sorted(slices.Values(append(slices.Clone(files), f.Path)))
@@ -59,7 +59,7 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 		c := Slot{State: s, Notes: notes, Pending: s.FilesTouched, Files: files}
 		a.sessions = append(a.sessions, c)
 		a.addSession(s, steps)
-		prompts[s.ID] = at.transcripts.TurnNumbers(s, notes)
+		prompts[s.ID] = tracking.TurnNumbers(w, s, notes)
 	}
 	for _, c := range a.sessions {
 		a.gatherRest(ctx, c)
@@ -84,14 +84,14 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 			if attribution.Author(c.State.ID) != l.By {
 				continue
 			}
-			w := a.writers.of(ctx, c.State)
+			sw := a.writers.of(ctx, c.State)
 			var text []byte
 			if l.Number < len(texts) {
 				text = texts[l.Number]
 			}
-			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writers.writer(c, w, lines.names, l, text)}
+			line = UncommittedLine{Session: c.State.ID, Agent: c.State.AgentType, Writer: a.writers.writer(c, sw, lines.names, l, text)}
 			if at := line.Writer.Turn; at >= 0 {
-				line.Turn = w.turns[at]
+				line.Turn = sw.turns[at]
 				line.Number = prompts[c.State.ID](line.Turn.Line)
 			}
 		}
@@ -103,13 +103,13 @@ func (at *Attribution) Uncommitted(ctx context.Context, f WorktreeFile) (map[int
 // movedFrom returns the name under which sessions left a file that HEAD doesn't have: that of a
 // file that no longer exists and has most of its lines. It is empty if there is none.
 func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
-	if _, found, err := a.r.Lookup(ctx, a.base.Tree, f.Path); err != nil || found {
+	if _, found, err := a.w.Lookup(ctx, a.base.Tree, f.Path); err != nil || found {
 		return ""
 	}
 	var sources []provenance.Source
 	for _, p := range slices.Sorted(maps.Keys(a.steps)) {
 		held := a.steps.Of("", p) // without removals, which a later turn may have noticed
-		if n := len(held); n > 0 && held[n-1].Blob != provenance.UnknownBlob && !a.r.files.HasFile(p) {
+		if n := len(held); n > 0 && held[n-1].Blob != provenance.UnknownBlob && !a.w.HasFile(p) {
 			sources = append(sources, provenance.Source{Path: p, Left: held[n-1].Blob, Gone: true})
 		}
 	}
@@ -139,7 +139,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 	file := attribution.File{Final: f.Content}
 	var base git.OID
 	if a.base.Tree != "" {
-		was, found, err := a.r.Lookup(ctx, a.base.Tree, a.namesOf(f.Path)[0])
+		was, found, err := a.w.Lookup(ctx, a.base.Tree, a.namesOf(f.Path)[0])
 		base = was.OID
 		if err != nil || found && !workspace.IsBlob(was.Mode) {
 			return file, false
@@ -159,7 +159,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 		newest = s.Blob
 		file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: data, Raw: s.Raw, Early: s.Early, Unproven: s.Unproven})
 	}
-	if newest != a.r.Repo.Format.HashBlob(f.Content) { // changed since the last step
+	if newest != a.w.Repo.Format.HashBlob(f.Content) { // changed since the last step
 		file.By, file.Unproven = lastAuthor(steps, a.author(ctx, f.Path))
 		file.Turn = a.turnOf(file.By)
 	}

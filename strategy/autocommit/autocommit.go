@@ -31,87 +31,87 @@ const tidyTimeout = 5 * time.Second
 // repository prevented the commit, and is empty if all went well. Without a commit everything is
 // restored, and the next stop retries. postCommit does the work of the post-commit hook. CommitTurn
 // calls it if git didn't run the hook.
-func (co *Committer) CommitTurn(ctx context.Context, id string, postCommit func(context.Context) error) (notice string, err error) {
-	if co.Options.Strategy != workspace.AutoCommit && !co.intended() {
+func CommitTurn(ctx context.Context, w *workspace.Workspace, id string, postCommit func(context.Context) error) (notice string, err error) {
+	if w.Options.Strategy != workspace.AutoCommit && !intended(w) {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
 	defer cancel()
-	lock, err := filelock.Acquire(ctx, co.commitFile(".lock")) // one commit at a time in this worktree
+	lock, err := filelock.Acquire(ctx, commitFile(w, ".lock")) // one commit at a time in this worktree
 	if err != nil {
 		return "", err
 	}
-	if err = co.withdraw(ctx); err == nil { // the leftovers of a stop that was killed
-		s, failed := co.Sessions.Load(id)
+	if err = withdraw(ctx, w); err == nil { // the leftovers of a stop that was killed
+		s, failed := w.Sessions.Load(id)
 		switch {
-		case co.Options.Strategy != workspace.AutoCommit, errors.Is(failed, session.ErrNotFound):
+		case w.Options.Strategy != workspace.AutoCommit, errors.Is(failed, session.ErrNotFound):
 		case failed != nil:
 			err = failed
-		case s.Phase == session.Active || !co.OwnsSession(s): // the next stop does it
+		case s.Phase == session.Active || !w.OwnsSession(s): // the next stop does it
 		default:
-			notice, err = co.commitDue(ctx, s, postCommit)
+			notice, err = commitDue(ctx, w, s, postCommit)
 		}
 	}
 	err = errors.Join(err, lock.Unlock())
 	if notice != "" {
-		co.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
+		w.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
 	}
 	return notice, err
 }
 
 // commitDue commits the files that are due.
-func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit func(context.Context) error) (notice string, err error) {
-	plan, err := co.planCommit(ctx, s)
+func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, postCommit func(context.Context) error) (notice string, err error) {
+	plan, err := planCommit(ctx, w, s)
 	if err != nil || len(plan.paths) == 0 {
 		return "", err
 	}
-	doing, err := gitwork.InProgress(ctx, co.Repo)
+	doing, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil {
 		return "", err
 	}
 	if name := doing.Name(); name != "" {
 		return "not committed: a " + name + " is in progress", nil
 	}
-	before, _, err := co.Head(ctx)
+	before, _, err := w.Head(ctx)
 	if err != nil {
 		return "", err
 	}
 	if len(plan.fresh) > 0 { // they get entries in the index
 		data, failed := json.Marshal(intent{Files: plan.fresh})
 		if failed == nil {
-			failed = disk.WriteDurable(co.commitFile(".json"), append(data, '\n'), 0o600)
+			failed = disk.WriteDurable(commitFile(w, ".json"), append(data, '\n'), 0o600)
 		}
 		if failed != nil {
 			err = fmt.Errorf("note new files: %w", failed)
 		} else {
-			err = gitwork.IntendToAdd(ctx, co.Repo, plan.fresh)
+			err = gitwork.IntendToAdd(ctx, w.Repo, plan.fresh)
 		}
 	}
 	if err == nil {
-		err = gitwork.CommitPaths(ctx, co.Repo, gitwork.PathCommit{
+		err = gitwork.CommitPaths(ctx, w.Repo, gitwork.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
 			Env: append(agent.Of(s.AgentType).Environ(s.ID), workspace.TurnVariable+"="+s.TurnID),
 		})
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
 	defer cancel()
-	head, born, lost := co.Head(after)
+	head, born, lost := w.Head(after)
 	if lost != nil {
 		return "", errors.Join(err, lost)
 	}
 	made := born && head.OID != before.OID && firstParent(head) == before.OID
 	if err != nil && !made { // if only its last hook was cut short, the commit exists
-		return "not committed: " + co.reason(err), co.withdraw(after)
+		return "not committed: " + reason(w, err), withdraw(after, w)
 	}
-	co.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
-	if err := co.dropIntent(); err != nil {
+	w.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
+	if err := dropIntent(w); err != nil {
 		return "", err
 	}
-	if err := co.alignIndex(after, head, plan.paths); err != nil {
+	if err := alignIndex(after, w, head, plan.paths); err != nil {
 		return "", err
 	}
 	linked := func() (bool, error) {
-		s, err := co.Sessions.Load(s.ID)
+		s, err := w.Sessions.Load(s.ID)
 		return err == nil && s.BaseCommit == string(head.OID), err
 	}
 	if ok, err := linked(); ok || err != nil {
@@ -135,7 +135,7 @@ func firstParent(c git.Commit) git.OID {
 
 // reason returns a line with the reason why git made no commit, from the first line of output of
 // git or of a user's hook.
-func (co *Committer) reason(err error) string {
+func reason(w *workspace.Workspace, err error) string {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
@@ -144,6 +144,6 @@ func (co *Committer) reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
 	}
-	runes := []rune(strings.Join(strings.Fields(visible.Prose(co.Redact.Text(reason))), " "))
+	runes := []rune(strings.Join(strings.Fields(visible.Prose(w.Redact.Text(reason))), " "))
 	return string(runes[:min(longest, len(runes))])
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // intent records the new files that were added to the index for a turn's commit. It is written
@@ -22,20 +23,20 @@ type intent struct {
 }
 
 // commitFile returns the path of a file about the turns' commits of this worktree.
-func (co *Committer) commitFile(kind string) string {
-	return filepath.Join(co.RecordsDir(), "commit-"+checkpoint.WorktreeHash(co.Repo.WorktreeID)+kind)
+func commitFile(w *workspace.Workspace, kind string) string {
+	return filepath.Join(w.RecordsDir(), "commit-"+checkpoint.WorktreeHash(w.Repo.WorktreeID)+kind)
 }
 
 // intended reports whether an intent is recorded.
-func (co *Committer) intended() bool {
-	_, err := os.Lstat(co.commitFile(".json"))
+func intended(w *workspace.Workspace) bool {
+	_, err := os.Lstat(commitFile(w, ".json"))
 	return err == nil
 }
 
 // withdraw unstages the files of the intent that still have no content in the index: their commit
 // was not made.
-func (co *Committer) withdraw(ctx context.Context) error {
-	path := co.commitFile(".json")
+func withdraw(ctx context.Context, w *workspace.Workspace) error {
+	path := commitFile(w, ".json")
 	data, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -45,7 +46,7 @@ func (co *Committer) withdraw(ctx context.Context) error {
 	}
 	var note intent
 	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
-		entries, err := gitwork.Status(ctx, co.Repo, note.Files...)
+		entries, err := gitwork.Status(ctx, w.Repo, note.Files...)
 		if err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
@@ -55,17 +56,17 @@ func (co *Committer) withdraw(ctx context.Context) error {
 				empty = append(empty, e.Path)
 			}
 		}
-		if err := gitwork.Unstage(ctx, co.Repo, empty); err != nil {
+		if err := gitwork.Unstage(ctx, w.Repo, empty); err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
 	}
-	return co.dropIntent()
+	return dropIntent(w)
 }
 
 // dropIntent removes the intent.
-func (co *Committer) dropIntent() error {
-	path := co.commitFile(".json")
-	if !co.intended() {
+func dropIntent(w *workspace.Workspace) error {
+	path := commitFile(w, ".json")
+	if !intended(w) {
 		return nil
 	}
 	if err := disk.Step("remove", path); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -22,17 +23,17 @@ type commitPlan struct {
 // planCommit determines with git which of the due files to commit. Files that the user has staged,
 // wholly or in part, are the user's to commit. Files that the agent has staged as they are in the
 // working tree are the turn's.
-func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPlan, error) {
+func planCommit(ctx context.Context, w *workspace.Workspace, s *session.State) (commitPlan, error) {
 	due := s.Recorder.Due
 	files := slices.DeleteFunc(slices.Clone(due.Files), func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
 	if len(files) == 0 {
 		return commitPlan{}, nil
 	}
-	entries, err := gitwork.Status(ctx, co.Repo, files...)
+	entries, err := gitwork.Status(ctx, w.Repo, files...)
 	if err != nil {
 		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
 	}
-	byAgent := !due.Index.IsZero() && due.Index.Equal(co.turns.IndexTime())
+	byAgent := !due.Index.IsZero() && due.Index.Equal(turn.IndexTime(w))
 	var plan commitPlan
 	var theirs []string
 	for _, e := range entries {
@@ -48,7 +49,7 @@ func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPl
 		}
 	}
 	if len(theirs) > 0 {
-		co.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
+		w.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
 	}
 	slices.Sort(plan.paths)
 	return plan, nil
@@ -56,12 +57,12 @@ func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPl
 
 // alignIndex updates the index to the commit where nothing else is staged: git doesn't add changes
 // to the index that a user's hook makes during the commit.
-func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
-	staged, err := gitdiff.Staged(ctx, co.Repo, head.OID)
+func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, paths []string) error {
+	staged, err := gitdiff.Staged(ctx, w.Repo, head.OID)
 	var stale []string
 	if err == nil && len(staged) > 0 {
 		var list []gitdiff.Change
-		list, err = gitdiff.Changes(ctx, co.Repo, firstParent(head), head.OID)
+		list, err = gitdiff.Changes(ctx, w.Repo, firstParent(head), head.OID)
 		committed := journal.ByPath(list)
 		for _, c := range staged {
 			was, ok := committed[c.Path]
@@ -72,7 +73,7 @@ func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []st
 		}
 	}
 	if err == nil {
-		err = gitwork.Unstage(ctx, co.Repo, stale)
+		err = gitwork.Unstage(ctx, w.Repo, stale)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)

@@ -19,13 +19,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Reader reads the authors of lines in a worktree's repository.
 type Reader struct {
 	Repo *git.Repo
 	// Uncommitted finds the authors of lines that aren't committed.
-	Uncommitted *authorship.Attribution
+	Workspace *workspace.Workspace
 }
 
 // Kind is the kind of an author.
@@ -162,7 +163,7 @@ func (r Reader) file(ctx context.Context, q gitblame.Request, left *int) (File, 
 	for _, l := range own {
 		added = added.With(l.Number)
 	}
-	by, err := r.Uncommitted.Uncommitted(ctx, authorship.WorktreeFile{Path: q.Path, Content: content, Added: added})
+	by, err := authorship.Uncommitted(ctx, r.Workspace, authorship.WorktreeFile{Path: q.Path, Content: content, Added: added})
 	if err != nil {
 		return f, err
 	}

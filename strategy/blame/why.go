@@ -61,7 +61,7 @@ func (r Reader) Story(ctx context.Context, a Author, file string) (Story, error)
 	items, edit := conversation.turn(a, file)
 	for i := range items {
 		if a.Checkpoint == "" {
-			if items[i].Text, err = r.Uncommitted.RedactText(ctx, items[i].Text); err != nil {
+			if items[i].Text, err = r.Workspace.RedactText(ctx, items[i].Text); err != nil {
 				return story, err
 			}
 		}

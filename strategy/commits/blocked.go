@@ -9,17 +9,18 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Blocked returns the branch, such as "entire", whose name prevents git from creating the branch of
 // checkpoints, or "" if there is none. It starts a git process only if the branch of checkpoints
 // has no file of its own.
-func (pr *Preparer) Blocked(ctx context.Context) (string, error) {
-	info, err := os.Lstat(filepath.Join(pr.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
+func Blocked(ctx context.Context, w *workspace.Workspace) (string, error) {
+	info, err := os.Lstat(filepath.Join(w.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
 	if err == nil && info.Mode().IsRegular() {
 		return "", nil
 	}
-	refs, err := gitref.List(ctx, pr.Repo, "refs/heads/entire")
+	refs, err := gitref.List(ctx, w.Repo, "refs/heads/entire")
 	if err != nil {
 		return "", err
 	}

@@ -7,26 +7,28 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // CommitMsg checks the message after the editor. If it contains only our trailer, the trailer is
 // removed, so that git aborts the commit as it would have without us. If the trailer was lost
 // together with the whole text instead of being removed, it is added again, and the user is shown
 // how to remove it.
-func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
-	if pr.Env.Getenv(linkEnv) != "" {
+func CommitMsg(ctx context.Context, w *workspace.Workspace, file string) error {
+	if w.Env.Getenv(linkEnv) != "" {
 		return nil
 	}
-	mine := pr.journal.OfWorktree(ctx)
+	mine := journal.OfWorktree(ctx, w)
 	at := len(mine) - 1
-	for at >= 0 && !pr.isCaller(mine[at]) {
+	for at >= 0 && !isCaller(w, mine[at]) {
 		at--
 	}
-	_, known := pr.Env.Caller()
+	_, known := w.Env.Caller()
 	if at < 0 && !known {
 		at = len(mine) - 1
 	}
-	msg, err := pr.readMessage(ctx, Message{File: file})
+	msg, err := readMessage(ctx, w, Message{File: file})
 	if err != nil {
 		return err
 	}
@@ -35,15 +37,15 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 		if !known || len(have) == 0 {
 			return nil
 		}
-		op := pr.operations.operation(ctx, Message{File: file}, msg.prose)
-		head, _, err := pr.Head(ctx)
+		op := currentOperation(ctx, w, Message{File: file}, msg.prose)
+		head, _, err := w.Head(ctx)
 		if err != nil {
 			return fmt.Errorf("read HEAD: %w", err)
 		}
-		if prior := pr.operations.prior(ctx, op, head, msg.prose); slices.ContainsFunc(have, func(id checkpoint.ID) bool { return slices.Contains(prior, id) }) {
+		if prior := prior(ctx, w, op, head, msg.prose); slices.ContainsFunc(have, func(id checkpoint.ID) bool { return slices.Contains(prior, id) }) {
 			return nil
 		}
-		return pr.disown(ctx, op, &msg)
+		return disown(ctx, w, op, &msg)
 	}
 	d := mine[at] // the decision about the current commit
 	if checkpoint.Declines(msg.prose) {
@@ -51,26 +53,26 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 			return nil
 		}
 		msg.prose = checkpoint.StripIDs(msg.prose)
-		return pr.rewrite(&msg)
+		return rewrite(&msg)
 	}
-	if bare := pr.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
+	if bare := withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
 		if len(have) == 0 {
 			return nil
 		}
 		msg.prose = checkpoint.StripIDs(msg.prose)
-		return pr.rewrite(&msg)
+		return rewrite(&msg)
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.Keep), func(id checkpoint.ID) bool { return slices.Contains(have, id) })
 	own := slices.DeleteFunc(slices.Clone(have), func(id checkpoint.ID) bool { return !slices.Contains(d.Keep, id) })
 	if len(own) < len(have) { // the editor brought in ids of other commits
 		msg.prose = checkpoint.StripIDs(msg.prose)
 		if len(own) > 0 {
-			if err := pr.add(ctx, &msg, own, ""); err != nil {
+			if err := add(ctx, w, &msg, own, ""); err != nil {
 				return err
 			}
 		}
 		msg.prose = checkpoint.QuoteIDs(msg.prose, own...)
-		if err := pr.rewrite(&msg); err != nil {
+		if err := rewrite(&msg); err != nil {
 			return err
 		}
 	}
@@ -82,17 +84,17 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	if d.Hint && strings.Contains(msg.rest+msg.prose, hintMark) || !d.Hint && msg.digest() == d.Prose {
 		return nil
 	}
-	if err := pr.add(ctx, &msg, unique(append(own, missing...)), ""); err != nil {
+	if err := add(ctx, w, &msg, unique(append(own, missing...)), ""); err != nil {
 		return err
 	}
-	if err := pr.rewrite(&msg); err != nil {
+	if err := rewrite(&msg); err != nil {
 		return err
 	}
-	pr.Env.Say("entire: the " + checkpoint.TrailerKey + " trailer that the message lost is put back; `entire unlink` takes it off")
+	w.Env.Say("entire: the " + checkpoint.TrailerKey + " trailer that the message lost is put back; `entire unlink` takes it off")
 	return nil
 }
 
-func (pr *Preparer) rewrite(msg *message) error {
+func rewrite(msg *message) error {
 	if err := msg.write(); err != nil {
 		return fmt.Errorf("write commit message: %w", err)
 	}
@@ -100,7 +102,7 @@ func (pr *Preparer) rewrite(msg *message) error {
 }
 
 // withoutComments returns the prose without the comments in it.
-func (pr *Preparer) withoutComments(msg message) string {
+func withoutComments(msg message) string {
 	if msg.mark == "" {
 		return msg.prose
 	}

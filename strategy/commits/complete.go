@@ -18,37 +18,37 @@ import (
 const lag = 300 * time.Millisecond
 
 // CompleteSession stores the rest of a session's transcript and completes its checkpoints with it.
-func (c *Committed) CompleteSession(ctx context.Context, id string) error {
+func CompleteSession(ctx context.Context, w *workspace.Workspace, id string) error {
 	for attempt := 1; ; attempt++ {
-		err := c.completeOnce(ctx, id)
+		err := completeOnce(ctx, w, id)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
 	}
 }
 
-func (c *Committed) completeOnce(ctx context.Context, id string) error {
-	done, err := c.awaitLast(ctx, id)
+func completeOnce(ctx context.Context, w *workspace.Workspace, id string) error {
+	done, err := awaitLast(ctx, w, id)
 	if done == nil || err != nil {
 		return err
 	}
-	before := c.Redactions()
+	before := w.Redactions()
 	// Redacting takes long and is done without the lock: every process produces the same pieces.
-	_, failed := c.transcripts.StoreTranscript(ctx, done, tracking.NoLimit)
+	_, failed := tracking.StoreTranscript(ctx, w, done, tracking.NoLimit)
 	if failed == nil {
-		_, failed = c.transcripts.MaskStored(ctx, done, tracking.NoLimit)
+		_, failed = tracking.MaskStored(ctx, w, done, tracking.NoLimit)
 	}
-	if err := c.Repo.SyncObjects(); err != nil { // the state refers to them
+	if err := w.Repo.SyncObjects(); err != nil { // the state refers to them
 		return errors.Join(failed, err)
 	}
 	if failed != nil {
-		return errors.Join(failed, c.keepStored(ctx, done, before))
+		return errors.Join(failed, keepStored(ctx, w, done, before))
 	}
-	return c.WithLock(ctx, func() error {
-		if c.Redactions() != before {
+	return w.WithLock(ctx, func() error {
+		if w.Redactions() != before {
 			return workspace.ErrStale
 		}
-		s, err := c.Sessions.Load(done.ID)
+		s, err := w.Sessions.Load(done.ID)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 		if s.Recorder.Stored.Masked < len(s.Recorder.Known) {
 			return workspace.ErrStale // another hook knows more
 		}
-		if err := c.transcripts.MaskTexts(ctx, s, n); err != nil {
+		if err := tracking.MaskTexts(ctx, w, s, n); err != nil {
 			return err
 		}
 		if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
@@ -67,7 +67,7 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 			if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
 				last = ""
 			}
-			if err := c.finalizer.RewriteSlots(ctx, s, n, ids, last); err != nil {
+			if err := condense.RewriteSlots(ctx, w, s, n, ids, last); err != nil {
 				return err
 			}
 			condense.TakeRest(s, last)
@@ -75,22 +75,22 @@ func (c *Committed) completeOnce(ctx context.Context, id string) error {
 		if s.Recorder.Expect == "" {
 			s.Recorder.Incomplete = nil
 		}
-		return n.Save(c.Sessions, s)
+		return n.Save(w.Sessions, s)
 	})
 }
 
 // keepStored adds the segments of the transcript that were stored before the timeout to the
 // session's state, so that the next child continues from there.
-func (c *Committed) keepStored(ctx context.Context, done *session.State, redactions int) error {
+func keepStored(ctx context.Context, w *workspace.Workspace, done *session.State, redactions int) error {
 	const patience = time.Second
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return c.WithLock(soon, func() error {
-		s, err := c.Sessions.Load(done.ID)
-		if err != nil || c.Redactions() != redactions || !takeStored(s, done) {
+	return w.WithLock(soon, func() error {
+		s, err := w.Sessions.Load(done.ID)
+		if err != nil || w.Redactions() != redactions || !takeStored(s, done) {
 			return err
 		}
-		return c.Sessions.Save(s)
+		return w.Sessions.Save(s)
 	})
 }
 
@@ -114,9 +114,9 @@ func takeStored(s, done *session.State) bool {
 // awaitLast updates the session from its transcript. If the transcript lacks the last message
 // reported by a stop, it waits up to lag for it. It returns nil if the message isn't written in
 // time, in which case the next hook handles it, or if the session doesn't exist.
-func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
+func awaitLast(ctx context.Context, w *workspace.Workspace, id string) (*session.State, error) {
 	const looks = 10
-	s, err := c.refresh(ctx, id)
+	s, err := refresh(ctx, w, id)
 	for range looks {
 		if err != nil || s == nil || s.Recorder.Expect == "" {
 			return s, err
@@ -126,7 +126,7 @@ func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, e
 			return nil, ctx.Err()
 		case <-time.After(lag / looks):
 		}
-		s, err = c.refresh(ctx, id)
+		s, err = refresh(ctx, w, id)
 	}
 	return nil, err
 }
@@ -134,10 +134,10 @@ func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, e
 // refresh updates a session's state from its transcript. It returns nil if the session doesn't
 // exist. The transcript is read without the lock, and read again if another hook saved the session
 // meanwhile.
-func (c *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
+func refresh(ctx context.Context, w *workspace.Workspace, id string) (*session.State, error) {
 	for attempt := 1; ; attempt++ {
-		stamp := c.Stamp(id)
-		s, err := c.Sessions.Load(id)
+		stamp := w.Stamp(id)
+		s, err := w.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil, nil //nolint:nilnil // see the doc comment
 		}
@@ -145,13 +145,13 @@ func (c *Committed) refresh(ctx context.Context, id string) (*session.State, err
 			return nil, err
 		}
 		n, cursor, agents := new(tracking.Pending), s.Recorder.Cursor, encodeAgents(s)
-		if err := c.transcripts.CatchUp(ctx, s, n); err != nil {
+		if err := tracking.CatchUp(ctx, w, s, n); err != nil {
 			return nil, err
 		}
 		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
 			return s, nil // nothing new
 		}
-		err = c.states.SaveUnchanged(ctx, s, n, stamp, nil)
+		err = tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return s, err
 		}
@@ -171,12 +171,12 @@ func encodeAgents(s *session.State) []byte {
 // StartCompletions starts completing the checkpoints of turns that may never stop, from the current
 // transcripts. except is the session of the running hook. A turn is known to be running only if the
 // agent's process is known.
-func (c *Committed) StartCompletions(ctx context.Context, except string) {
-	for _, s := range c.OwnSessions(ctx, c.Sessions.Glance) {
+func StartCompletions(ctx context.Context, w *workspace.Workspace, except string) {
+	for _, s := range w.OwnSessions(ctx, w.Sessions.Glance) {
 		agent := s.Recorder.Agent
-		stopped := s.Phase == session.Active && (agent.PID == 0 || !c.Env.Alive(agent.PID, agent.Start))
+		stopped := s.Phase == session.Active && (agent.PID == 0 || !w.Env.Alive(agent.PID, agent.Start))
 		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
-			c.children.RequestCompletionIfIdle(ctx, s.ID)
+			w.RequestCompletionIfIdle(ctx, s.ID)
 		}
 	}
 }

@@ -24,19 +24,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Finder links commits that were made without git hooks: by an agent that disables hooks, an editor
-// or another tool. Their messages can't get a trailer any more, so it is stored in a note of the
-// commit.
-type Finder struct {
-	*workspace.Workspace
-
-	authors   *authorship.Authors
-	condenser *condense.Condenser
-	journal   *journal.Journal
-	relinker  *Relinker
-	sharer    *condense.Sharer
-}
-
 // FoundCommit is a commit that was linked.
 type FoundCommit struct {
 	Commit git.Commit
@@ -58,33 +45,33 @@ const (
 // session of the running hook. If HEAD hasn't moved it reads HEAD and one file, and starts no git
 // process. If another process is searching for longer than the lock's timeout, the commits are left to
 // that process and to the next hook.
-func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, err error) {
-	head, born, err := f.Head(ctx)
-	if err != nil || !born || f.examined() == head.OID {
+func FindNew(ctx context.Context, w *workspace.Workspace, by string) (found []FoundCommit, err error) {
+	head, born, err := w.Head(ctx)
+	if err != nil || !born || examined(w) == head.OID {
 		return nil, err
 	}
-	doing, err := gitwork.InProgress(ctx, f.Repo)
+	doing, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil || doing.Rebase {
 		return nil, err
 	}
-	err = f.exclusively(ctx, func() error {
-		known := f.examined() // again: another process may have searched meanwhile
+	err = exclusively(ctx, w, func() error {
+		known := examined(w) // again: another process may have searched meanwhile
 		if known == head.OID {
 			return nil
 		}
-		if here := f.PendingSessions(ctx); known != "" && len(here) > 0 {
-			found, err = f.find(ctx, here, by, true, string(head.OID), "^"+string(known))
+		if here := w.PendingSessions(ctx); known != "" && len(here) > 0 {
+			found, err = find(ctx, w, here, by, true, string(head.OID), "^"+string(known))
 			if err != nil && ctx.Err() == nil {
-				f.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
+				w.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
 			}
-			if head, _, err = f.Head(ctx); err != nil { // it may have been amended
+			if head, _, err = w.Head(ctx); err != nil { // it may have been amended
 				return err
 			}
 		}
-		return f.Examined(head.OID)
+		return MarkExamined(w, head.OID)
 	})
 	if errors.Is(err, filelock.ErrLocked) {
-		f.Log.InfoContext(ctx, "new commits left to the search of another process")
+		w.Log.InfoContext(ctx, "new commits left to the search of another process")
 		return nil, nil
 	}
 	return found, err
@@ -93,116 +80,116 @@ func (f *Finder) FindNew(ctx context.Context, by string) (found []FoundCommit, e
 // exclusively runs do while no other process of this repository searches for commits: two searches
 // would give the same commit a checkpoint each. It returns [filelock.ErrLocked] if another one holds
 // the lock beyond Options.LockTimeout.
-func (f *Finder) exclusively(ctx context.Context, do func() error) error {
-	if err := disk.MkdirAll(f.RecordsDir(), 0o700); err != nil {
+func exclusively(ctx context.Context, w *workspace.Workspace, do func() error) error {
+	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(ctx, f.Options.LockTimeout)
+	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
-	lock, err := filelock.Acquire(wait, filepath.Join(f.RecordsDir(), "search.lock"))
+	lock, err := filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "search.lock"))
 	if err != nil {
 		return err
 	}
-	f.Repo.Notes.Reset() // another search may have written some
+	w.Repo.Notes.Reset() // another search may have written some
 	return errors.Join(do(), lock.Unlock())
 }
 
 // HasNew reports whether HEAD has moved since it was examined last and pending sessions may have
 // work in the new commits. It starts no git process.
-func (f *Finder) HasNew(ctx context.Context) bool {
-	head, born, err := f.Head(ctx)
-	if err != nil || !born || f.examined() == head.OID {
+func HasNew(ctx context.Context, w *workspace.Workspace) bool {
+	head, born, err := w.Head(ctx)
+	if err != nil || !born || examined(w) == head.OID {
 		return false
 	}
-	if f.examined() != "" && len(f.PendingSessions(ctx)) > 0 {
+	if examined(w) != "" && len(w.PendingSessions(ctx)) > 0 {
 		return true
 	}
-	if err := f.Examined(head.OID); err != nil {
-		f.Log.WarnContext(ctx, "HEAD not noted", "error", err.Error())
+	if err := MarkExamined(w, head.OID); err != nil {
+		w.Log.WarnContext(ctx, "HEAD not noted", "error", err.Error())
 	}
 	return false
 }
 
-// PassedHead calls Passed for HEAD if HEAD was examined before.
-func (f *Finder) PassedHead(ctx context.Context) error {
-	if f.examined() == "" {
+// MarkHeadPassed calls Passed for HEAD if HEAD was examined before.
+func MarkHeadPassed(ctx context.Context, w *workspace.Workspace) error {
+	if examined(w) == "" {
 		return nil
 	}
-	head, born, err := f.Head(ctx)
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return err
 	}
-	return f.Passed(ctx, head)
+	return MarkPassed(ctx, w, head)
 }
 
-// Passed records a commit that its own hooks have decided about, and links the commits before it
+// MarkPassed records a commit that its own hooks have decided about, and links the commits before it
 // that were made without hooks.
-func (f *Finder) Passed(ctx context.Context, c git.Commit) error {
-	if known := f.examined(); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(f.PendingSessions(ctx)) > 0 {
-		err := f.exclusively(ctx, func() error {
-			_, err := f.find(ctx, f.PendingSessions(ctx), "", true, string(c.Parents[0]), "^"+string(known))
+func MarkPassed(ctx context.Context, w *workspace.Workspace, c git.Commit) error {
+	if known := examined(w); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(w.PendingSessions(ctx)) > 0 {
+		err := exclusively(ctx, w, func() error {
+			_, err := find(ctx, w, w.PendingSessions(ctx), "", true, string(c.Parents[0]), "^"+string(known))
 			return err
 		})
 		if errors.Is(err, filelock.ErrLocked) {
-			f.Log.InfoContext(ctx, "commits before left to the search of another process", "commit", string(c.OID))
+			w.Log.InfoContext(ctx, "commits before left to the search of another process", "commit", string(c.OID))
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return f.Examined(c.OID)
+	return MarkExamined(w, c.OID)
 }
 
 // Find links the commits of a range that a session made, wherever they were made. The range has the
 // form of the arguments of git log.
-func (f *Finder) Find(ctx context.Context, revs ...string) (found []FoundCommit, err error) {
-	err = f.exclusively(ctx, func() error {
-		found, err = f.find(ctx, f.AllSessions(ctx), "", false, revs...)
+func Find(ctx context.Context, w *workspace.Workspace, revs ...string) (found []FoundCommit, err error) {
+	err = exclusively(ctx, w, func() error {
+		found, err = find(ctx, w, w.AllSessions(ctx), "", false, revs...)
 		return err
 	})
 	return found, err
 }
 
-func (f *Finder) examinedPath() string {
-	return filepath.Join(f.RecordsDir(), "head-"+checkpoint.WorktreeHash(f.Repo.WorktreeID))
+func examinedPath(w *workspace.Workspace) string {
+	return filepath.Join(w.RecordsDir(), "head-"+checkpoint.WorktreeHash(w.Repo.WorktreeID))
 }
 
 // examined returns the commit of HEAD when a hook examined it last, or "" if it isn't known.
-func (f *Finder) examined() git.OID {
-	data, err := disk.ReadFile(f.examinedPath())
-	if oid := git.OID(strings.TrimSpace(string(data))); err == nil && f.Repo.Format.Valid(oid) {
+func examined(w *workspace.Workspace) git.OID {
+	data, err := disk.ReadFile(examinedPath(w))
+	if oid := git.OID(strings.TrimSpace(string(data))); err == nil && w.Repo.Format.Valid(oid) {
 		return oid
 	}
 	return ""
 }
 
-// Examined records that head and its ancestors need no further search.
-func (f *Finder) Examined(head git.OID) error {
-	if err := disk.MkdirAll(f.RecordsDir(), 0o700); err != nil {
+// MarkExamined records that head and its ancestors need no further search.
+func MarkExamined(w *workspace.Workspace, head git.OID) error {
+	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteCache(f.examinedPath(), []byte(string(head)+"\n"), 0o600)
+	return disk.WriteCache(examinedPath(w), []byte(string(head)+"\n"), 0o600)
 }
 
 // find links commits of a range, oldest first. With onlyHere it skips commits that were made in
 // another clone.
-func (f *Finder) find(ctx context.Context, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
+func find(ctx context.Context, w *workspace.Workspace, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
 	args := append([]string{fmt.Sprintf("--max-count=%d", maxFound), "--no-merges"}, revs...)
-	list, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
+	list, err := gitlog.Commits(ctx, w.Repo, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.Declines(c.Message) })
 	if onlyHere {
-		if list, err = f.madeHere(ctx, list); err != nil {
+		if list, err = madeHere(ctx, w, list); err != nil {
 			return nil, err
 		}
 	}
 	if len(list) == 0 {
 		return nil, nil
 	}
-	found, err := f.findRewritten(ctx, list)
+	found, err := findRewritten(ctx, w, list)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +197,7 @@ func (f *Finder) find(ctx context.Context, here []*session.State, by string, onl
 		if slices.ContainsFunc(found, func(l FoundCommit) bool { return l.Commit.OID == c.OID }) {
 			continue
 		}
-		linked, ok, err := f.link(ctx, here, by, c)
+		linked, ok, err := linkFound(ctx, w, here, by, c)
 		if err != nil {
 			return found, err
 		}
@@ -223,10 +210,10 @@ func (f *Finder) find(ctx context.Context, here []*session.State, by string, onl
 
 // madeHere returns the commits that are recorded as committed in the reflog of HEAD, and those that
 // no remote has, which another tool may have made.
-func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit, error) {
+func madeHere(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([]git.Commit, error) {
 	const end = 256 << 10 // number of bytes at the end of the reflog
 	committed := map[git.OID]bool{}
-	if data, err := os.ReadFile(filepath.Join(f.Repo.GitDir, "logs", "HEAD")); err == nil {
+	if data, err := os.ReadFile(filepath.Join(w.Repo.GitDir, "logs", "HEAD")); err == nil {
 		for line := range strings.Lines(string(data[max(0, len(data)-end):])) {
 			entry, action, _ := strings.Cut(line, "\t")
 			if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "commit") {
@@ -244,7 +231,7 @@ func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit,
 	for _, c := range rest {
 		args = append(args, string(c.OID))
 	}
-	local, err := gitlog.Commits(ctx, f.Repo, append(args, "--not", "--remotes", "--")...)
+	local, err := gitlog.Commits(ctx, w.Repo, append(args, "--not", "--remotes", "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -255,18 +242,18 @@ func (f *Finder) madeHere(ctx context.Context, list []git.Commit) ([]git.Commit,
 
 // findRewritten copies the notes of commits to those that they were rewritten to, which have the
 // same patch id.
-func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundCommit, error) {
-	tree, err := f.Repo.Notes.Tree(ctx)
+func findRewritten(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([]FoundCommit, error) {
+	tree, err := w.Repo.Notes.Tree(ctx)
 	if err != nil || tree == "" {
 		return nil, err
 	}
-	entries, err := f.Repo.Tree(ctx, tree)
+	entries, err := w.Repo.Tree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
 	var noted []git.Commit
 	for _, e := range entries[:min(len(entries), maxNoted)] {
-		c, err := f.Repo.Commit(ctx, e.Name)
+		c, err := w.Repo.Commit(ctx, e.Name)
 		switch {
 		case errors.Is(err, git.ErrMissing): // or a directory of names
 		case err != nil:
@@ -282,7 +269,7 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 	for _, c := range slices.Concat(noted, list) {
 		oids = append(oids, c.OID)
 	}
-	patches, err := gitlog.PatchIDs(ctx, f.Repo, oids)
+	patches, err := gitlog.PatchIDs(ctx, w.Repo, oids)
 	if err != nil {
 		return nil, err
 	}
@@ -299,21 +286,21 @@ func (f *Finder) findRewritten(ctx context.Context, list []git.Commit) ([]FoundC
 			found = append(found, FoundCommit{Commit: c, IDs: ids})
 		}
 	}
-	return found, gitnote.Write(ctx, f.Repo, f.signature(list[0]), texts)
+	return found, gitnote.Write(ctx, w.Repo, signature(w, list[0]), texts)
 }
 
 // signature returns the author of a note: the commit's committer, at the current time.
-func (f *Finder) signature(c git.Commit) git.Signature {
-	return git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: f.Env.Now()}
+func signature(w *workspace.Workspace, c git.Commit) git.Signature {
+	return git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: w.Env.Now()}
 }
 
-// link links a commit to the sessions whose content it has. It returns false if there is none.
-func (f *Finder) link(ctx context.Context, here []*session.State, by string, c git.Commit) (FoundCommit, bool, error) {
-	changes, err := f.condenser.ChangesOf(ctx, c)
+// linkFound links a commit to the sessions whose content it has. It returns false if there is none.
+func linkFound(ctx context.Context, w *workspace.Workspace, here []*session.State, by string, c git.Commit) (FoundCommit, bool, error) {
+	changes, err := condense.ChangesOf(ctx, w, c)
 	if err != nil {
 		return FoundCommit{}, false, err
 	}
-	shares, err := f.sharer.FoundShares(ctx, here, condense.Found{Commit: c, Changes: changes, By: by})
+	shares, err := condense.FoundShares(ctx, w, here, condense.Found{Commit: c, Changes: changes, By: by})
 	if err != nil || len(shares) == 0 {
 		return FoundCommit{}, false, err
 	}
@@ -321,65 +308,65 @@ func (f *Finder) link(ctx context.Context, here []*session.State, by string, c g
 	for _, share := range shares {
 		found.Sessions = append(found.Sessions, share.Session)
 	}
-	if f.Options.AmendCommits && len(shares) == 1 {
+	if w.Options.AmendCommits && len(shares) == 1 {
 		var done Relinked
-		_, err := f.relinker.amendable(ctx, string(c.OID), false)
+		_, err := amendable(ctx, w, string(c.OID), false)
 		if err == nil {
-			done, err = f.relinker.reword(ctx, c, c.Message, shares[0].Session)
+			done, err = reword(ctx, w, c, c.Message, shares[0].Session)
 		}
 		if err == nil {
 			found.Commit, found.IDs, found.Amended = done.Commit, done.IDs, true
 			return found, true, nil
 		}
 		if !errors.Is(err, ErrNotLast) && !errors.Is(err, ErrPushed) && !errors.Is(err, ErrInProgress) {
-			f.Log.WarnContext(ctx, "commit not amended", "commit", string(c.OID), "error", err.Error())
+			w.Log.WarnContext(ctx, "commit not amended", "commit", string(c.OID), "error", err.Error())
 		}
 	}
-	id, err := checkpoint.NewID(f.Env.Random)
+	id, err := checkpoint.NewID(w.Env.Random)
 	if err != nil {
 		return found, false, err
 	}
-	d := journal.Decision{Worktree: f.Repo.WorktreeID, ID: id, Keep: []checkpoint.ID{id}, Shares: shares, Created: f.Env.Now().UTC(), Begun: c.Committer.When}
+	d := journal.Decision{Worktree: w.Repo.WorktreeID, ID: id, Keep: []checkpoint.ID{id}, Shares: shares, Created: w.Env.Now().UTC(), Begun: c.Committer.When}
 	if len(c.Parents) > 0 {
 		d.Parent = c.Parents[0]
 	}
-	if d.Nonce, err = f.NewNonce(); err != nil {
+	if d.Nonce, err = w.NewNonce(); err != nil {
 		return found, false, err
 	}
-	if err := f.journal.Record(&d); err != nil {
+	if err := journal.Record(w, &d); err != nil {
 		return found, false, err
 	}
-	if err := f.authors.NoteMade(d); err != nil { // only doctor needs it
-		f.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(id), "error", err.Error())
+	if err := authorship.RecordMade(w, d); err != nil { // only doctor needs it
+		w.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(id), "error", err.Error())
 	}
-	text, err := f.Repo.Notes.Of(ctx, c.OID)
+	text, err := w.Repo.Notes.Of(ctx, c.OID)
 	if err != nil {
 		return found, false, err
 	}
 	text += checkpoint.TrailerKey + ": " + string(id) + "\n"
-	if err := gitnote.Write(ctx, f.Repo, f.signature(c), map[git.OID]string{c.OID: text}); err != nil {
-		return found, false, errors.Join(err, f.journal.Remove(d))
+	if err := gitnote.Write(ctx, w.Repo, signature(w, c), map[git.OID]string{c.OID: text}); err != nil {
+		return found, false, errors.Join(err, journal.Remove(d))
 	}
 	c.Note = text
 	found.Commit, found.IDs = c, d.Keep
-	f.Log.InfoContext(ctx, "commit found", "commit", string(c.OID), "checkpoint_id", string(id), "sessions", len(shares))
-	return found, true, f.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: c, Holder: c.OID, Late: true})
+	w.Log.InfoContext(ctx, "commit found", "commit", string(c.OID), "checkpoint_id", string(id), "sessions", len(shares))
+	return found, true, condense.Apply(ctx, w, d, journal.LinkedCommit{Commit: c, Holder: c.OID, Late: true})
 }
 
 // Follow copies the notes of rewritten commits to the commits that replace them, given as a map of
 // old ids to new ids.
-func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
-	if tree, err := f.Repo.Notes.Tree(ctx); err != nil || tree == "" {
+func Follow(ctx context.Context, w *workspace.Workspace, moved map[git.OID]git.OID) error {
+	if tree, err := w.Repo.Notes.Tree(ctx); err != nil || tree == "" {
 		return err
 	}
 	texts := map[git.OID]string{}
 	by := git.Signature{When: time.Time{}}
 	for from, to := range moved {
-		old, err := f.Repo.Commit(ctx, string(from))
+		old, err := w.Repo.Commit(ctx, string(from))
 		if err != nil || old.Note == "" {
 			continue
 		}
-		now, err := f.Repo.Commit(ctx, string(to))
+		now, err := w.Repo.Commit(ctx, string(to))
 		if err != nil {
 			continue
 		}
@@ -397,7 +384,7 @@ func (f *Finder) Follow(ctx context.Context, moved map[git.OID]git.OID) error {
 			continue
 		}
 		texts[now.OID] = text
-		by = f.signature(now)
+		by = signature(w, now)
 	}
-	return gitnote.Write(ctx, f.Repo, by, texts)
+	return gitnote.Write(ctx, w.Repo, by, texts)
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ErrElsewhere means that a folder is not a worktree of this repository.
@@ -32,8 +34,8 @@ type Open struct {
 }
 
 // OpenCommits returns the open decisions. It changes nothing.
-func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
-	entries, err := os.ReadDir(r.journal.Dir())
+func OpenCommits(ctx context.Context, w *workspace.Workspace) ([]Open, error) {
+	entries, err := os.ReadDir(journal.Dir(w))
 	if err != nil {
 		return nil, nil //nolint:nilerr // there is none: nothing is open
 	}
@@ -43,10 +45,10 @@ func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		o := Open{Path: filepath.Join(r.journal.Dir(), e.Name())}
+		o := Open{Path: filepath.Join(journal.Dir(w), e.Name())}
 		o.Decision, o.Err = journal.ReadDecision(o.Path)
 		switch {
-		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && r.isLive(o.Decision):
+		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && isLive(w, o.Decision):
 			continue
 		case o.Err == nil:
 			decisions = append(decisions, o.Decision)
@@ -56,19 +58,19 @@ func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 	if len(decisions) == 0 {
 		return list, nil
 	}
-	found, err := r.commits.FindCommits(ctx, decisions, journal.AllCommits)
+	found, err := journal.FindCommits(ctx, w, decisions, journal.AllCommits)
 	for i, o := range list {
 		at, made := found[o.Nonce]
 		list[i].Commit = at.OID
-		list[i].Stale = err == nil && o.Err == nil && !made && r.Env.Now().Sub(o.Created) > journal.StaleAfter && !r.commits.MayStillBeMade(o.Decision)
+		list[i].Stale = err == nil && o.Err == nil && !made && w.Env.Now().Sub(o.Created) > journal.StaleAfter && !journal.MayStillBeMade(w, o.Decision)
 	}
 	return list, err
 }
 
 // FinishCommits carries out the decisions about commits that were made, removes stale decisions,
 // and moves entries that can't be read out of the way.
-func (r *Repairer) FinishCommits(ctx context.Context) error {
-	_, err := r.finishAll(ctx, r.Waiting(ctx), journal.AllCommits)
+func FinishCommits(ctx context.Context, w *workspace.Workspace) error {
+	_, err := finishAll(ctx, w, Waiting(ctx, w), journal.AllCommits)
 	return err
 }
 
@@ -79,10 +81,10 @@ type Linked struct {
 	Files []string
 }
 
-// Linked returns the last commits of this repository that were given a checkpoint here.
-func (r *Repairer) Linked() map[checkpoint.ID]Linked {
+// LinkedCheckpoints returns the last commits of this repository that were given a checkpoint here.
+func LinkedCheckpoints(w *workspace.Workspace) map[checkpoint.ID]Linked {
 	found := map[checkpoint.ID]Linked{}
-	for _, l := range r.links.All() {
+	for _, l := range journal.Links(w) {
 		at := Linked{Commit: l.Commit}
 		for path := range l.Blobs {
 			at.Files = append(at.Files, path)
@@ -104,43 +106,43 @@ type Lost struct {
 // WriteLost rewrites a lost checkpoint from the sessions' states and transcripts. The length of the
 // conversations at the time of the commit is not known, so the checkpoint contains all of them. The
 // states don't change.
-func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
-	return r.WithLock(ctx, func() error {
-		if c, err := r.attribution.ReadCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
+func WriteLost(ctx context.Context, w *workspace.Workspace, l Lost) error {
+	return w.WithLock(ctx, func() error {
+		if c, err := authorship.ReadCheckpoint(ctx, w, l.ID); err != nil || len(c.Sessions) > 0 {
 			return err // or it was found meanwhile
 		}
 		var puts []checkpoint.Change
 		for _, share := range l.Shares {
-			s, err := r.Sessions.Load(share.Session)
+			s, err := w.Sessions.Load(share.Session)
 			if err != nil {
 				return err
 			}
 			n := new(tracking.Pending)
-			if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+			if err := tracking.CatchUp(ctx, w, s, n); err != nil {
 				return err
 			}
 			// More objects than the checkpoint may be lost.
-			if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+			if s.Recorder.Stored, err = tracking.Segmenter(w, s).Verify(ctx, s.Recorder.Stored); err != nil {
 				return err
 			}
-			if _, err := r.transcripts.StoreMasked(ctx, s, n, tracking.NoLimit); err != nil {
+			if _, err := tracking.StoreMasked(ctx, w, s, n, tracking.NoLimit); err != nil {
 				return err
 			}
 			s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
 			// As for an amended commit: tokens are counted only if they are known to be the
 			// checkpoint's.
 			d := journal.Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
-			put, err := r.condenser.WriteSlot(ctx, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
+			put, err := condense.WriteSlot(ctx, w, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
 			if err != nil {
 				return err
 			}
 			puts = append(puts, put)
 		}
-		by, err := r.Identity(ctx)
+		by, err := w.Identity(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = checkpoint.Update(ctx, r.Repo, by, puts, nil)
+		_, err = checkpoint.Update(ctx, w.Repo, by, puts, nil)
 		return err
 	})
 }

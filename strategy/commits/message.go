@@ -33,10 +33,10 @@ type message struct {
 
 // readMessage reads a message file. A message that was given on the command line and is not edited
 // has no comments; all others are searched for comments.
-func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
+func readMessage(ctx context.Context, w *workspace.Workspace, m Message) (message, error) {
 	path := m.File
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(pr.Repo.Root, path)
+		path = filepath.Join(w.Repo.Root, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
@@ -45,19 +45,19 @@ func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error)
 	if err != nil {
 		return message{}, fmt.Errorf("read commit message: %w", err)
 	}
-	if m.Source == "message" && !pr.showsEditor() {
+	if m.Source == "message" && !showsEditor(w) {
 		return message{path: path, prose: string(data)}, nil
 	}
-	return splitMessage(path, string(data), pr.commentMark(ctx, string(data))), nil
+	return splitMessage(path, string(data), commentMark(ctx, w, string(data))), nil
 }
 
 // showsEditor reports whether git starts an editor. If it doesn't, it sets GIT_EDITOR to ":" for
 // its hooks.
-func (pr *Preparer) showsEditor() bool { return pr.Env.Getenv("GIT_EDITOR") != ":" }
+func showsEditor(w *workspace.Workspace) bool { return w.Env.Getenv("GIT_EDITOR") != ":" }
 
 // commentMark returns the prefix of comment lines.
-func (pr *Preparer) commentMark(ctx context.Context, text string) string {
-	config, err := pr.Repo.Config.Match(ctx, `^core\.comment(char|string)$`)
+func commentMark(ctx context.Context, w *workspace.Workspace, text string) string {
+	config, err := w.Repo.Config.Match(ctx, `^core\.comment(char|string)$`)
 	if err != nil {
 		return "#"
 	}
@@ -105,7 +105,7 @@ func splitMessage(path, text, mark string) message {
 }
 
 // add adds the trailers to the message, without duplicates, by git's own rules.
-func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
+func add(ctx context.Context, w *workspace.Workspace, m *message, ids []checkpoint.ID, hint string) error {
 	trailers := trailersOf(ids)
 	body := checkpoint.StripIDs(m.prose, ids...)
 	switch {
@@ -113,7 +113,7 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 		// The message is empty: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
-		out, err := gitwork.AddTrailers(ctx, pr.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
+		out, err := gitwork.AddTrailers(ctx, w.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}

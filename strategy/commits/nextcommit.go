@@ -21,23 +21,23 @@ type NextCommit struct {
 	Shares []journal.Share
 }
 
-// NextCommit returns the links of the user's next commit, by the rules that the hook will use.
+// PreviewCommit returns the links of the user's next commit, by the rules that the hook will use.
 // While a rebase, a pick or a revert is in progress it returns nothing. It writes nothing.
-func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
+func PreviewCommit(ctx context.Context, w *workspace.Workspace) (NextCommit, error) {
 	var next NextCommit
-	op, err := gitwork.InProgress(ctx, pr.Repo)
+	op, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
 		return next, err
 	}
-	here := slices.DeleteFunc(pr.AllSessions(ctx), func(s *session.State) bool { return !s.Pending() })
+	here := slices.DeleteFunc(w.AllSessions(ctx), func(s *session.State) bool { return !s.Pending() })
 	if len(here) == 0 {
 		return next, nil
 	}
-	head, _, err := pr.Head(ctx)
+	head, _, err := w.Head(ctx)
 	if err != nil {
 		return next, fmt.Errorf("read HEAD: %w", err)
 	}
-	list, err := gitdiff.Staged(ctx, pr.Repo, head.OID)
+	list, err := gitdiff.Staged(ctx, w.Repo, head.OID)
 	if err != nil {
 		return next, fmt.Errorf("read staged changes: %w", err)
 	}
@@ -49,7 +49,7 @@ func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 		}
 		return next, nil
 	}
-	person := condense.New(pr.AsPerson()).Sharer
-	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list), "")
+	person := w.AsPerson()
+	next.Shares, err = condense.SharesOf(ctx, person, here, journal.ByPath(list), "")
 	return next, err
 }

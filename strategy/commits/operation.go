@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // operation is the git operation that makes a commit.
@@ -36,25 +37,25 @@ type Message struct {
 	Commit string // for source commit: the commit
 }
 
-// operation determines the operation in progress. Git doesn't report an amend with -m, a
+// currentOperation determines the operation in progress. Git doesn't report an amend with -m, a
 // cherry-pick or a revert to its hooks. They can be detected only by their files in the git
 // directory and the command line of the git process.
-func (o *Operations) operation(ctx context.Context, m Message, text string) operation {
-	doing, err := gitwork.InProgress(ctx, o.Repo)
+func currentOperation(ctx context.Context, w *workspace.Workspace, m Message, text string) operation {
+	doing, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil {
-		o.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
+		w.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
 	}
-	verb, args := o.Command(ctx)
+	verb, args := Command(ctx, w)
 	switch {
-	case doing.Rebase && o.gitFile("rebase-merge", "current-fixups") == "" && amends(m, verb, args):
+	case doing.Rebase && gitFile(w, "rebase-merge", "current-fixups") == "" && amends(m, verb, args):
 		return commitEdit
-	case doing.Rebase && o.gitFile("rebase-merge", "current-fixups") == "" && verb == "commit" && !doing.CherryPick && !continues(args):
+	case doing.Rebase && gitFile(w, "rebase-merge", "current-fixups") == "" && verb == "commit" && !doing.CherryPick && !continues(args):
 		return commitAside
 	case doing.Rebase: // picks, folds, or the result of a conflict
 		return commitRebase
-	case doing.CherryPick, verb == "cherry-pick", o.reflogAction("cherry-pick"):
+	case doing.CherryPick, verb == "cherry-pick", reflogAction(w, "cherry-pick"):
 		return commitPick
-	case doing.Revert, verb == "revert", o.reflogAction("revert"), isRevert(text):
+	case doing.Revert, verb == "revert", reflogAction(w, "revert"), isRevert(text):
 		return commitRevert
 	case verb == "merge" || verb == "pull":
 		return commitClean
@@ -69,8 +70,8 @@ func (o *Operations) operation(ctx context.Context, m Message, text string) oper
 	}
 }
 
-func (o *Operations) reflogAction(name string) bool {
-	return strings.HasPrefix(o.Env.Getenv("GIT_REFLOG_ACTION"), name)
+func reflogAction(w *workspace.Workspace, name string) bool {
+	return strings.HasPrefix(w.Env.Getenv("GIT_REFLOG_ACTION"), name)
 }
 
 // isRevert reports whether a message was written by git revert.
@@ -100,8 +101,8 @@ func amends(m Message, verb string, args []string) bool {
 
 // Command returns the git command that makes the commit and its arguments, with aliases expanded.
 // It returns nothing if the process can't be inspected.
-func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
-	caller, ok := o.Env.Caller()
+func Command(ctx context.Context, w *workspace.Workspace) (verb string, args []string) {
+	caller, ok := w.Env.Caller()
 	if !ok || len(caller.Args) == 0 {
 		return "", nil
 	}
@@ -117,7 +118,7 @@ func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
 	if slices.Contains([]string{"commit", "merge", "rebase", "cherry-pick", "revert", "pull", "am", "stash"}, verb) {
 		return verb, args
 	}
-	aliases, err := o.Repo.Config.Match(ctx, `^alias\.`)
+	aliases, err := w.Repo.Config.Match(ctx, `^alias\.`)
 	if err != nil {
 		return verb, args
 	}
@@ -143,17 +144,17 @@ func skipGlobalOptions(args []string) []string {
 // prior returns the ids of the commits that a commit of this kind replaces, copies or folds, in
 // order, without duplicates. Git may copy their messages, but so may a person into the text of a new
 // commit: the ids in a text count only where git composed it and the commits aren't known.
-func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
+func prior(ctx context.Context, w *workspace.Workspace, op operation, head git.Commit, text string) []checkpoint.ID {
 	switch op {
 	case commitAmend, commitEdit:
 		return checkpoint.IDsOf(head)
 	case commitSquash:
 		// Git lists the squashed commits from the newest on.
-		folded := checkpoint.IDs(o.gitFile("SQUASH_MSG"))
+		folded := checkpoint.IDs(gitFile(w, "SQUASH_MSG"))
 		slices.Reverse(folded)
 		return folded
 	case commitPick, commitRebase:
-		commits := o.copied(ctx, op)
+		commits := copied(ctx, w, op)
 		if len(commits) == 0 {
 			return checkpoint.IDs(text)
 		}
@@ -163,7 +164,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 		}
 		return unique(ids)
 	case commitNew:
-		if verb, _ := o.Command(ctx); verb == "" && head.OID != "" { // it may be an amend
+		if verb, _ := Command(ctx, w); verb == "" && head.OID != "" { // it may be an amend
 			own := checkpoint.IDsOf(head)
 			return slices.DeleteFunc(checkpoint.IDs(text), func(id checkpoint.ID) bool { return !slices.Contains(own, id) })
 		}
@@ -176,8 +177,8 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 func (op operation) copies() bool { return op == commitRebase || op == commitPick }
 
 // gitFile returns the content of a file in the git directory, or "" if it can't be read.
-func (o *Operations) gitFile(name ...string) string {
-	data, err := disk.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
+func gitFile(w *workspace.Workspace, name ...string) string {
+	data, err := disk.ReadFile(filepath.Join(append([]string{w.Repo.GitDir}, name...)...))
 	if err != nil {
 		return ""
 	}
@@ -185,11 +186,11 @@ func (o *Operations) gitFile(name ...string) string {
 }
 
 // copied returns the commits that git copies or folds into the new one.
-func (o *Operations) copied(ctx context.Context, op operation) []git.Commit {
+func copied(ctx context.Context, w *workspace.Workspace, op operation) []git.Commit {
 	if op == commitRebase {
-		return o.rebased(ctx)
+		return rebased(ctx, w)
 	}
-	c, err := o.Repo.Commit(ctx, "CHERRY_PICK_HEAD")
+	c, err := w.Repo.Commit(ctx, "CHERRY_PICK_HEAD")
 	if err != nil {
 		return nil
 	}
@@ -198,9 +199,9 @@ func (o *Operations) copied(ctx context.Context, op operation) []git.Commit {
 
 // rebased returns the commits that the rebase is currently folding together or picking: git omits
 // the messages of fixups, and an edited message may have lost its ids.
-func (o *Operations) rebased(ctx context.Context) []git.Commit {
+func rebased(ctx context.Context, w *workspace.Workspace) []git.Commit {
 	revs := make([]string, 0, 4)
-	fixups := strings.TrimSpace(o.gitFile("rebase-merge", "current-fixups"))
+	fixups := strings.TrimSpace(gitFile(w, "rebase-merge", "current-fixups"))
 	if fixups != "" {
 		// HEAD is the commit into which the fixups are folded.
 		revs = append(revs, "HEAD")
@@ -212,9 +213,9 @@ func (o *Operations) rebased(ctx context.Context) []git.Commit {
 	}
 	if len(revs) == 0 {
 		for _, rev := range []string{
-			strings.TrimSpace(o.gitFile("rebase-merge", "stopped-sha")),
-			strings.TrimSpace(o.gitFile("rebase-apply", "original-commit")),
-			lastDone(o.gitFile("rebase-merge", "done")),
+			strings.TrimSpace(gitFile(w, "rebase-merge", "stopped-sha")),
+			strings.TrimSpace(gitFile(w, "rebase-apply", "original-commit")),
+			lastDone(gitFile(w, "rebase-merge", "done")),
 		} {
 			if rev != "" {
 				revs = append(revs, rev)
@@ -224,7 +225,7 @@ func (o *Operations) rebased(ctx context.Context) []git.Commit {
 	}
 	var commits []git.Commit
 	for _, rev := range revs {
-		if c, err := o.Repo.Commit(ctx, rev); err == nil {
+		if c, err := w.Repo.Commit(ctx, rev); err == nil {
 			commits = append(commits, c)
 		}
 	}

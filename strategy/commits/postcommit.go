@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Made is the current commit of HEAD, with the decisions of its worktree.
@@ -35,18 +36,18 @@ func (m Made) Checkpoints() []checkpoint.ID {
 }
 
 // FindMade returns the current commit of HEAD. It returns false if nothing has to be done for it.
-func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
-	doing, err := gitwork.InProgress(ctx, c.Repo)
+func FindMade(ctx context.Context, w *workspace.Workspace) (Made, bool, error) {
+	doing, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil {
 		return Made{}, false, err
 	}
-	mine := c.journal.OfWorktree(ctx)
+	mine := journal.OfWorktree(ctx, w)
 	if doing.Rebase { // a rebase in progress: remove the decisions about its commits
 		for _, d := range mine {
-			if d.ID != "" || (c.repairer.isLive(d) && !c.preparer.isCaller(d)) {
+			if d.ID != "" || (isLive(w, d) && !isCaller(w, d)) {
 				continue
 			}
-			if err := c.journal.Remove(d); err != nil {
+			if err := journal.Remove(d); err != nil {
 				return Made{}, false, err
 			}
 		}
@@ -55,22 +56,22 @@ func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 	hasFiles := func(s *session.State) bool {
 		return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Withheld) > 0
 	}
-	if len(mine) == 0 && !slices.ContainsFunc(c.PendingSessions(ctx), hasFiles) {
-		return Made{}, false, c.finder.PassedHead(ctx)
+	if len(mine) == 0 && !slices.ContainsFunc(w.PendingSessions(ctx), hasFiles) {
+		return Made{}, false, MarkHeadPassed(ctx, w)
 	}
-	head, born, err := c.Head(ctx)
+	head, born, err := w.Head(ctx)
 	return Made{head: head, decisions: mine}, err == nil && born, err
 }
 
 // Finish carries out the decision about the commit. If it fails the decision remains, and the next
 // hook of any kind retries.
-func (c *Committed) Finish(ctx context.Context, m Made) error {
-	err := c.afterCommit(ctx, m.head, m.decisions)
+func Finish(ctx context.Context, w *workspace.Workspace, m Made) error {
+	err := afterCommit(ctx, w, m.head, m.decisions)
 	if err == nil {
-		err = c.finder.Passed(ctx, m.head)
+		err = MarkPassed(ctx, w, m.head)
 	}
 	if errors.Is(err, filelock.ErrLocked) || ctx.Err() != nil {
-		c.children.RequestCompletion(ctx, "")
+		w.RequestCompletion(ctx, "")
 	}
 	switch {
 	case err == nil:
@@ -87,18 +88,18 @@ func (c *Committed) Finish(ctx context.Context, m Made) error {
 // afterCommit applies the decisions about head, and updates the other sessions of the worktree. It
 // ignores a decision whose git process is still running: it is about another commit that is being
 // made in this worktree.
-func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
+func afterCommit(ctx context.Context, w *workspace.Workspace, head git.Commit, mine []journal.Decision) error {
 	ids := checkpoint.IDsOf(head)
 	linked := map[string]bool{}
 	var kept, elsewhere []journal.Decision
 	for _, d := range mine {
-		own := c.preparer.isCaller(d)
+		own := isCaller(w, d)
 		switch {
-		case !own && c.repairer.isLive(d):
+		case !own && isLive(w, d):
 		case d.ID == "":
 			kept = append(kept, d)
 		case slices.Contains(ids, d.ID):
-			if err := c.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
+			if err := condense.Apply(ctx, w, d, journal.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
 				return err
 			}
 			for _, share := range d.Shares {
@@ -110,10 +111,10 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 		}
 	}
 	if len(kept) > 0 { // they request no checkpoint
-		err := c.WithLock(ctx, func() error {
+		err := w.WithLock(ctx, func() error {
 			for _, d := range kept {
-				c.links.Relink(ctx, d, head.OID)
-				if err := c.journal.Remove(d); err != nil {
+				journal.Relink(ctx, w, d, head.OID)
+				if err := journal.Remove(d); err != nil {
 					return err
 				}
 			}
@@ -123,33 +124,33 @@ func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 			return err
 		}
 	}
-	if _, err := c.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
+	if _, err := finishAll(ctx, w, elsewhere, journal.RecentCommits); err != nil {
 		return err
 	}
-	return c.settle(ctx, head, linked)
+	return settle(ctx, w, head, linked)
 }
 
 // PostRewrite updates links and notes after git has rewritten commits, given as a map of old ids to
 // new ids. After a rebase it carries out the decisions that had to wait for its end.
-func (c *Committed) PostRewrite(ctx context.Context, byRebase bool, moved map[git.OID]git.OID) error {
+func PostRewrite(ctx context.Context, w *workspace.Workspace, byRebase bool, moved map[git.OID]git.OID) error {
 	if byRebase { // before the links follow: they lead to the commits that were replaced
-		if err := c.repairer.FinishRebased(ctx); err != nil {
+		if err := FinishRebased(ctx, w); err != nil {
 			return err
 		}
 	}
 	if len(moved) == 0 {
 		return nil
 	}
-	if err := c.finder.Follow(ctx, moved); err != nil {
+	if err := Follow(ctx, w, moved); err != nil {
 		return err
 	}
-	if head, born, err := c.Head(ctx); err == nil && born {
-		if err := c.finder.Examined(head.OID); err != nil {
+	if head, born, err := w.Head(ctx); err == nil && born {
+		if err := MarkExamined(w, head.OID); err != nil {
 			return err
 		}
 	}
-	if len(c.links.All()) == 0 {
+	if len(journal.Links(w)) == 0 {
 		return nil
 	}
-	return c.WithLock(ctx, func() error { return c.links.Move(moved) })
+	return w.WithLock(ctx, func() error { return journal.MoveLinks(w, moved) })
 }

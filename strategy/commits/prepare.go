@@ -14,7 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // notLinked is the message for a user whose commit should get a trailer but doesn't.
@@ -23,32 +26,32 @@ const notLinked = "this commit is not linked to its conversation"
 // PrepareCommitMsg decides whether the commit that git is making belongs to sessions. If it does,
 // it records the decision and adds the trailer to the message. If the decision can't be recorded,
 // the message doesn't change and an error is returned.
-func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
-	msg, err := pr.readMessage(ctx, m)
+func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m Message) error {
+	msg, err := readMessage(ctx, w, m)
 	if err != nil {
 		return err
 	}
-	if !pr.showsEditor() && strings.TrimSpace(checkpoint.StripIDs(pr.withoutComments(msg))) == "" {
+	if !showsEditor(w) && strings.TrimSpace(checkpoint.StripIDs(withoutComments(msg))) == "" {
 		return nil // git starts no editor and rejects an empty message
 	}
-	op := pr.operations.operation(ctx, m, msg.prose)
-	d, err := pr.decide(ctx, op, &msg)
+	op := currentOperation(ctx, w, m, msg.prose)
+	d, err := decide(ctx, w, op, &msg)
 	if err != nil {
 		return err
 	}
-	if d.ID != "" && !d.Amend && !op.copies() && pr.Options.Ask && m.Source == "message" && msg.rest == "" && pr.Env.Terminal() {
-		if !pr.Env.Confirm(ctx, "Link this commit to "+pr.agents(d)+" session context?") {
+	if d.ID != "" && !d.Amend && !op.copies() && w.Options.Ask && m.Source == "message" && msg.rest == "" && w.Env.Terminal() {
+		if !w.Env.Confirm(ctx, "Link this commit to "+agents(w, d)+" session context?") {
 			d = d.Declined()
 		}
 	}
 	if d.ID != "" {
 		// Don't add a trailer for a checkpoint that can't be stored.
-		branch, err := pr.Blocked(ctx)
+		branch, err := Blocked(ctx, w)
 		if err != nil {
 			return err
 		}
 		if branch != "" {
-			pr.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
+			w.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
 				notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockedHint(branch)))
 			d = d.Declined()
 		}
@@ -57,97 +60,97 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
 	case len(d.Keep) == 0:
-		return pr.disown(ctx, op, &msg)
-	case d.ID == "" && op.copies() && m.Source == "message" && isLast && !pr.showsEditor():
+		return disown(ctx, w, op, &msg)
+	case d.ID == "" && op.copies() && m.Source == "message" && isLast && !showsEditor(w):
 		return nil
 	}
-	hint := pr.hint(d, op)
+	hint := hint(w, d, op)
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
-	if err := pr.journal.Record(&d); err != nil {
+	if err := journal.Record(w, &d); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, err)
 	}
 	if d.ID != "" {
-		if err := pr.authors.NoteMade(d); err != nil { // only doctor needs it
-			pr.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(d.ID), "error", err.Error())
+		if err := authorship.RecordMade(w, d); err != nil { // only doctor needs it
+			w.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(d.ID), "error", err.Error())
 		}
 	}
-	if err := pr.add(ctx, &msg, d.Keep, hint); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, pr.journal.Remove(d)))
+	if err := add(ctx, w, &msg, d.Keep, hint); err != nil {
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, journal.Remove(d)))
 	}
 	if err := msg.write(); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, pr.journal.Remove(d)))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, journal.Remove(d)))
 	}
 	for _, old := range d.Abandoned {
-		if err := pr.journal.Remove(old); err != nil {
+		if err := journal.Remove(old); err != nil {
 			return err
 		}
 	}
-	pr.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
+	w.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
 	return nil
 }
 
 // disown removes ids from the message of a commit that keeps none: they are those of other commits,
 // whose text was used again.
-func (pr *Preparer) disown(ctx context.Context, op operation, msg *message) error {
+func disown(ctx context.Context, w *workspace.Workspace, op operation, msg *message) error {
 	ids := checkpoint.IDs(msg.prose)
-	if len(ids) == 0 || op.copies() || pr.Env.Getenv(linkEnv) == linkNone || checkpoint.Declines(msg.prose) {
+	if len(ids) == 0 || op.copies() || w.Env.Getenv(linkEnv) == linkNone || checkpoint.Declines(msg.prose) {
 		return nil
 	}
-	pr.Log.InfoContext(ctx, "ids of other commits removed from the message", "ids", len(ids))
+	w.Log.InfoContext(ctx, "ids of other commits removed from the message", "ids", len(ids))
 	msg.prose = checkpoint.QuoteIDs(checkpoint.StripIDs(msg.prose))
 	return msg.write()
 }
 
 // isCaller reports whether the git process that runs this hook is the process of the decision.
-func (pr *Preparer) isCaller(d journal.Decision) bool {
-	caller, ok := pr.Env.Caller()
+func isCaller(w *workspace.Workspace, d journal.Decision) bool {
+	caller, ok := w.Env.Caller()
 	return ok && caller.PID == d.Git && caller.Start == d.GitStart
 }
 
 // decide makes the decision about the commit. If Keep is empty the commit gets no trailer.
-func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (journal.Decision, error) {
+func decide(ctx context.Context, w *workspace.Workspace, op operation, msg *message) (journal.Decision, error) {
 	switch {
 	case op == commitRevert, op == commitClean,
-		op == commitAmend && pr.Env.Getenv(linkEnv) == linkNone,
+		op == commitAmend && w.Env.Getenv(linkEnv) == linkNone,
 		!op.copies() && checkpoint.Declines(msg.prose):
 		return journal.Decision{}, nil
 	}
-	here := pr.PendingSessions(ctx)
+	here := w.PendingSessions(ctx)
 	if op == commitNew && len(here) == 0 &&
-		!agent.IsCalling(pr.Env.Getenv) && len(pr.links.All()) == 0 {
+		!agent.IsCalling(w.Env.Getenv) && len(journal.Links(w)) == 0 {
 		// No session has a share, and no link in this repository could be taken over by the commit:
 		// no git process is needed.
 		return journal.Decision{}, nil
 	}
-	head, born, err := pr.Head(ctx)
+	head, born, err := w.Head(ctx)
 	if err != nil {
 		return journal.Decision{}, fmt.Errorf("read HEAD: %w", err)
 	}
-	d := journal.Decision{Worktree: pr.Repo.WorktreeID, Parent: head.OID, Created: pr.Env.Now().UTC(), Keep: pr.operations.prior(ctx, op, head, msg.prose)}
-	if caller, ok := pr.Env.Caller(); ok {
+	d := journal.Decision{Worktree: w.Repo.WorktreeID, Parent: head.OID, Created: w.Env.Now().UTC(), Keep: prior(ctx, w, op, head, msg.prose)}
+	if caller, ok := w.Env.Caller(); ok {
 		d.Git, d.GitStart = caller.PID, caller.Start
 		if age, ok := caller.Age(); ok { // some hundredths of a second are not known
 			d.Begun = d.Created.Add(-age - time.Second).Truncate(time.Second)
 		}
 	}
-	if pr.Env.Getenv("GIT_COMMITTER_DATE") != "" {
+	if w.Env.Getenv("GIT_COMMITTER_DATE") != "" {
 		d.Begun = time.Unix(0, 0).UTC()
 	}
-	if d.Nonce, err = pr.NewNonce(); err != nil {
+	if d.Nonce, err = w.NewNonce(); err != nil {
 		return journal.Decision{}, err
 	}
 	q := question{op: op, head: head, here: here}
 	base := head.OID // the parent of the new commit
 	switch op {
 	case commitRebase, commitPick, commitEdit:
-		if len(here) == 0 && !agent.IsCalling(pr.Env.Getenv) {
+		if len(here) == 0 && !agent.IsCalling(w.Env.Getenv) {
 			return d, nil
 		}
-		if q.resolved, err = pr.resolved(ctx, op, head); err != nil || len(q.resolved) == 0 {
+		if q.resolved, err = resolved(ctx, w, op, head); err != nil || len(q.resolved) == 0 {
 			return d, err
 		}
-		if isFold := op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") != ""; (isFold || op == commitEdit) && born {
+		if isFold := op == commitRebase && gitFile(w, "rebase-merge", "current-fixups") != ""; (isFold || op == commitEdit) && born {
 			base = firstParent(head)
 		}
 	case commitAmend:
@@ -155,16 +158,16 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 	default:
 	}
 	if !op.copies() {
-		d.Abandoned = pr.abandoned(ctx, checkpoint.IDs(msg.prose))
+		d.Abandoned = abandoned(ctx, w, checkpoint.IDs(msg.prose))
 	}
-	list, err := gitdiff.Staged(ctx, pr.Repo, base)
+	list, err := gitdiff.Staged(ctx, w.Repo, base)
 	if err != nil {
 		return d, fmt.Errorf("read staged changes: %w", err)
 	}
 	changes := journal.ByPath(list)
 	if op == commitMerge { // it has only changes against every parent
-		for rev := range strings.FieldsSeq(pr.operations.gitFile("MERGE_HEAD")) {
-			other, err := gitdiff.Staged(ctx, pr.Repo, git.OID(rev))
+		for rev := range strings.FieldsSeq(gitFile(w, "MERGE_HEAD")) {
+			other, err := gitdiff.Staged(ctx, w.Repo, git.OID(rev))
 			if err != nil {
 				return d, fmt.Errorf("read staged changes: %w", err)
 			}
@@ -173,23 +176,23 @@ func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (jou
 		}
 	}
 	q.changes = changes
-	return pr.link(ctx, d, q)
+	return link(ctx, w, d, q)
 }
 
 // resolved returns the paths that were changed since git stopped an operation that copies commits:
 // those that differ from git's own attempt to resolve a conflict, or from the commit that is
 // amended. It returns none if git didn't stop.
-func (pr *Preparer) resolved(ctx context.Context, op operation, head git.Commit) (journal.Changes, error) {
+func resolved(ctx context.Context, w *workspace.Workspace, op operation, head git.Commit) (journal.Changes, error) {
 	from := head.OID
 	if op != commitEdit {
-		verb, _ := pr.operations.Command(ctx)
-		tree := git.OID(strings.TrimSpace(pr.operations.gitFile("AUTO_MERGE")))
-		if verb != "commit" || !pr.Repo.Format.Valid(tree) {
+		verb, _ := Command(ctx, w)
+		tree := git.OID(strings.TrimSpace(gitFile(w, "AUTO_MERGE")))
+		if verb != "commit" || !w.Repo.Format.Valid(tree) {
 			return nil, nil //nolint:nilnil // git did not stop
 		}
 		from = tree
 	}
-	list, err := gitdiff.Staged(ctx, pr.Repo, from)
+	list, err := gitdiff.Staged(ctx, w.Repo, from)
 	if err != nil {
 		return nil, fmt.Errorf("read staged changes: %w", err)
 	}
@@ -207,19 +210,19 @@ func firstParent(c git.Commit) git.OID {
 // abandoned returns the decisions of this worktree about commits that were never made but whose ids
 // the message contains: a message of a commit that a hook refused is used again. An id without a
 // checkpoint must not get into a commit only because its message has it.
-func (pr *Preparer) abandoned(ctx context.Context, ids []checkpoint.ID) []journal.Decision {
+func abandoned(ctx context.Context, w *workspace.Workspace, ids []checkpoint.ID) []journal.Decision {
 	if len(ids) == 0 {
 		return nil
 	}
-	list := slices.DeleteFunc(pr.journal.OfWorktree(ctx), func(d journal.Decision) bool {
-		return d.ID == "" || d.Amend || pr.repairer.isLive(d) || !slices.Contains(ids, d.ID)
+	list := slices.DeleteFunc(journal.OfWorktree(ctx, w), func(d journal.Decision) bool {
+		return d.ID == "" || d.Amend || isLive(w, d) || !slices.Contains(ids, d.ID)
 	})
 	if len(list) == 0 {
 		return nil
 	}
-	found, err := pr.commits.FindCommits(ctx, list, journal.AllCommits)
+	found, err := journal.FindCommits(ctx, w, list, journal.AllCommits)
 	if err != nil {
-		pr.Log.WarnContext(ctx, "commits not searched, every id is kept", "error", err.Error())
+		w.Log.WarnContext(ctx, "commits not searched, every id is kept", "error", err.Error())
 		return nil
 	}
 	return slices.DeleteFunc(list, func(d journal.Decision) bool { _, made := found[d.Nonce]; return made })
@@ -244,13 +247,13 @@ func (q question) amended() git.OID {
 }
 
 // link adds the sessions with a share to the decision, and the id of their checkpoint.
-func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
+func link(ctx context.Context, w *workspace.Workspace, d journal.Decision, q question) (journal.Decision, error) {
 	var shares []journal.Share
 	var err error
-	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
+	if id := w.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
 		// The user named the session with `entire link`: its share is the whole commit.
 		shares = []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}
-	} else if shares, err = pr.sharer.SharesOf(ctx, q.here, q.changes, q.amended()); err != nil {
+	} else if shares, err = condense.SharesOf(ctx, w, q.here, q.changes, q.amended()); err != nil {
 		return d, err
 	}
 	if q.resolved != nil {
@@ -265,13 +268,13 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 		own := checkpoint.IDsOf(q.head)
 		d.Replaced = own
 		isMadeFor := func(l journal.Link) bool { return l.ID == own[len(own)-1] && l.Commit == q.head.OID }
-		if len(own) > 0 && (len(shares) > 0 || slices.ContainsFunc(pr.links.All(), isMadeFor)) {
+		if len(own) > 0 && (len(shares) > 0 || slices.ContainsFunc(journal.Links(w), isMadeFor)) {
 			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}
 			return d, nil
 		}
 	case commitNew, commitAside:
 		var covered []string
-		for _, c := range pr.sharer.Continued(ctx, q.head.OID, q.changes, pr.picked(ctx, q.op)) {
+		for _, c := range condense.Continued(ctx, w, q.head.OID, q.changes, picked(ctx, w, q.op)) {
 			covered = append(covered, c.Covered...)
 			if c.ID == "" {
 				continue
@@ -290,7 +293,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 			d.Shares = within(shares, func(p string) bool { return !slices.Contains(covered, p) })
 		}
 	case commitRebase, commitPick:
-		for _, c := range pr.operations.copied(ctx, q.op) {
+		for _, c := range copied(ctx, w, q.op) {
 			d.Copies = append(d.Copies, c.OID)
 		}
 	default: // it takes over only the ids that it keeps
@@ -300,7 +303,7 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	}
 	if len(d.Abandoned) > 0 {
 		d.ID = d.Abandoned[0].ID
-	} else if d.ID, err = checkpoint.NewID(pr.Env.Random); err != nil {
+	} else if d.ID, err = checkpoint.NewID(w.Env.Random); err != nil {
 		return d, err
 	}
 	d.Keep = append(d.Keep, d.ID)
@@ -321,29 +324,29 @@ func within(shares []journal.Share, has func(path string) bool) []journal.Share 
 
 // picked returns the links of the commits that a stopped rebase has picked, which may be taken apart
 // now. A commit without an id has a link without one.
-func (pr *Preparer) picked(ctx context.Context, op operation) []journal.Link {
+func picked(ctx context.Context, w *workspace.Workspace, op operation) []journal.Link {
 	if op != commitAside {
 		return nil
 	}
 	var links []journal.Link
-	for _, c := range pr.operations.rebased(ctx) {
+	for _, c := range rebased(ctx, w) {
 		ids := checkpoint.IDsOf(c)
 		if len(ids) == 0 {
 			ids = append(ids, "")
 		}
 		for _, id := range ids {
-			links = append(links, journal.Link{ID: id, Commit: c.OID, Worktree: pr.Repo.WorktreeID})
+			links = append(links, journal.Link{ID: id, Commit: c.OID, Worktree: w.Repo.WorktreeID})
 		}
 	}
 	return links
 }
 
 // agents returns the names of the agents whose sessions a decision links.
-func (pr *Preparer) agents(d journal.Decision) string {
+func agents(w *workspace.Workspace, d journal.Decision) string {
 	var labels []string
 	for _, share := range d.Shares {
 		label := agent.Default().Label
-		if s, err := pr.Sessions.Load(share.Session); err == nil {
+		if s, err := w.Sessions.Load(share.Session); err == nil {
 			label = agent.Of(s.AgentType).Label
 		}
 		if !slices.Contains(labels, label) {
@@ -357,8 +360,8 @@ func (pr *Preparer) agents(d journal.Decision) string {
 }
 
 // hint returns the comment that the editor shows below the message.
-func (pr *Preparer) hint(d journal.Decision, op operation) string {
-	isReworded := op == commitAmend || op == commitEdit || op == commitPick || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
+func hint(w *workspace.Workspace, d journal.Decision, op operation) string {
+	isReworded := op == commitAmend || op == commitEdit || op == commitPick || op == commitRebase && gitFile(w, "rebase-merge", "current-fixups") == ""
 	switch {
 	case isReworded && (d.ID == "" || d.Amend):
 		return hintMark + " above to unlink this commit from its conversation."
@@ -366,9 +369,9 @@ func (pr *Preparer) hint(d journal.Decision, op operation) string {
 		return ""
 	}
 	var hint strings.Builder
-	hint.WriteString(hintMark + " above if you don't want to link this commit to " + pr.agents(d) + ".")
+	hint.WriteString(hintMark + " above if you don't want to link this commit to " + agents(w, d) + ".")
 	for _, share := range d.Shares {
-		s, err := pr.Sessions.Load(share.Session)
+		s, err := w.Sessions.Load(share.Session)
 		if err == nil && s.FirstPrompt != "" {
 			hint.WriteString("\nSession: " + s.FirstPrompt)
 		}

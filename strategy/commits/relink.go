@@ -42,15 +42,6 @@ var (
 	ErrNotAdded = errors.New("the git hooks didn't add the link")
 )
 
-// Relinker removes links from the last commit and adds them. It amends only the commit's message:
-// staged changes remain staged.
-type Relinker struct {
-	*workspace.Workspace
-
-	attribution *authorship.Attribution
-	condenser   *condense.Condenser
-}
-
 // Relinked is the result of changing the links of a commit.
 type Relinked struct {
 	Former, Commit git.Commit
@@ -60,31 +51,31 @@ type Relinked struct {
 
 // Unlink removes all links from the commit that rev names. The records of the conversation remain.
 // Without force it returns ErrPushed for a commit that a remote has.
-func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinked, error) {
+func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool) (Relinked, error) {
 	// Links that are stored only in the commit's note are removed from the note, and the commit is
 	// not amended. If it can't be read, the amend reports the error.
-	c, err := rl.Repo.Commit(ctx, rev)
+	c, err := w.Repo.Commit(ctx, rev)
 	if err == nil && len(checkpoint.NoteIDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
-		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: rl.Env.Now()}
-		err = gitnote.Write(ctx, rl.Repo, by, map[git.OID]string{c.OID: ""})
+		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: w.Env.Now()}
+		err = gitnote.Write(ctx, w.Repo, by, map[git.OID]string{c.OID: ""})
 		now := c
 		now.Note = ""
 		return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err
 	}
-	if c, err = rl.amendable(ctx, rev, force); err != nil {
+	if c, err = amendable(ctx, w, rev, force); err != nil {
 		return Relinked{}, err
 	}
 	if len(checkpoint.IDs(c.Message)) == 0 {
 		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNoLink)
 	}
-	return rl.reword(ctx, c, checkpoint.StripIDs(c.Message), linkNone)
+	return reword(ctx, w, c, checkpoint.StripIDs(c.Message), linkNone)
 }
 
 // Link links the commit that rev names to a session: by the checkpoint that was made for it and
 // that no commit names, else by a new one, or by the session's newest one if the repository has no
 // state of the session. Without force it returns ErrPushed for a commit that a remote has.
-func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, force bool) (Relinked, error) {
-	c, err := rl.amendable(ctx, rev, force)
+func Link(ctx context.Context, w *workspace.Workspace, rev string, s sessions.Session, force bool) (Relinked, error) {
+	c, err := amendable(ctx, w, rev, force)
 	if err != nil {
 		return Relinked{}, err
 	}
@@ -93,40 +84,40 @@ func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, fo
 	if slices.ContainsFunc(s.Checkpoints, func(id checkpoint.ID) bool { return slices.Contains(have, id) }) {
 		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrLinked)
 	}
-	id, err := rl.unnamed(ctx, c, s)
+	id, err := unnamed(ctx, w, c, s)
 	if err != nil {
 		return Relinked{}, err
 	}
 	if id == "" && s.Phase != sessions.Stored {
-		return rl.reword(ctx, c, c.Message, s.ID)
+		return reword(ctx, w, c, c.Message, s.ID)
 	}
 	if id == "" {
 		id = s.Checkpoints[0]
 	}
-	message, err := gitwork.AddTrailers(ctx, rl.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
+	message, err := gitwork.AddTrailers(ctx, w.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
 	if err != nil {
 		return Relinked{}, fmt.Errorf("add trailer: %w", err)
 	}
-	return rl.reword(ctx, c, string(message), linkNone)
+	return reword(ctx, w, c, string(message), linkNone)
 }
 
 // amendable returns the commit that rev names if it may be amended.
-func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.Commit, error) {
-	head, born, err := rl.Head(ctx)
+func amendable(ctx context.Context, w *workspace.Workspace, rev string, force bool) (git.Commit, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil {
 		return git.Commit{}, err
 	}
 	if !born {
 		return git.Commit{}, fmt.Errorf("there is no commit yet: %w", git.ErrMissing)
 	}
-	c, err := rl.Repo.Commit(ctx, rev)
+	c, err := w.Repo.Commit(ctx, rev)
 	if err != nil {
 		return git.Commit{}, err
 	}
 	if c.OID != head.OID {
 		return git.Commit{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNotLast)
 	}
-	doing, err := gitwork.InProgress(ctx, rl.Repo)
+	doing, err := gitwork.InProgress(ctx, w.Repo)
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -139,7 +130,7 @@ func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.
 	if force {
 		return c, nil
 	}
-	pushed, err := gitlog.OnRemote(ctx, rl.Repo, c.OID)
+	pushed, err := gitlog.OnRemote(ctx, w.Repo, c.OID)
 	if err == nil && pushed != "" {
 		err = fmt.Errorf("%s %w: %s has it", c.OID.Short(), ErrPushed, pushed)
 	}
@@ -149,14 +140,14 @@ func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.
 // unnamed returns the newest checkpoint of a session that no commit names and that has a file of
 // the commit: the one that was made for the commit before its link was removed. It returns "" if
 // there is none.
-func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Session) (checkpoint.ID, error) {
-	changes, err := rl.condenser.ChangesOf(ctx, c)
+func unnamed(ctx context.Context, w *workspace.Workspace, c git.Commit, s sessions.Session) (checkpoint.ID, error) {
+	changes, err := condense.ChangesOf(ctx, w, c)
 	if err != nil {
 		return "", err
 	}
 	const most = 20 // the last commit's checkpoint is among the newest
 	for _, id := range s.Checkpoints[:min(len(s.Checkpoints), most)] {
-		stored, err := rl.attribution.ReadCheckpoint(ctx, id)
+		stored, err := authorship.ReadCheckpoint(ctx, w, id)
 		if errors.Is(err, checkpoint.ErrNotFound) { // it was fetched
 			continue
 		}
@@ -166,7 +157,7 @@ func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Sessio
 		if !slices.ContainsFunc(stored.Summary.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		named, err := checkpoint.LinkedCommits(ctx, rl.Repo, []checkpoint.ID{id}, append(checkpoint.UserRefs(), "--")...)
+		named, err := checkpoint.LinkedCommits(ctx, w.Repo, []checkpoint.ID{id}, append(checkpoint.UserRefs(), "--")...)
 		if err != nil || len(named) == 0 {
 			return id, err
 		}
@@ -175,14 +166,14 @@ func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Sessio
 }
 
 // reword replaces the message of the last commit.
-func (rl *Relinker) reword(ctx context.Context, c git.Commit, message, link string) (Relinked, error) {
-	if err := gitwork.Reword(ctx, rl.Repo, message, []string{linkEnv + "=" + link}); err != nil {
+func reword(ctx context.Context, w *workspace.Workspace, c git.Commit, message, link string) (Relinked, error) {
+	if err := gitwork.Reword(ctx, w.Repo, message, []string{linkEnv + "=" + link}); err != nil {
 		if exit, ok := errors.AsType[*git.ExitError](err); ok {
 			return Relinked{}, fmt.Errorf("amend %s: %s", c.OID.Short(), git.Plainly(strings.TrimSpace(exit.Stderr)))
 		}
 		return Relinked{}, err
 	}
-	now, _, err := rl.Head(ctx)
+	now, _, err := w.Head(ctx)
 	if err != nil {
 		return Relinked{}, err
 	}
@@ -198,7 +189,7 @@ func (rl *Relinker) reword(ctx context.Context, c git.Commit, message, link stri
 	}
 	if len(after) > 0 { // the session was added to the checkpoint that the commit had
 		done.IDs = after[len(after)-1:]
-		stored, err := rl.attribution.ReadCheckpoint(ctx, done.IDs[0])
+		stored, err := authorship.ReadCheckpoint(ctx, w, done.IDs[0])
 		isAdded := func(s checkpoint.Stored) bool { return s.Meta.SessionID == link }
 		if err != nil || slices.ContainsFunc(stored.Sessions, isAdded) {
 			return done, err

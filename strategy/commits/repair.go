@@ -12,55 +12,56 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Repair carries out decisions whose commits were made but whose own hooks failed or were stopped.
 // It is called at the start of every hook that has the time. With an empty journal it reads one
 // directory. Commits that a quick search doesn't find are left to a detached child.
-func (r *Repairer) Repair(ctx context.Context) { r.repair(ctx, r.Waiting(ctx)) }
+func Repair(ctx context.Context, w *workspace.Workspace) { repair(ctx, w, Waiting(ctx, w)) }
 
 // RepairHere is Repair only for the decisions of this worktree, which affect its next commit.
-func (r *Repairer) RepairHere(ctx context.Context) {
-	r.repair(ctx, slices.DeleteFunc(r.Waiting(ctx), func(d journal.Decision) bool { return d.Worktree != r.Repo.WorktreeID }))
+func RepairHere(ctx context.Context, w *workspace.Workspace) {
+	repair(ctx, w, slices.DeleteFunc(Waiting(ctx, w), func(d journal.Decision) bool { return d.Worktree != w.Repo.WorktreeID }))
 }
 
-func (r *Repairer) repair(ctx context.Context, waiting []journal.Decision) {
-	unresolved, err := r.finishAll(ctx, waiting, journal.RecentCommits)
+func repair(ctx context.Context, w *workspace.Workspace, waiting []journal.Decision) {
+	unresolved, err := finishAll(ctx, w, waiting, journal.RecentCommits)
 	if err != nil {
-		r.Log.ErrorContext(ctx, "unfinished checkpoint", "error", err.Error())
+		w.Log.ErrorContext(ctx, "unfinished checkpoint", "error", err.Error())
 	}
 	if unresolved {
-		r.children.RequestCompletion(ctx, "")
+		w.RequestCompletion(ctx, "")
 	}
 }
 
 // Waiting returns the decisions whose git process has exited, so that none of its hooks will carry
 // them out.
-func (r *Repairer) Waiting(ctx context.Context) []journal.Decision {
-	return slices.DeleteFunc(r.journal.Decisions(ctx), r.isLive)
+func Waiting(ctx context.Context, w *workspace.Workspace) []journal.Decision {
+	return slices.DeleteFunc(journal.Decisions(ctx, w), func(d journal.Decision) bool { return isLive(w, d) })
 }
 
 // isLive reports whether the git process of the decision is still running: its own hooks carry the
 // decision out, and no other hook may touch it.
-func (r *Repairer) isLive(d journal.Decision) bool {
-	return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart)
+func isLive(w *workspace.Workspace, d journal.Decision) bool {
+	return d.Git != 0 && w.Env.Alive(d.Git, d.GitStart)
 }
 
 // AwaitGit waits until the git processes that have made their commits exit: a post-commit hook that
 // gave up started this child, and its decision may be carried out only after git has exited.
-func (r *Repairer) AwaitGit(ctx context.Context) error {
+func AwaitGit(ctx context.Context, w *workspace.Workspace) error {
 	const patience, poll = 30 * time.Second, 20 * time.Millisecond
-	live := slices.DeleteFunc(r.journal.Decisions(ctx), func(d journal.Decision) bool { return !r.isLive(d) })
+	live := slices.DeleteFunc(journal.Decisions(ctx, w), func(d journal.Decision) bool { return !isLive(w, d) })
 	if len(live) == 0 {
 		return nil
 	}
-	made, err := r.commits.FindCommits(ctx, live, journal.RecentCommits)
+	made, err := journal.FindCommits(ctx, w, live, journal.RecentCommits)
 	if err != nil {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for slices.ContainsFunc(live, func(d journal.Decision) bool { _, ok := made[d.Nonce]; return ok && r.isLive(d) }) {
+	for slices.ContainsFunc(live, func(d journal.Decision) bool { _, ok := made[d.Nonce]; return ok && isLive(w, d) }) {
 		select {
 		case <-within.Done():
 			return ctx.Err()
@@ -75,26 +76,26 @@ func (r *Repairer) AwaitGit(ctx context.Context) error {
 // reports them as unresolved. The git processes of the decisions must have exited before the call,
 // or be waiting for this hook. A worktree with a rebase in progress is skipped: its files are not
 // as the session left them.
-func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
-	return r.finish(ctx, slices.DeleteFunc(slices.Clone(list), func(d journal.Decision) bool { return r.commits.Rebasing(d.Worktree) }), scope)
+func finishAll(ctx context.Context, w *workspace.Workspace, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
+	return finish(ctx, w, slices.DeleteFunc(slices.Clone(list), func(d journal.Decision) bool { return journal.Rebasing(w, d.Worktree) }), scope)
 }
 
 // FinishRebased carries out the decisions about commits that were made in this worktree while a
 // rebase had stopped. It is called at the end of the rebase, whose files still exist.
-func (r *Repairer) FinishRebased(ctx context.Context) error {
-	waiting := slices.DeleteFunc(r.Waiting(ctx), func(d journal.Decision) bool { return d.Worktree != r.Repo.WorktreeID })
-	unresolved, err := r.finish(ctx, waiting, journal.RecentCommits)
+func FinishRebased(ctx context.Context, w *workspace.Workspace) error {
+	waiting := slices.DeleteFunc(Waiting(ctx, w), func(d journal.Decision) bool { return d.Worktree != w.Repo.WorktreeID })
+	unresolved, err := finish(ctx, w, waiting, journal.RecentCommits)
 	if unresolved {
-		r.children.RequestCompletion(ctx, "")
+		w.RequestCompletion(ctx, "")
 	}
 	return err
 }
 
-func (r *Repairer) finish(ctx context.Context, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
+func finish(ctx context.Context, w *workspace.Workspace, list []journal.Decision, scope journal.SearchScope) (unresolved bool, err error) {
 	if len(list) == 0 {
 		return false, nil
 	}
-	found, err := r.commits.FindCommits(ctx, list, scope)
+	found, err := journal.FindCommits(ctx, w, list, scope)
 	if err != nil {
 		return false, err
 	}
@@ -103,14 +104,14 @@ func (r *Repairer) finish(ctx context.Context, list []journal.Decision, scope jo
 		at, made := found[d.Nonce]
 		switch {
 		case made:
-			r.Recovered++
-			failed = append(failed, r.applyElsewhere(ctx, d, at))
+			w.Recovered++
+			failed = append(failed, applyElsewhere(ctx, w, d, at))
 		case d.ID == "": // the ids that it keeps have their own checkpoints
-			failed = append(failed, r.journal.Remove(d))
-		case r.commits.MayStillBeMade(d):
+			failed = append(failed, journal.Remove(d))
+		case journal.MayStillBeMade(w, d):
 		case scope == journal.AllCommits:
-			r.Log.InfoContext(ctx, "decision dropped, its commit was never made", "checkpoint_id", string(d.ID))
-			failed = append(failed, r.journal.Remove(d))
+			w.Log.InfoContext(ctx, "decision dropped, its commit was never made", "checkpoint_id", string(d.ID))
+			failed = append(failed, journal.Remove(d))
 		default:
 			unresolved = true
 		}
@@ -120,22 +121,22 @@ func (r *Repairer) finish(ctx context.Context, list []journal.Decision, scope jo
 
 // applyElsewhere applies a decision of any worktree of this repository. The remaining pending files
 // are looked up in the decision's own worktree.
-func (r *Repairer) applyElsewhere(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
-	if d.Worktree == r.Repo.WorktreeID {
-		return r.condenser.Apply(ctx, d, commit)
+func applyElsewhere(ctx context.Context, w *workspace.Workspace, d journal.Decision, commit journal.LinkedCommit) error {
+	if d.Worktree == w.Repo.WorktreeID {
+		return condense.Apply(ctx, w, d, commit)
 	}
-	root := r.Repo.MainRoot()
+	root := w.Repo.MainRoot()
 	if d.Worktree != "" {
-		data, err := disk.ReadFile(filepath.Join(r.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
+		data, err := disk.ReadFile(filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
 		if err != nil {
-			return r.condenser.Apply(ctx, d, commit) // the worktree no longer exists
+			return condense.Apply(ctx, w, d, commit) // the worktree no longer exists
 		}
 		root = filepath.Dir(strings.TrimSpace(string(data)))
 	}
-	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
-	if err != nil || repo.CommonDir != r.Repo.CommonDir {
-		return r.condenser.Apply(ctx, d, commit)
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: w.Env.Getenv})
+	if err != nil || repo.CommonDir != w.Repo.CommonDir {
+		return condense.Apply(ctx, w, d, commit)
 	}
-	there := condense.New(r.At(repo)).Condenser
-	return errors.Join(there.Apply(ctx, d, commit), repo.Close())
+	there := w.At(repo)
+	return errors.Join(condense.Apply(ctx, there, d, commit), repo.Close())
 }

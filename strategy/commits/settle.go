@@ -11,16 +11,18 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // settle removes the files that a commit contains from the pending files of sessions without a
 // share in it. linked has the ids of the sessions with a share.
-func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[string]bool) error {
+func settle(ctx context.Context, w *workspace.Workspace, head git.Commit, linked map[string]bool) error {
 	var waiting []*session.State
-	for _, s := range c.PendingSessions(ctx) {
+	for _, s := range w.PendingSessions(ctx) {
 		if len(s.FilesTouched)+len(s.Recorder.Withheld) > 0 && !linked[s.ID] {
 			waiting = append(waiting, s)
 		}
@@ -28,18 +30,18 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[stri
 	if len(waiting) == 0 {
 		return nil
 	}
-	changes, err := c.condenser.ChangesOf(ctx, head)
+	changes, err := condense.ChangesOf(ctx, w, head)
 	if err != nil {
 		return err
 	}
-	if err := c.noteUnsure(ctx, head, changes, waiting); err != nil && ctx.Err() == nil {
-		c.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
+	if err := noteUnsure(ctx, w, head, changes, waiting); err != nil && ctx.Err() == nil {
+		w.Log.WarnContext(ctx, "unsure lines not noted", "commit", string(head.OID), "error", err.Error())
 	}
 	for _, s := range waiting {
 		if len(s.Recorder.Withheld) == 0 && !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
+		if err := settleSession(ctx, w, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
 			return err
 		}
 	}
@@ -49,11 +51,11 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, linked map[stri
 // noteUnsure adds a note to a commit without a checkpoint that lists the lines that sessions wrote
 // in files created by the commit that are no session's share. Without the note these lines would
 // count as a person's.
-func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes journal.Changes, waiting []*session.State) error {
+func noteUnsure(ctx context.Context, w *workspace.Workspace, head git.Commit, changes journal.Changes, waiting []*session.State) error {
 	if len(checkpoint.IDsOf(head)) > 0 || checkpoint.Declines(head.Message) {
 		return nil
 	}
-	files := c.authors.Created(changes, waiting)
+	files := authorship.NewCreated(w, changes, waiting)
 	text := head.Note
 	for _, s := range waiting {
 		for _, p := range s.FilesTouched {
@@ -73,37 +75,37 @@ func (c *Committed) noteUnsure(ctx context.Context, head git.Commit, changes jou
 	if text == head.Note {
 		return nil
 	}
-	by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: c.Env.Now()}
-	return gitnote.Write(ctx, c.Repo, by, map[git.OID]string{head.OID: text})
+	by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: w.Env.Now()}
+	return gitnote.Write(ctx, w.Repo, by, map[git.OID]string{head.OID: text})
 }
 
 // settleSession removes the files that a commit contains from a session's pending files. As for a
 // step, the work is done without the lock, and repeated if another hook saved the session
 // meanwhile.
-func (c *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
+func settleSession(ctx context.Context, w *workspace.Workspace, id string, m authorship.Committed) error {
 	for attempt := 1; ; attempt++ {
-		stamp := c.Stamp(id)
-		s, err := c.Sessions.Load(id)
+		stamp := w.Stamp(id)
+		s, err := w.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		rest, err := c.condenser.FindRemaining(ctx, s, m, journal.Share{Session: s.ID})
+		rest, err := condense.FindRemaining(ctx, w, s, m, journal.Share{Session: s.ID})
 		if err != nil {
 			return err
 		}
 		s.Keep(rest.Paths)
 		s.Withhold(rest.Withheld)
 		n := new(tracking.Pending)
-		if err := c.steps.SettleSteps(ctx, s, n, slices.Concat(rest.Paths, s.Recorder.Withheld)); err != nil {
+		if err := provenance.SettleSteps(ctx, w, s, n, slices.Concat(rest.Paths, s.Recorder.Withheld)); err != nil {
 			return err
 		}
-		err = c.states.SaveUnchanged(ctx, s, n, stamp, nil)
+		err = tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
-		c.Retried++
+		w.Retried++
 	}
 }

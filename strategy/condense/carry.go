@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -23,11 +24,11 @@ import (
 // commit doesn't contain, and those that it contains in another form than the session wrote, if the
 // worktree differs too or a stash has the rest. (A file that was edited before all of it was
 // committed has nothing left.) A pending file that was renamed is returned under its new name.
-func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) { //nolint:gocognit // one pass over the files
-	shadow, err := co.files.ShadowTree(ctx, s)
-	if err == nil && shadow == co.Repo.Format.EmptyTree() {
+func FindRemaining(ctx context.Context, w *workspace.Workspace, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) { //nolint:gocognit // one pass over the files
+	shadow, err := w.ShadowTree(ctx, s)
+	if err == nil && shadow == w.Repo.Format.EmptyTree() {
 		// A hook that was stopped before it saved the state has carried the files forward.
-		shadow, err = co.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, co.Repo.WorktreeID))
+		shadow, err = w.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, w.Repo.WorktreeID))
 	}
 	if err != nil {
 		return authorship.Remaining{}, err
@@ -40,9 +41,9 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 			rest.Paths = append(rest.Paths, p)
 			continue
 		}
-		entry, found, err := co.Lookup(ctx, shadow, share.NameBefore(p))
+		entry, found, err := w.Lookup(ctx, shadow, share.NameBefore(p))
 		if err == nil && !found { // it was carried forward already, see above
-			entry, found, err = co.Lookup(ctx, shadow, p)
+			entry, found, err = w.Lookup(ctx, shadow, p)
 		}
 		if err != nil {
 			return authorship.Remaining{}, fmt.Errorf("look up %s: %w", p, err)
@@ -54,7 +55,7 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 	differ := slices.Sorted(maps.Keys(wrote))
 	var dirty []string // those that differ from HEAD
 	if len(differ) > 0 {
-		entries, err := gitwork.Status(ctx, co.Repo, differ...)
+		entries, err := gitwork.Status(ctx, w.Repo, differ...)
 		if err != nil {
 			return authorship.Remaining{}, fmt.Errorf("find what is left of a commit: %w", err)
 		}
@@ -65,12 +66,12 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 		}
 	}
 	clean := slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(dirty, p) })
-	stashed, err := co.sharer.stashed(ctx, s, m, clean, wrote)
+	stashed, err := stashed(ctx, w, s, m, clean, wrote)
 	if err != nil {
 		return authorship.Remaining{}, err
 	}
 	rest.Paths = append(rest.Paths, dirty...)
-	if rest.Entries, err = co.files.StoreContents(ctx, rest.Paths); err != nil {
+	if rest.Entries, err = w.StoreContents(ctx, rest.Paths); err != nil {
 		return authorship.Remaining{}, err
 	}
 	rest.Paths = slices.DeleteFunc(rest.Paths, func(p string) bool { // a hook's change that the index lacks
@@ -88,7 +89,7 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 		}
 	}
 	for _, p := range clean {
-		lacks, err := co.lacksLines(ctx, m.Changes[p].New, wrote[p].OID)
+		lacks, err := lacksLines(ctx, w, m.Changes[p].New, wrote[p].OID)
 		if err != nil {
 			return authorship.Remaining{}, err
 		}
@@ -105,13 +106,13 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 }
 
 // lacksLines reports whether a committed blob lacks lines of another one.
-func (co *Condenser) lacksLines(ctx context.Context, committed, wrote git.OID) (bool, error) {
+func lacksLines(ctx context.Context, w *workspace.Workspace, committed, wrote git.OID) (bool, error) {
 	if committed == "" {
 		return false, nil
 	}
 	lines := map[string]int{}
 	for _, oid := range []git.OID{committed, wrote} {
-		object, err := co.Repo.ReadWithin(ctx, string(oid), largestCompared)
+		object, err := w.Repo.ReadWithin(ctx, string(oid), largestCompared)
 		if err != nil || workspace.IsOpaque(object.Data) {
 			return false, provenance.IgnoreUncomparable(err)
 		}
@@ -128,18 +129,18 @@ func (co *Condenser) lacksLines(ctx context.Context, committed, wrote git.OID) (
 
 // carry writes the remaining files to a new shadow branch based on the commit, and removes the old
 // branch if only the sessions in leaving need it.
-func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
-	old, next := "", checkpoint.ShadowBranch(head.OID, co.Repo.WorktreeID)
+func carry(ctx context.Context, w *workspace.Workspace, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
+	old, next := "", checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
 	if base := c.State.BaseCommit; base != "" {
 		old = checkpoint.ShadowBranch(git.OID(base), c.State.WorktreeID)
 	}
 	if len(c.Rest.Paths) > 0 {
-		at, err := co.files.TipOf(ctx, refs, next, head)
+		at, err := w.TipOf(ctx, refs, next, head)
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, co.Repo, at, workspace.EditsOf(c.Rest.Entries, c.Rest.Paths), checkpoint.Carry{
-			Session: c.State.ID, Strategy: co.StrategyName(), When: co.Env.Now(),
+		oid, err := checkpoint.WriteCarryForward(ctx, w.Repo, at, workspace.EditsOf(c.Rest.Entries, c.Rest.Paths), checkpoint.Carry{
+			Session: c.State.ID, Strategy: w.StrategyName(), When: w.Env.Now(),
 		})
 		if err != nil {
 			return fmt.Errorf("carry forward: %w", err)
@@ -148,7 +149,7 @@ func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, 
 			return err
 		}
 	}
-	if old == "" || old == next || co.shadows.IsNeeded(old, leaving) {
+	if old == "" || old == next || turn.IsShadowNeeded(w, old, leaving) {
 		return nil
 	}
 	return refs.Set(ctx, old, "")

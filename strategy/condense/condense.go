@@ -16,7 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -36,30 +38,30 @@ var ErrUnfinished = errors.New("checkpoint written, sessions not updated")
 // Everything is prepared without the lock, which is held only while refs, states and the journal
 // change. If another hook saved one of the sessions meanwhile, or something was forgotten, the
 // preparation is repeated.
-func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
+func Apply(ctx context.Context, w *workspace.Workspace, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.ID == "" {
-		return co.journal.Remove(d)
+		return journal.Remove(d)
 	}
-	if err := co.tombstones.Check(); err != nil {
+	if err := w.CheckTombstones(); err != nil {
 		return err
 	}
-	if err := co.tombstones.LearnHere(ctx); err != nil {
+	if err := w.LearnTombstonesHere(ctx); err != nil {
 		return err
 	}
 	var p pendingCheckpoint
 	err := workspace.ErrStale
 	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {
-		if p, err = co.prepareCheckpoint(ctx, d, commit); err == nil {
-			err = co.WithLock(ctx, func() error { return co.writeCheckpoint(ctx, p) })
+		if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
+			err = w.WithLock(ctx, func() error { return writeCheckpoint(ctx, w, p) })
 		}
 		if errors.Is(err, workspace.ErrStale) {
-			co.Retried++
+			w.Retried++
 		}
 	}
 	if errors.Is(err, workspace.ErrStale) {
-		err = co.WithLock(ctx, func() (err error) {
-			if p, err = co.prepareCheckpoint(ctx, d, commit); err == nil {
-				err = co.writeCheckpoint(ctx, p)
+		err = w.WithLock(ctx, func() (err error) {
+			if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
+				err = writeCheckpoint(ctx, w, p)
 			}
 			return err
 		})
@@ -69,7 +71,7 @@ func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journ
 	}
 	for _, c := range p.todo {
 		if !c.Complete {
-			co.children.RequestCompletion(ctx, c.State.ID)
+			w.RequestCompletion(ctx, c.State.ID)
 		}
 	}
 	return nil
@@ -87,26 +89,26 @@ type pendingCheckpoint struct {
 
 // prepareCheckpoint reads and stores everything that the checkpoint needs. It changes no ref and no
 // state.
-func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
+func prepareCheckpoint(ctx context.Context, w *workspace.Workspace, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
 	p := pendingCheckpoint{decision: d, commit: commit}
-	if !co.journal.IsRecorded(d) {
+	if !journal.IsRecorded(d) {
 		return p, nil // another hook has carried it out
 	}
-	ahead := co.authors.StartPrompts(d.Shares)
+	ahead := authorship.StartPrompts(w, d.Shares)
 	defer ahead.Wait()
-	diff := co.attribution.StartDiff(ctx, commit.Commit)
+	diff := authorship.StartDiff(ctx, w, commit.Commit)
 	defer diff.Group.Wait()
 	var err error
-	if p.changes, err = co.ChangesOf(ctx, commit.Commit); err != nil {
+	if p.changes, err = ChangesOf(ctx, w, commit.Commit); err != nil {
 		return p, err
 	}
 	var dropped map[string][]string
-	if p.shares, dropped, err = co.sharer.settleShares(ctx, d, p.changes); err != nil {
+	if p.shares, dropped, err = settleShares(ctx, w, d, p.changes); err != nil {
 		return p, err
 	}
 	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: diff}
 	for _, share := range p.shares {
-		c, err := co.condense(ctx, d, share, m)
+		c, err := condense(ctx, w, d, share, m)
 		if errors.Is(err, errApplied) {
 			continue
 		}
@@ -114,7 +116,7 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 			return p, err
 		}
 		if paths := dropped[share.Session]; len(paths) > 0 { // they are pending again
-			entries, err := co.files.StoreContents(ctx, paths)
+			entries, err := w.StoreContents(ctx, paths)
 			if err != nil {
 				return p, err
 			}
@@ -125,7 +127,7 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 		p.todo = append(p.todo, c)
 	}
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
-		co.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
+		authorship.Attribute(ctx, w, d, commit.Commit, m, p.todo)
 	}
 	// The session that wrote most of the commit comes last; of several the one that was active last
 	// when the commit was decided about. Other versions show the session of the last slot. The
@@ -144,27 +146,27 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 	})
 	for _, c := range p.todo {
 		condense := func(*session.State) error {
-			put, err := co.WriteSlot(ctx, d, c)
+			put, err := WriteSlot(ctx, w, d, c)
 			p.puts = append(p.puts, put)
 			return err
 		}
-		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: co.Env.Now, Condense: condense})
+		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: w.Env.Now, Condense: condense})
 		if err != nil {
 			return p, err
 		}
 	}
-	return p, co.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
+	return p, w.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
 }
 
 // writeCheckpoint moves the refs, saves the states and removes the decision. It returns ErrStale if
 // a session was saved since the checkpoint was prepared. The caller must hold the lock.
-func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
+func writeCheckpoint(ctx context.Context, w *workspace.Workspace, p pendingCheckpoint) error {
 	d, head := p.decision, p.commit.Commit
-	if !co.journal.IsRecorded(d) {
+	if !journal.IsRecorded(d) {
 		return nil // another hook has carried it out
 	}
 	for _, c := range p.todo {
-		if co.Stamp(c.State.ID) != c.Stamp {
+		if w.Stamp(c.State.ID) != c.Stamp {
 			return workspace.ErrStale
 		}
 	}
@@ -172,23 +174,23 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	for i, share := range p.shares {
 		leaving[i] = share.Session
 	}
-	refs := workspace.NewRefTransaction(co.Repo)
+	refs := workspace.NewRefTransaction(w.Repo)
 	for _, c := range p.todo {
-		if err := co.carry(ctx, refs, c, head, leaving); err != nil {
+		if err := carry(ctx, w, refs, c, head, leaving); err != nil {
 			return err
 		}
 	}
 	if len(p.puts) > 0 {
-		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: co.Env.Now()}
-		err := co.Repo.WriteTogether(git.SmallBatch, func() error {
-			_, err := checkpoint.Update(ctx, co.Repo, by, p.puts, refs.Updates())
+		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: w.Env.Now()}
+		err := w.Repo.WriteTogether(git.SmallBatch, func() error {
+			_, err := checkpoint.Update(ctx, w.Repo, by, p.puts, refs.Updates())
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
 		}
 	}
-	if err := co.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
+	if err := commitStates(ctx, w, d, head, p.todo); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	blobs := map[string]git.OID{} // the committed contents of the sessions' files
@@ -197,12 +199,12 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 			blobs[path] = p.changes[path].New
 		}
 	}
-	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs}); err != nil {
-		co.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
+	if err := journal.RememberLink(w, journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs}); err != nil {
+		w.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
-	co.links.Relink(ctx, d, p.commit.Holder)
-	co.requests.AddPair(ctx, d.ID, p.commit)
-	if err := co.journal.Remove(d); err != nil {
+	journal.Relink(ctx, w, d, p.commit.Holder)
+	snapshots.AddPair(ctx, w, d.ID, p.commit)
+	if err := journal.Remove(d); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	return nil
@@ -210,14 +212,14 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 
 // ChangesOf returns the changes of a commit against its first parent, for a merge only those
 // against every parent.
-func (co *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
+func ChangesOf(ctx context.Context, w *workspace.Workspace, c git.Commit) (journal.Changes, error) {
 	if len(c.Parents) == 0 {
-		list, err := gitdiff.Changes(ctx, co.Repo, "", c.OID)
+		list, err := gitdiff.Changes(ctx, w.Repo, "", c.OID)
 		return journal.ByPath(list), err
 	}
 	var changes journal.Changes
 	for i, p := range c.Parents {
-		list, err := gitdiff.Changes(ctx, co.Repo, p, c.OID)
+		list, err := gitdiff.Changes(ctx, w.Repo, p, c.OID)
 		if err != nil {
 			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
 		}
@@ -236,13 +238,13 @@ var errApplied = errors.New("already applied")
 
 // condense updates a session from its transcript and determines the files that the commit left
 // pending.
-func (co *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
-	stamp := co.Stamp(share.Session)
-	s, err := co.Sessions.Load(share.Session)
+func condense(ctx context.Context, w *workspace.Workspace, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
+	stamp := w.Stamp(share.Session)
+	s, err := w.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// Only its id is known: the slot records that.
-		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
-		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
+		w.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
+		s, err = &session.State{ID: share.Session, WorktreePath: w.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
 		s.Recorder.Rules = redact.RulesVersion
 	}
 	if err != nil {
@@ -251,29 +253,29 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if s.Recorder.Applied == d.Nonce {
 		return authorship.Slot{}, errApplied
 	}
-	if err := co.finalizer.recount(ctx, s); err != nil {
+	if err := recount(ctx, w, s); err != nil {
 		return authorship.Slot{}, err
 	}
 	notes := new(tracking.Pending)
-	if err := co.transcripts.CatchUp(ctx, s, notes); err != nil {
+	if err := tracking.CatchUp(ctx, w, s, notes); err != nil {
 		return authorship.Slot{}, err
 	}
-	complete, err := co.transcripts.StoreMasked(ctx, s, notes, tracking.RedactNow)
+	complete, err := tracking.StoreMasked(ctx, w, s, notes, tracking.RedactNow)
 	if err != nil {
 		return authorship.Slot{}, err
 	}
 	// Pending files get the names that they have in the share, unless they still exist under the
 	// old names.
 	for _, m := range share.Renamed {
-		if !co.files.HasFile(string(m.From)) {
+		if !w.HasFile(string(m.From)) {
 			s.Rename(string(m.From), string(m.To))
 		}
 	}
-	rest, err := co.FindRemaining(ctx, s, m, share)
+	rest, err := FindRemaining(ctx, w, s, m, share)
 	if err != nil {
 		return authorship.Slot{}, err
 	}
-	if err := co.turns.DropCommitted(s, notes, m.Changes); err != nil {
+	if err := turn.DropCommitted(w, s, notes, m.Changes); err != nil {
 		return authorship.Slot{}, err
 	}
 	// The transcript may lag behind the input of the last stop.

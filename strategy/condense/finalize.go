@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -15,18 +16,18 @@ import (
 // Finalize completes the checkpoints of a turn's commits after the turn: they get the whole
 // transcript, and the last one gets the tokens that are not counted yet. Work that exceeds the
 // budget is left to a child.
-func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func Finalize(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) error {
 	ids := workspace.IncompleteCheckpoints(s)
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := f.recount(ctx, s); err != nil {
+	if err := recount(ctx, w, s); err != nil {
 		return err
 	}
-	if err := f.transcripts.CatchUp(ctx, s, n); err != nil {
+	if err := tracking.CatchUp(ctx, w, s, n); err != nil {
 		return err
 	}
-	complete, err := f.transcripts.StoreMasked(ctx, s, n, tracking.RedactNow)
+	complete, err := tracking.StoreMasked(ctx, w, s, n, tracking.RedactNow)
 	if err != nil {
 		return err
 	}
@@ -40,9 +41,9 @@ func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.
 
 // Complete carries out the pending completion and records it in the state. The caller must hold the
 // lock.
-func (f *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func Complete(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) error {
 	c := n.Completion
-	if err := f.RewriteSlots(ctx, s, n, c.Checkpoints, c.Last); err != nil {
+	if err := RewriteSlots(ctx, w, s, n, c.Checkpoints, c.Last); err != nil {
 		return err
 	}
 	TakeRest(s, c.Last)
@@ -55,12 +56,12 @@ func (f *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.
 
 // recount updates the state from the checkpoint that was counted last: a stop may have completed
 // the checkpoint and been stopped itself before it saved the state.
-func (f *Finalizer) recount(ctx context.Context, s *session.State) error {
+func recount(ctx context.Context, w *workspace.Workspace, s *session.State) error {
 	rec := &s.Recorder
 	if rec.CountedIn == "" || !slices.Contains(workspace.IncompleteCheckpoints(s), rec.CountedIn) {
 		return nil
 	}
-	c, err := f.attribution.ReadCheckpoint(ctx, checkpoint.ID(rec.CountedIn))
+	c, err := authorship.ReadCheckpoint(ctx, w, checkpoint.ID(rec.CountedIn))
 	if err != nil {
 		return err
 	}
@@ -87,8 +88,8 @@ func TakeRest(s *session.State, last string) {
 // RewriteSlots rewrites the session's slots in the checkpoints ids with the transcript as it is
 // stored now. The checkpoint last, if it is the session's last one, extends to the end of the
 // transcript and counts all tokens that earlier ones haven't.
-func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
-	slot, err := f.slot(ctx, s, n)
+func RewriteSlots(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, ids []string, last string) error {
+	slot, err := slot(ctx, w, s, n)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *track
 	changes := make([]checkpoint.Change, len(ids))
 	for i, id := range ids {
 		changes[i] = func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-			old, ok := oldSlot(ctx, f.Repo, tree, checkpoint.ID(id), s.ID)
+			old, ok := oldSlot(ctx, w.Repo, tree, checkpoint.ID(id), s.ID)
 			if !ok {
 				return tree, "", nil
 			}
@@ -114,15 +115,15 @@ func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *track
 			if id == mine {
 				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
 			}
-			next, err := checkpoint.Put(ctx, f.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
+			next, err := checkpoint.Put(ctx, w.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
 			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err
 		}
 	}
-	by, err := f.Identity(ctx)
+	by, err := w.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := checkpoint.Update(ctx, f.Repo, by, changes, nil); err != nil {
+	if _, err := checkpoint.Update(ctx, w.Repo, by, changes, nil); err != nil {
 		return fmt.Errorf("complete checkpoints: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -23,9 +24,9 @@ type Found struct {
 // FoundShares decides which sessions a commit belongs to that was made without hooks. The user
 // could not be asked and no staged files could be compared: a session has a share only if it
 // existed when the commit was made and the content of a file is the session's.
-func (sh *Sharer) FoundShares(ctx context.Context, here []*session.State, c Found) ([]journal.Share, error) {
+func FoundShares(ctx context.Context, w *workspace.Workspace, here []*session.State, c Found) ([]journal.Share, error) {
 	var shares []journal.Share
-	files := sh.authors.Created(c.Changes, here)
+	files := authorship.NewCreated(w, c.Changes, here)
 	for _, s := range workspace.NewestFirst(here) {
 		if c.Committer.When.Before(s.StartedAt.Truncate(time.Second)) {
 			continue
@@ -33,10 +34,10 @@ func (sh *Sharer) FoundShares(ctx context.Context, here []*session.State, c Foun
 		var share journal.Share
 		var err error
 		switch {
-		case s.ID == c.By && sh.inTurn(s):
-			share, err = sh.agentFiles(ctx, s, files)
+		case s.ID == c.By && inTurn(w, s):
+			share, err = agentFiles(ctx, w, s, files)
 		case session.MayCondense(s):
-			share, err = sh.overlap(ctx, s, files)
+			share, err = overlap(ctx, w, s, files)
 		}
 		if err != nil {
 			return nil, err

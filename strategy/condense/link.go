@@ -40,11 +40,11 @@ type Continuation struct {
 // first, of those with links in this worktree and of picked, the commits that a stopped rebase has
 // picked. A file continues one if it is unchanged, if both create it and the new one has enough of
 // its lines for a share, or, if a reset or a rebase has undone the commit, with any of its lines.
-func (sh *Sharer) Continued(ctx context.Context, head git.OID, staged journal.Changes, picked []journal.Link) []Continuation {
+func Continued(ctx context.Context, w *workspace.Workspace, head git.OID, staged journal.Changes, picked []journal.Link) []Continuation {
 	var list []journal.Link
-	for _, l := range sh.links.All() {
+	for _, l := range journal.Links(w) {
 		isStaged := func(path string) bool { _, ok := staged[path]; return ok }
-		if l.Worktree == sh.Repo.WorktreeID && l.Commit != head && slices.ContainsFunc(slices.Collect(maps.Keys(l.Blobs)), isStaged) {
+		if l.Worktree == w.Repo.WorktreeID && l.Commit != head && slices.ContainsFunc(slices.Collect(maps.Keys(l.Blobs)), isStaged) {
 			list = append(list, l)
 		}
 	}
@@ -63,18 +63,18 @@ func (sh *Sharer) Continued(ctx context.Context, head git.OID, staged journal.Ch
 		for i, l := range list {
 			commits[i] = l.Commit
 		}
-		outside, err := gitlog.Unreachable(ctx, sh.Repo, head, commits)
+		outside, err := gitlog.Unreachable(ctx, w.Repo, head, commits)
 		if err != nil {
-			sh.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
+			w.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
 		}
 		list = slices.DeleteFunc(list, func(l journal.Link) bool { return !slices.Contains(outside, l.Commit) })
 	}
 	var found []Continuation
-	u := &undone{sh: sh, picked: picked}
+	u := &undone{w: w, picked: picked}
 	for _, l := range list {
-		f, err := sh.attribution.Former(ctx, l)
+		f, err := authorship.ReadFormer(ctx, w, l)
 		if err != nil {
-			sh.Log.WarnContext(ctx, "an older commit not compared", "commit", l.Commit.Short(), "error", err.Error())
+			w.Log.WarnContext(ctx, "an older commit not compared", "commit", l.Commit.Short(), "error", err.Error())
 			continue
 		}
 		if c, ok := u.compare(ctx, f, staged); ok {
@@ -86,7 +86,7 @@ func (sh *Sharer) Continued(ctx context.Context, head git.OID, staged journal.Ch
 
 // undone compares commits with a commit that continues them.
 type undone struct {
-	sh       *Sharer
+	w        *workspace.Workspace
 	picked   []journal.Link
 	compared int
 	resets   map[git.OID]bool // commits that resets have undone, nil until needed
@@ -121,7 +121,7 @@ func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journ
 			c.Whole = false
 			continue
 		}
-		object, err := u.sh.Repo.ReadWithin(ctx, string(change.New), largestCompared)
+		object, err := u.w.Repo.ReadWithin(ctx, string(change.New), largestCompared)
 		if err != nil {
 			c.Whole = false
 			continue
@@ -135,7 +135,7 @@ func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journ
 			c.Covered = append(c.Covered, path)
 		}
 		// Lines that only the worktree has may be committed next.
-		left, err := disk.ReadFile(filepath.Join(u.sh.Repo.Root, filepath.FromSlash(path)))
+		left, err := disk.ReadFile(filepath.Join(u.w.Repo.Root, filepath.FromSlash(path)))
 		if rest, known := f.Share(ctx, path, base, left); err == nil && known && rest.Kept > share.Kept {
 			c.Whole = false
 		}
@@ -144,7 +144,7 @@ func (u *undone) compare(ctx context.Context, f *authorship.Former, staged journ
 		return c, false
 	}
 	for _, path := range f.Paths() {
-		if _, isStaged := staged[path]; !isStaged && u.sh.files.HasFile(path) {
+		if _, isStaged := staged[path]; !isStaged && u.w.HasFile(path) {
 			c.Whole = false // it is committed already, or left for another commit
 		}
 	}
@@ -159,11 +159,11 @@ func (u *undone) isUndone(ctx context.Context, l journal.Link) bool {
 	}
 	if u.resets == nil {
 		u.resets = map[git.OID]bool{}
-		for _, tip := range u.sh.formerTips() {
+		for _, tip := range formerTips(u.w) {
 			const most = 50
 			for n, next := 0, tip; n < most && next != "" && !u.resets[next]; n++ {
 				u.resets[next] = true
-				commit, err := u.sh.Repo.Commit(ctx, string(next))
+				commit, err := u.w.Repo.Commit(ctx, string(next))
 				if err != nil || len(commit.Parents) == 0 {
 					break
 				}
@@ -176,17 +176,17 @@ func (u *undone) isUndone(ctx context.Context, l journal.Link) bool {
 
 // formerTips returns the commits that HEAD left by the last resets, according to its reflog, and by
 // the rebase in progress.
-func (sh *Sharer) formerTips() []git.OID {
+func formerTips(w *workspace.Workspace) []git.OID {
 	const end = 64 << 10 // number of bytes at the end of the reflog
 	const most = 20
 	var tips []git.OID
 	for _, name := range []string{"rebase-merge/orig-head", "rebase-apply/orig-head", "ORIG_HEAD"} {
-		data, err := disk.ReadFile(filepath.Join(sh.Repo.GitDir, filepath.FromSlash(name)))
-		if oid := git.OID(strings.TrimSpace(string(data))); err == nil && sh.Repo.Format.Valid(oid) {
+		data, err := disk.ReadFile(filepath.Join(w.Repo.GitDir, filepath.FromSlash(name)))
+		if oid := git.OID(strings.TrimSpace(string(data))); err == nil && w.Repo.Format.Valid(oid) {
 			tips = append(tips, oid)
 		}
 	}
-	log, err := os.Open(filepath.Join(sh.Repo.GitDir, "logs", "HEAD"))
+	log, err := os.Open(filepath.Join(w.Repo.GitDir, "logs", "HEAD"))
 	if err != nil {
 		return tips // refs may not be in files
 	}
@@ -199,7 +199,7 @@ func (sh *Sharer) formerTips() []git.OID {
 	lines := strings.Split(string(data), "\n")
 	for _, line := range slices.Backward(lines) {
 		entry, action, _ := strings.Cut(line, "\t")
-		if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "reset:") && sh.Repo.Format.Valid(git.OID(words[0])) {
+		if words := strings.Fields(entry); len(words) > 1 && strings.HasPrefix(action, "reset:") && w.Repo.Format.Valid(git.OID(words[0])) {
 			if tips = append(tips, git.OID(words[0])); len(tips) == most {
 				break
 			}

@@ -14,6 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -22,20 +24,20 @@ import (
 // mark is in the environment, and the session that it names is at work or left tasks running. An
 // editor or a shell that the agent once started has the mark, too. Therefore the session must be
 // known, and busy or in the commit of its turn.
-func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
-	callers := agent.Callers(sh.Env.Getenv)
+func agentSession(w *workspace.Workspace, here []*session.State) (*session.State, bool) {
+	callers := agent.Callers(w.Env.Getenv)
 	if len(callers) == 0 {
 		return nil, false
 	}
-	if id := agent.CallingSession(sh.Env.Getenv); id != "" {
+	if id := agent.CallingSession(w.Env.Getenv); id != "" {
 		for _, s := range here {
 			if s.ID == id {
-				return s, sh.inTurn(s)
+				return s, inTurn(w, s)
 			}
 		}
-		s, err := sh.Sessions.Load(id)
+		s, err := w.Sessions.Load(id)
 		if err == nil || !slices.ContainsFunc(callers, agent.Agent.NamesSubagents) {
-			return s, err == nil && sh.inTurn(s)
+			return s, err == nil && inTurn(w, s)
 		}
 	}
 	var active []*session.State
@@ -52,30 +54,30 @@ func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 
 // inTurn reports whether a commit by the session's agent belongs to its turn: a turn is running,
 // even if its prompt could not be recorded in the state, or is being committed.
-func (sh *Sharer) inTurn(s *session.State) bool {
-	if workspace.IsBusy(s) || sh.IsTurnCommitOf(s) {
+func inTurn(w *workspace.Workspace, s *session.State) bool {
+	if workspace.IsBusy(s) || w.IsTurnCommitOf(s) {
 		return true
 	}
-	sh.marks.BeginLate(s)
-	_, prompted := sh.marks.PromptTime(s.ID)
+	tracking.BeginLate(w, s)
+	_, prompted := tracking.PromptTime(w, s.ID)
 	return prompted
 }
 
 // SharesOf decides which sessions a commit belongs to, and which of its files are each session's.
 // amended is the tree of the commit that it amends, "" if it amends none.
-func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes, amended git.OID) ([]journal.Share, error) {
+func SharesOf(ctx context.Context, w *workspace.Workspace, here []*session.State, changes journal.Changes, amended git.OID) ([]journal.Share, error) {
 	var shares []journal.Share
-	files := sh.authors.Created(changes, here)
+	files := authorship.NewCreated(w, changes, here)
 	files.Amended = amended
-	calling, byAgent := sh.agentSession(here)
+	calling, byAgent := agentSession(w, here)
 	if byAgent {
-		own, err := sh.agentFiles(ctx, calling, files)
+		own, err := agentFiles(ctx, w, calling, files)
 		if err != nil {
 			return nil, err
 		}
 		shares = append(shares, own)
 	}
-	alone := !byAgent && !agent.IsCalling(sh.Env.Getenv) && !sh.Env.Terminal()
+	alone := !byAgent && !agent.IsCalling(w.Env.Getenv) && !w.Env.Terminal()
 	for _, s := range workspace.NewestFirst(here) {
 		if byAgent && s.ID == calling.ID || !session.MayCondense(s) {
 			continue
@@ -83,9 +85,9 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 		var share journal.Share
 		var err error
 		if alone && s.Phase == session.Active {
-			share, err = sh.writtenFiles(ctx, s, files)
+			share, err = writtenFiles(ctx, w, s, files)
 		} else {
-			share, err = sh.overlap(ctx, s, files)
+			share, err = overlap(ctx, w, s, files)
 		}
 		if err != nil {
 			return nil, err
@@ -101,13 +103,13 @@ func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes j
 // those that its running turn has changed so far. A file counts if the parent has it, or if it is the
 // running turn's. Another file counts if it is the session's share, or if a pre-commit hook has just
 // formatted it.
-func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+func overlap(ctx context.Context, w *workspace.Workspace, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	pending := slices.Concat(s.FilesTouched, s.Recorder.Withheld)
 	slices.Sort(pending)
 	var inTurn map[string]bool
 	if s.Phase == session.Active {
-		ch, err := sh.turnSoFar(ctx, s)
+		ch, err := turnSoFar(ctx, w, s)
 		if err != nil {
 			return share, err
 		}
@@ -140,10 +142,10 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 			// A file that changed after git began to make this commit was changed by a pre-commit
 			// hook, not by a person. Both clocks are inexact by some hundredths of a second.
 			const margin = 30 * time.Millisecond
-			if caller, ok := sh.Env.Caller(); ok {
+			if caller, ok := w.Env.Caller(); ok {
 				age, ok := caller.Age()
-				info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(p)))
-				counts = ok && err == nil && disk.Changed(info).After(sh.Env.Now().Add(-age).Add(margin))
+				info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(p)))
+				counts = ok && err == nil && disk.Changed(info).After(w.Env.Now().Add(-age).Add(margin))
 			}
 		}
 		if counts {
@@ -155,17 +157,17 @@ func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorsh
 
 // writtenFiles returns the files of a commit that the session's running turn has changed, and files
 // pending from earlier turns that count.
-func (sh *Sharer) writtenFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	ch, err := sh.turnSoFar(ctx, s)
+func writtenFiles(ctx context.Context, w *workspace.Workspace, s *session.State, files *authorship.Created) (journal.Share, error) {
+	ch, err := turnSoFar(ctx, w, s)
 	if err != nil {
 		return journal.Share{Session: s.ID}, err
 	}
-	return sh.shareOf(ctx, s, ch, files)
+	return shareOf(ctx, s, ch, files)
 }
 
 // shareOf returns the files of a commit that a turn of the session changed, and files pending from
 // earlier turns that count.
-func (sh *Sharer) shareOf(ctx context.Context, s *session.State, ch *turn.Changes, files *authorship.Created) (journal.Share, error) {
+func shareOf(ctx context.Context, s *session.State, ch *turn.Changes, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	written := writtenBy(ch, files)
 	for p, c := range files.Changes {
@@ -185,12 +187,12 @@ func (sh *Sharer) shareOf(ctx context.Context, s *session.State, ch *turn.Change
 }
 
 // turnSoFar returns the changes of the session's running turn, as its transcript shows them now.
-func (sh *Sharer) turnSoFar(ctx context.Context, s *session.State) (*turn.Changes, error) {
-	so, to, err := sh.transcripts.TurnSoFar(ctx, s)
+func turnSoFar(ctx context.Context, w *workspace.Workspace, s *session.State) (*turn.Changes, error) {
+	so, to, err := tracking.TurnSoFar(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return &turn.Changes{Repo: sh.Repo, Turn: so, Named: sh.RelativePaths(so.Edits), Work: sh.steps.WorkOf(ctx, s, to, so, nil)}, nil
+	return &turn.Changes{Repo: w.Repo, Turn: so, Named: w.RelativePaths(so.Edits), Work: provenance.WorkOf(ctx, w, s, to, so, nil)}, nil
 }
 
 // writtenBy returns the files of a commit that a running turn has changed, as a stop would find them.
@@ -211,12 +213,12 @@ func writtenBy(ch *turn.Changes, files *authorship.Created) map[string]bool {
 // agentFiles returns the files that an agent has changed in its own commit: those that its edit
 // tools named, pending files that count, and those that were removed, or changed since the turn began,
 // by a call that the transcript may not have yet.
-func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	ch, err := sh.turnSoFar(ctx, s)
+func agentFiles(ctx context.Context, w *workspace.Workspace, s *session.State, files *authorship.Created) (journal.Share, error) {
+	ch, err := turnSoFar(ctx, w, s)
 	if err != nil {
 		return journal.Share{Session: s.ID}, err
 	}
-	share, err := sh.shareOf(ctx, s, ch, files)
+	share, err := shareOf(ctx, s, ch, files)
 	if err != nil {
 		return share, err
 	}
@@ -228,7 +230,7 @@ func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *autho
 		}
 		changed := c.New == "" || c.NewMode == 0
 		if !changed {
-			info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(p)))
+			info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(p)))
 			changed = err == nil && !start.IsZero() && !disk.Changed(info).Before(start) && !ch.IsShown(p)
 		}
 		if changed {

@@ -11,11 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // commitStates updates and saves the states of the sessions with a share: their next checkpoint
 // begins after the commit, and only the remaining files stay pending.
-func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
+func commitStates(ctx context.Context, w *workspace.Workspace, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
 	for _, c := range todo {
 		s, rec := c.State, &c.State.Recorder
 		if s.Phase == session.Active {
@@ -26,7 +27,7 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		}
 		s.Keep(c.Rest.Paths)
 		s.Withhold(c.Rest.Withheld)
-		if err := errors.Join(f.steps.SettleSteps(ctx, s, c.Notes, slices.Concat(c.Rest.Paths, s.Recorder.Withheld)), f.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
+		if err := errors.Join(provenance.SettleSteps(ctx, w, s, c.Notes, slices.Concat(c.Rest.Paths, s.Recorder.Withheld)), provenance.RenameSteps(ctx, w, s, c.Notes, c.Rest.Renamed)); err != nil {
 			return err
 		}
 		counted := counts(s, d)
@@ -49,13 +50,13 @@ func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		rec.Applied = d.Nonce
 		var rest []provenance.Step // of turns with files that are still pending
 		if len(rec.Tasks) > 0 && len(c.Rest.Paths) > 0 {
-			rest = f.steps.ReadSteps(ctx, s, c.Notes)
+			rest = provenance.ReadSteps(ctx, w, s, c.Notes)
 		}
 		rec.DropTasks(func(turn string) bool { // the rest of a running turn needs its subagents' calls, too
 			return s.Phase == session.Active && turn == s.TurnID || slices.ContainsFunc(rest, func(step provenance.Step) bool { return turn != "" && step.Turn == turn })
 		})
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
-		if err := c.Notes.Save(f.Sessions, s); err != nil {
+		if err := c.Notes.Save(w.Sessions, s); err != nil {
 			return err
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // settleShares reduces the shares to the committed files. For a commit that replaces another it
 // adds the files that the other commit's sessions still have in it, and returns the files that each
 // session no longer has.
-func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes journal.Changes) (shares []journal.Share, dropped map[string][]string, err error) {
+func settleShares(ctx context.Context, w *workspace.Workspace, d journal.Decision, changes journal.Changes) (shares []journal.Share, dropped map[string][]string, err error) {
 	files, renamed := map[string][]string{}, map[string][]journal.Rename{}
 	var order []string
 	add := func(id string, paths []string) {
@@ -22,13 +24,13 @@ func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes 
 	}
 	dropped = map[string][]string{}
 	if d.Amend {
-		old, err := sh.attribution.ReadCheckpoint(ctx, d.ID)
+		old, err := authorship.ReadCheckpoint(ctx, w, d.ID)
 		if err != nil {
 			return nil, nil, err
 		}
 		redacted := make(map[string]string, len(changes)) // as a checkpoint lists them
 		for p := range changes {
-			redacted[sh.Redact.Path(p)] = p
+			redacted[w.Redact.Path(p)] = p
 		}
 		for _, slot := range old.Sessions {
 			if slot.Meta.SessionID == "" {
@@ -38,7 +40,7 @@ func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes 
 			for _, name := range slot.Meta.FilesTouched {
 				if p, ok := redacted[name]; ok {
 					kept = append(kept, p)
-				} else if sh.files.HasFile(name) {
+				} else if w.HasFile(name) {
 					gone = append(gone, name)
 				}
 			}

@@ -14,26 +14,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // WriteSlot returns the change that writes a session's slot.
-func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
+func WriteSlot(ctx context.Context, w *workspace.Workspace, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
 	s := c.State
-	slot, err := co.finalizer.slot(ctx, s, c.Notes)
+	slot, err := slot(ctx, w, s, c.Notes)
 	if err != nil {
 		return nil, err
 	}
-	branch, err := gitref.HeadBranch(ctx, co.Repo)
+	branch, err := gitref.HeadBranch(ctx, w.Repo)
 	if err != nil {
 		branch = ""
 	}
 	total := s.Total()
-	branch = co.Redact.Path(branch)
+	branch = w.Redact.Path(branch)
 	slot.Written = c.Written
 	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
-	slot.Meta.CheckpointsCount, slot.Meta.TurnID, slot.Meta.Model = s.CheckpointCount, s.TurnID, co.Redact.Path(s.Recorder.Model)
+	slot.Meta.CheckpointsCount, slot.Meta.TurnID, slot.Meta.Model = s.CheckpointCount, s.TurnID, w.Redact.Path(s.Recorder.Model)
 	for _, p := range c.Files {
-		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, co.Redact.Path(p))
+		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, w.Redact.Path(p))
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
 	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
@@ -46,14 +47,14 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 	if s.BaseCommit != "" {
 		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	}
-	files, err := co.tasks(ctx, s)
+	files, err := taskEdits(ctx, w, s)
 	if err != nil {
 		return nil, err
 	}
-	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: co.Env.Version, Strategy: co.StrategyName()}
+	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: w.Env.Version, Strategy: w.StrategyName()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
-		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend { // its start remains
+		if old, ok := oldSlot(ctx, w.Repo, tree, d.ID, s.ID); ok && d.Amend { // its start remains
 			slot.Meta.CreatedAt = old.Meta.CreatedAt
 			slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
 			slot.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, slot.Meta.CheckpointsCount)
@@ -67,32 +68,32 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 				slot.Meta.TranscriptEnd, slot.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
 			}
 		}
-		forgotten, err := checkpoint.IsForgotten(ctx, co.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		forgotten, err := checkpoint.IsForgotten(ctx, w.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
 		if err != nil || forgotten {
 			return tree, "", err
 		}
-		next, err := checkpoint.Put(ctx, co.Repo, tree, d.ID, slot, info)
+		next, err := checkpoint.Put(ctx, w.Repo, tree, d.ID, slot, info)
 		if err == nil {
-			next, err = tasks.Put(ctx, co.Repo, next, d.ID, files)
+			next, err = tasks.Put(ctx, w.Repo, next, d.ID, files)
 		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil
 }
 
 // slot returns the part of a session's slot that doesn't depend on the commit.
-func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
-	prompts, err := f.transcripts.Prompts(s, n)
+func slot(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
+	prompts, err := tracking.Prompts(w, s, n)
 	if errors.Is(err, session.ErrCorrupt) {
-		prompts, err = f.transcripts.RereadPrompts(ctx, s, n)
+		prompts, err = tracking.RereadPrompts(ctx, w, s, n)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
 	var stored segments.Transcript
 	if s.Recorder.Stored.Raw > 0 {
-		stored, err = f.transcripts.StoredSegments(ctx, s)
+		stored, err = tracking.StoredSegments(ctx, w, s)
 	} else {
-		stored, err = f.fromShadow(ctx, s)
+		stored, err = fromShadow(ctx, w, s)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
@@ -101,8 +102,8 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 		Transcript: stored,
 		Prompts:    prompts,
 		Meta: checkpoint.SessionMeta{
-			CLIVersion: f.Env.Version, SessionID: s.ID, Strategy: f.StrategyName(), Agent: s.AgentType,
-			TranscriptPath: checkpoint.RelTranscript(f.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+			CLIVersion: w.Env.Version, SessionID: s.ID, Strategy: w.StrategyName(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(w.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
 			RedactionRules: s.Recorder.Rules,
 		},
 	}, nil
@@ -110,16 +111,16 @@ func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pend
 
 // fromShadow returns the transcript on the shadow branch, for a session whose live transcript no
 // longer exists.
-func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (segments.Transcript, error) {
-	tree, err := f.files.ShadowTree(ctx, s)
+func fromShadow(ctx context.Context, w *workspace.Workspace, s *session.State) (segments.Transcript, error) {
+	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
 		return segments.Transcript{}, err
 	}
-	dir, found, err := f.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
+	dir, found, err := w.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
 	if err != nil || !found {
 		return segments.Transcript{}, err
 	}
-	t, _, err := f.transcripts.Segmenter(s).Restore(ctx, dir.OID)
+	t, _, err := tracking.Segmenter(w, s).Restore(ctx, dir.OID)
 	return t, err
 }
 

@@ -22,18 +22,18 @@ const mostStashes = 10
 // session wrote it, or lines of it that would be a share of the next commit. The commit has these
 // files in another form than the session wrote. git stash --keep-index does this to a file that is
 // staged in part.
-func (sh *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Committed, paths []string, wrote map[string]git.TreeEntry) ([]string, error) {
+func stashed(ctx context.Context, w *workspace.Workspace, s *session.State, m authorship.Committed, paths []string, wrote map[string]git.TreeEntry) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	stashes, err := sh.stashes(ctx)
+	stashes, err := stashes(ctx, w)
 	if err != nil || len(stashes) == 0 {
 		return nil, err
 	}
-	files := sh.authors.Created(m.Changes, []*session.State{s})
+	files := authorship.NewCreated(w, m.Changes, []*session.State{s})
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		for _, tree := range stashes {
-			e, found, failed := sh.Lookup(ctx, tree, p)
+			e, found, failed := w.Lookup(ctx, tree, p)
 			if failed != nil {
 				err = errors.Join(err, failed)
 				return true
@@ -59,9 +59,9 @@ func (sh *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Co
 }
 
 // stashes returns the trees of the newest stashes, newest first.
-func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
+func stashes(ctx context.Context, w *workspace.Workspace) ([]git.OID, error) {
 	const name = "refs/stash"
-	top, err := sh.Repo.Commit(ctx, name)
+	top, err := w.Repo.Commit(ctx, name)
 	if errors.Is(err, git.ErrMissing) {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 	}
 	trees := []git.OID{top.Tree}
 	// Older stashes are only in the reflog. If that isn't a file, only the newest one is used.
-	log, err := disk.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
+	log, err := disk.ReadFile(filepath.Join(w.Repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err != nil {
 		return trees, nil //nolint:nilerr // see above
 	}
@@ -81,7 +81,7 @@ func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 			break
 		}
 		if oid := string(fields[1]); oid != string(top.OID) {
-			if c, err := sh.Repo.Commit(ctx, oid); err == nil {
+			if c, err := w.Repo.Commit(ctx, oid); err == nil {
 				trees = append(trees, c.Tree)
 			}
 		}

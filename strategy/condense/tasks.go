@@ -17,30 +17,30 @@ import (
 // maxTaskBlob is the maximum size of a file of a task. Larger files are omitted.
 const maxTaskBlob = 95 << 20
 
-// tasks returns the files of the session's tasks since its last commit. With auto-commit these are
+// taskEdits returns the files of the session's tasks since its last commit. With auto-commit these are
 // the files of the task checkpoints, including steps, redacted once more: another version of the
 // tool doesn't redact them on shadow branches. Otherwise they are the ends of the tasks and the
 // stored transcripts of the subagents: nothing large is read or redacted.
-func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
-	if co.Options.Strategy != workspace.AutoCommit {
-		return co.storedTasks(ctx, s)
+func taskEdits(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gittree.Edit, error) {
+	if w.Options.Strategy != workspace.AutoCommit {
+		return storedTasks(ctx, w, s)
 	}
-	tree, err := co.files.ShadowTree(ctx, s)
+	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	files, err := tasks.ListShadow(ctx, co.Repo, tree, s.ID)
+	files, err := tasks.ListShadow(ctx, w.Repo, tree, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	kept := files[:0]
 	for _, f := range files {
-		object, err := co.Repo.Read(ctx, string(f.OID))
+		object, err := w.Repo.Read(ctx, string(f.OID))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", f.Path, err)
 		}
 		if len(object.Data) > maxTaskBlob {
-			co.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
+			w.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
 			continue
 		}
 		lines := bytes.Split(object.Data, []byte("\n"))
@@ -48,13 +48,13 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 			lines = [][]byte{object.Data}
 		}
 		for i, line := range lines {
-			if lines[i], err = co.Redact.LineContext(ctx, line); err != nil {
+			if lines[i], err = w.Redact.LineContext(ctx, line); err != nil {
 				return nil, fmt.Errorf("redact %s: %w", f.Path, err)
 			}
 		}
 		clean := bytes.Join(lines, []byte("\n"))
 		if !bytes.Equal(clean, object.Data) {
-			if f.OID, err = co.Repo.WriteBlob(clean); err != nil {
+			if f.OID, err = w.Repo.WriteBlob(clean); err != nil {
 				return nil, fmt.Errorf("write %s: %w", f.Path, err)
 			}
 		}
@@ -64,21 +64,21 @@ func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edi
 }
 
 // storedTasks returns the files of the tasks whose transcripts are stored.
-func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
+func storedTasks(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gittree.Edit, error) {
 	var files []gittree.Edit
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
 		var agent []git.OID // nil if one of the blobs no longer exists
 		for _, id := range task.Stored {
 			oid := git.OID(id)
-			there := co.Repo.Format.Valid(oid)
-			if there && !co.Repo.Loose.Has(oid) {
-				object, err := co.Repo.ReadWithin(ctx, id, maxTaskBlob)
+			there := w.Repo.Format.Valid(oid)
+			if there && !w.Repo.Loose.Has(oid) {
+				object, err := w.Repo.ReadWithin(ctx, id, maxTaskBlob)
 				there = err == nil && object.Type == "blob"
 			}
 			if !there {
 				agent = nil
-				co.Log.WarnContext(ctx, "transcript of a subagent is lost", "session_id", s.ID)
+				w.Log.WarnContext(ctx, "transcript of a subagent is lost", "session_id", s.ID)
 				break
 			}
 			agent = append(agent, oid)
@@ -87,7 +87,7 @@ func (co *Condenser) storedTasks(ctx context.Context, s *session.State) ([]gittr
 			continue
 		}
 		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-		edits, err := tasks.WriteFiles(co.Repo, end, agent)
+		edits, err := tasks.WriteFiles(w.Repo, end, agent)
 		if err != nil {
 			return nil, err
 		}

@@ -9,25 +9,28 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// tasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
+// storedTasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
 // checkpoints, newest first.
-func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Stored, error) {
-	trees, err := checkpoint.Trees(ctx, lo.Repo)
+func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]tasks.Stored, error) {
+	trees, err := checkpoint.Trees(ctx, w.Repo)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := lo.candidates(ctx, trees, c)
+	ids, err := candidates(ctx, w, trees, c)
 	if err != nil {
 		return nil, err
 	}
 	of := []earlier{{c.Tasks, time.Time{}}}
 	for _, id := range ids {
 		for _, tree := range trees { // use the first one that has all of it
-			other, err := checkpoint.ReadAvailable(ctx, lo.Repo, tree, id)
+			other, err := checkpoint.ReadAvailable(ctx, w.Repo, tree, id)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -38,14 +41,14 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 				break
 			}
 			if !errors.Is(err, checkpoint.ErrNotFound) {
-				lo.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
+				w.Log.WarnContext(ctx, "tasks of a checkpoint not read", "checkpoint", string(id), "error", err.Error())
 			}
 		}
 	}
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
 	var all []tasks.Stored
 	for _, e := range of {
-		stored, err := tasks.ReadStored(ctx, lo.Repo, e.tasks)
+		stored, err := tasks.ReadStored(ctx, w.Repo, e.tasks)
 		if err != nil {
 			return nil, err
 		}
@@ -56,13 +59,13 @@ func (lo *Logs) tasks(ctx context.Context, c checkpoint.Checkpoint) ([]tasks.Sto
 
 // candidates returns the other checkpoints that may have a session of c: those that are known to have
 // one, or all checkpoints if c is not among these, as in a branch that was squashed.
-func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
+func candidates(ctx context.Context, w *workspace.Workspace, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
 	var ids []checkpoint.ID
 	for _, s := range c.Sessions {
 		if s.Meta.SessionID == "" {
 			continue
 		}
-		of, err := explain.Reader{Repo: lo.Repo, Index: lo.filler.Current}.CheckpointsOf(ctx, s.Meta.SessionID)
+		of, err := explain.Reader{Repo: w.Repo, Index: func(ctx context.Context) (*index.Reader, error) { return indexing.Current(ctx, w) }}.CheckpointsOf(ctx, s.Meta.SessionID)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +73,7 @@ func (lo *Logs) candidates(ctx context.Context, trees []git.OID, c checkpoint.Ch
 	}
 	if !slices.Contains(ids, c.ID) {
 		for _, tree := range trees {
-			of, err := checkpoint.Find(ctx, lo.Repo, tree, "")
+			of, err := checkpoint.Find(ctx, w.Repo, tree, "")
 			if err != nil {
 				return nil, err
 			}

@@ -44,9 +44,9 @@ type noteReplaced func(rewindstate.ReplacedTranscript) error
 
 // beside returns a noteReplaced that records it in the folder of a rescue snapshot, if there is
 // one.
-func (c *Conversations) beside(rescue bands.Version) noteReplaced {
+func beside(w *workspace.Workspace, rescue bands.Version) noteReplaced {
 	return func(t rewindstate.ReplacedTranscript) error {
-		store, err := c.snapshots.OpenStore()
+		store, err := snapshots.OpenStore(w)
 		if rescue == 0 || errors.Is(err, snapshots.ErrNoBands) {
 			return nil
 		}
@@ -63,26 +63,26 @@ func (c *Conversations) beside(rescue bands.Version) noteReplaced {
 }
 
 // PreviewConversation returns what RewindConversation would do.
-func (c *Conversations) PreviewConversation(ctx context.Context, p points.Point) (Conversation, error) {
-	conv, _, err := c.conversationAt(ctx, p)
+func PreviewConversation(ctx context.Context, w *workspace.Workspace, p points.Point) (Conversation, error) {
+	conv, _, err := conversationAt(ctx, w, p)
 	return conv, err
 }
 
 // RewindConversation truncates the transcript of a point's session to its length at that point, or
 // writes it as a document for the agent to import. The current transcript is kept as a copy.
 // Undoing the rewind with that rescue restores it.
-func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
-	conv, end, err := c.conversationAt(ctx, p)
+func RewindConversation(ctx context.Context, w *workspace.Workspace, p points.Point, rescue bands.Version) (Conversation, error) {
+	conv, end, err := conversationAt(ctx, w, p)
 	switch {
 	case err != nil || !conv.Changed:
 	case conv.Agent.HandsOver():
-		conv.Fork, conv.Document, err = handed.WriteFork(conv.Path, end, c.Repo.Root, c.Env.Random)
+		conv.Fork, conv.Document, err = handed.WriteFork(conv.Path, end, w.Repo.Root, w.Env.Random)
 	default:
-		conv.Copy, err = c.replaceTranscript(ctx, conv.Session, conv.Path, c.beside(rescue), func(w io.Writer) error {
-			return copyHead(w, conv.Path, end)
+		conv.Copy, err = replaceTranscript(ctx, w, conv.Session, conv.Path, beside(w, rescue), func(out io.Writer) error {
+			return copyHead(out, conv.Path, end)
 		})
 	}
-	store, none := c.snapshots.OpenStore()
+	store, none := snapshots.OpenStore(w)
 	if err != nil || none != nil || rescue == 0 {
 		return conv, err
 	}
@@ -91,10 +91,10 @@ func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 
 // conversationAt returns the transcript of a point's session, and its length in bytes at that
 // point.
-func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
+func conversationAt(ctx context.Context, w *workspace.Workspace, p points.Point) (Conversation, int64, error) {
 	cause, stopped := bands.Causality{Session: p.Session}, false // stopped: at the end of a turn
 	if p.Snapshot != 0 {
-		_, target, err := c.points.Target(p)
+		_, target, err := points.Target(w, p)
 		if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
 			err = fmt.Errorf("%s belongs to no conversation", target.Version)
 		}
@@ -104,7 +104,7 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 		cause = target.Causality
 		stopped = target.Cause == bands.Auto && target.Message == workspace.AutoMessage && p.TaskID == ""
 	}
-	s, err := c.Sessions.Load(cause.Session)
+	s, err := w.Sessions.Load(cause.Session)
 	if err != nil {
 		return Conversation{}, 0, err
 	}
@@ -115,7 +115,7 @@ func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}
-	most, err := c.points.TaskAnswered(ctx, p, s)
+	most, err := points.TaskAnswered(ctx, w, p, s)
 	if err != nil {
 		return conv, 0, err
 	}
@@ -204,31 +204,31 @@ func copyHead(w io.Writer, path string, size int64) (err error) {
 // UndoConversations restores the transcripts that were replaced after a rescue, unless the
 // replacements were changed since. The current transcripts can be restored by undoing the rewind
 // with the rescue now.
-func (c *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
-	list, err := c.ReplacedConversations(rescue)
+func UndoConversations(ctx context.Context, w *workspace.Workspace, rescue, now bands.Version) ([]Conversation, error) {
+	list, err := ReplacedIn(w, rescue)
 	var failed []error
 	for i, conv := range list {
 		if !conv.Changed {
 			continue
 		}
 		from := conv.Copy
-		list[i].Copy, err = c.replaceTranscript(ctx, conv.Session, conv.Path, c.beside(now), func(w io.Writer) error {
+		list[i].Copy, err = replaceTranscript(ctx, w, conv.Session, conv.Path, beside(w, now), func(out io.Writer) error {
 			info, err := os.Stat(from)
 			if err != nil {
 				return err
 			}
-			return copyHead(w, from, info.Size())
+			return copyHead(out, from, info.Size())
 		})
 		failed = append(failed, err)
 	}
 	return list, errors.Join(append(failed, err)...)
 }
 
-// ReplacedConversations returns the transcripts that were replaced after a rescue, with the copies
+// ReplacedIn returns the transcripts that were replaced after a rescue, with the copies
 // of the former ones, except those that already equal their copies. Changed reports whether one can
 // be restored: nothing was added to it since.
-func (c *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
-	store, err := c.snapshots.OpenStore()
+func ReplacedIn(w *workspace.Workspace, rescue bands.Version) ([]Conversation, error) {
+	store, err := snapshots.OpenStore(w)
 	if err != nil {
 		return nil, err
 	}
@@ -268,17 +268,17 @@ func hashFile(path string) (hash string, size int64, err error) {
 
 // replaceTranscript replaces a session's transcript with the output of fill. An existing transcript
 // is copied first, and recorded with note.
-func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
+func replaceTranscript(ctx context.Context, w *workspace.Workspace, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
-		if aside, err = c.copyTranscript(id, path); err != nil {
+		if aside, err = copyTranscript(w, id, path); err != nil {
 			return "", fmt.Errorf("keep the transcript: %w", err)
 		}
 	} else if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := disk.SweepTemp(dir, c.Env.Now().Add(-time.Hour)); err != nil {
-		c.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
+	if err := disk.SweepTemp(dir, w.Env.Now().Add(-time.Hour)); err != nil {
+		w.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
 	}
 	if note != nil && aside != "" {
 		sum := sha256.New()
@@ -294,7 +294,7 @@ func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, 
 	if err := disk.WriteStream(path, 0o600, fill); err != nil {
 		return aside, fmt.Errorf("write the transcript: %w", err)
 	}
-	c.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
+	w.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
 	return aside, nil
 }
 
@@ -309,8 +309,8 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // copyTranscript copies a transcript to the folder of replaced ones. The copy is synced when it
 // returns.
-func (c *Conversations) copyTranscript(id, path string) (aside string, err error) {
-	dir := c.TranscriptCopies()
+func copyTranscript(w *workspace.Workspace, id, path string) (aside string, err error) {
+	dir := w.TranscriptCopies()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -322,9 +322,9 @@ func (c *Conversations) copyTranscript(id, path string) (aside string, err error
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	aside = filepath.Join(dir, id+"-"+c.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
-	return aside, disk.WriteStream(aside, 0o600, func(w io.Writer) error {
-		_, err := io.Copy(w, f)
+	aside = filepath.Join(dir, id+"-"+w.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
+	return aside, disk.WriteStream(aside, 0o600, func(out io.Writer) error {
+		_, err := io.Copy(out, f)
 		return err
 	})
 }

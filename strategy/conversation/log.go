@@ -25,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/session/transcript/relocate"
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Log is the stored transcript of a session, with the place where the agent searches for it.
@@ -53,20 +54,20 @@ type Skipped struct {
 // ResumeLogs returns the transcripts of a checkpoint's sessions with their places in this worktree.
 // The session that wrote most of the commit comes first, of several the one that ended last. It
 // writes nothing.
-func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
-	return lo.storedLogs(ctx, c, false)
+func ResumeLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
+	return storedLogs(ctx, w, c, false)
 }
 
 // RestoreLogs writes the stored transcripts of a checkpoint's sessions to where the agent expects
 // them. An existing transcript is kept as a copy, or not replaced if it is equal.
-func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, []Skipped, error) {
-	logs, skipped, err := lo.PreviewLogs(ctx, id)
+func RestoreLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) ([]Conversation, []Skipped, error) {
+	logs, skipped, err := PreviewLogs(ctx, w, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	var convs []Conversation
 	for _, log := range logs {
-		conv, err := lo.PutLog(ctx, log)
+		conv, err := PutLog(ctx, w, log)
 		if err != nil {
 			return convs, skipped, err
 		}
@@ -76,22 +77,22 @@ func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversati
 }
 
 // PreviewLogs returns the transcripts that RestoreLogs would write, and writes nothing.
-func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Skipped, error) {
-	v1, err := checkpoint.Tree(ctx, lo.Repo)
+func PreviewLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) ([]Log, []Skipped, error) {
+	v1, err := checkpoint.Tree(ctx, w.Repo)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := checkpoint.ReadAvailable(ctx, lo.Repo, v1, id)
+	stored, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
 	if err != nil {
 		return nil, nil, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	return lo.storedLogs(ctx, stored, true)
+	return storedLogs(ctx, w, stored, true)
 }
 
 // PutLog writes a stored transcript to its place. An existing transcript is kept as a copy, or not
 // replaced if it is equal. Before that it writes the transcripts of the session's subagents that
 // the agent lacks.
-func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
+func PutLog(ctx context.Context, w *workspace.Workspace, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
 	if len(log.agents) > 0 {
 		if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
@@ -103,7 +104,7 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 		if _, err := os.Lstat(path); err == nil {
 			continue // two tasks of one subagent
 		}
-		err := disk.WriteStream(path, 0o600, func(w io.Writer) error { return lo.copyMoved(ctx, task.Text, log.move, w) })
+		err := disk.WriteStream(path, 0o600, func(out io.Writer) error { return copyMoved(ctx, w, task.Text, log.move, out) })
 		if err != nil {
 			return conv, fmt.Errorf("write the transcript of a subagent: %w", err)
 		}
@@ -113,21 +114,21 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 		return conv, nil
 	}
 	var err error
-	conv.Copy, err = lo.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return lo.copyLog(ctx, log, w) })
+	conv.Copy, err = replaceTranscript(ctx, w, log.Session, log.Path, nil, func(out io.Writer) error { return copyLog(ctx, w, log, out) })
 	if err == nil && log.Agent.HandsOver() {
-		err = handed.WriteDocument(log.Path, lo.Repo.Root)
+		err = handed.WriteDocument(log.Path, w.Repo.Root)
 	}
 	return conv, err
 }
 
 // storedLogs finds a place for each session of a checkpoint: in the agent's folder, or if live is
 // set the path in the state of a session of this worktree.
-func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bool) ([]Log, []Skipped, error) {
+func storedLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint, live bool) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
 	var missing error
 	for _, s := range c.Sessions {
-		log, why, err := lo.storedLog(ctx, s, live)
+		log, why, err := storedLog(ctx, w, s, live)
 		if err != nil {
 			err = fmt.Errorf("session %s: %w", cmp.Or(s.Meta.SessionID, strconv.Itoa(s.Index)), err)
 		}
@@ -149,7 +150,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bo
 	if len(logs) == 0 && missing != nil {
 		return nil, nil, missing
 	}
-	tasks, err := lo.tasks(ctx, c)
+	tasks, err := storedTasks(ctx, w, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +162,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bo
 				continue // the agent resumes without it
 			}
 			if err := transcript.CheckPath(path, filepath.Dir(log.Path)); err != nil {
-				lo.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
+				w.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
 				continue
 			}
 			// An existing transcript is not replaced: it is the original of the redacted one.
@@ -175,7 +176,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, live bo
 }
 
 // storedLog returns the transcript of a session, or the reason why it can't be used here.
-func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (log Log, why string, err error) {
+func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored, live bool) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	label := s.Meta.Agent
 	unnamed := !transcript.IsAgentName(label) || label == transcript.GeminiCLI // some versions named it wrongly
@@ -186,7 +187,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 	case !unnamed && !known:
 		return log, "it was recorded by " + label, nil
 	}
-	text, found, err := s.Transcript(ctx, lo.Repo)
+	text, found, err := s.Transcript(ctx, w.Repo)
 	if err != nil {
 		return log, "", err
 	}
@@ -194,7 +195,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 		return log, "it has no transcript", nil
 	}
 	if unnamed || id == "" || label == transcript.OpenCode {
-		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
+		first, err := w.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
 		if err != nil {
 			return log, "", err
 		}
@@ -210,21 +211,21 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, live bool) (
 		}
 	}
 	log = Log{Agent: agent.Of(label), Session: id, Lines: s.Meta.Lines(), text: text}
-	if log.Path, err = lo.place(log.Agent, id, s.Meta.CreatedAt, live); err != nil {
+	if log.Path, err = place(w, log.Agent, id, s.Meta.CreatedAt, live); err != nil {
 		return log, "", err
 	}
-	stored, err := s.Prompts(ctx, lo.Repo)
+	stored, err := s.Prompts(ctx, w.Repo)
 	if err != nil {
 		return log, "", err
 	}
 	log.Prompt = prompts.First(stored)
-	if log.move, err = lo.relocation(ctx, s.Meta, text); err != nil {
+	if log.move, err = relocation(ctx, w, s.Meta, text); err != nil {
 		return log, "", err
 	}
-	if log.Stored, err = lo.lastTime(ctx, text); err != nil {
+	if log.Stored, err = lastTime(ctx, w, text); err != nil {
 		return log, "", err
 	}
-	if err := lo.compare(ctx, &log); err != nil {
+	if err := compare(ctx, w, &log); err != nil {
 		return log, "", err
 	}
 	if log.Status == LogNewer && log.Agent.HandsOver() {
@@ -244,13 +245,13 @@ func Resumable(id string) bool {
 // place returns the path of a session's transcript: if live is set the path in the state of a
 // session of this worktree, else the path where the agent expects a session that is started in this
 // worktree, regardless of the metadata. recorded is the time of the session.
-func (lo *Logs) place(a agent.Agent, id string, recorded time.Time, live bool) (string, error) {
+func place(w *workspace.Workspace, a agent.Agent, id string, recorded time.Time, live bool) (string, error) {
 	if live {
-		if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
+		if s, err := w.Sessions.Load(id); err == nil && s.TranscriptPath != "" && w.OwnsSession(s) {
 			return s.TranscriptPath, nil
 		}
 	}
-	return lo.Transcripts().File(a, id, recorded)
+	return w.Transcripts().File(a, id, recorded)
 }
 
 // originLimit is the maximum length of a transcript's beginning that is read to determine where it
@@ -258,11 +259,11 @@ func (lo *Logs) place(a agent.Agent, id string, recorded time.Time, live bool) (
 const originLimit = 32 << 20
 
 // relocation returns the move from the project in which a transcript was written to this worktree.
-func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
+func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
-		blob, err := lo.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
+		blob, err := w.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
 		if err != nil {
 			return relocate.Move{}, err
 		}
@@ -273,17 +274,17 @@ func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, tex
 			}
 		}
 	}
-	return relocate.New(origin.Root(), lo.Repo.Root), nil
+	return relocate.New(origin.Root(), w.Repo.Root), nil
 }
 
 // copyLog writes the transcript with its paths changed to those of this machine.
-func (lo *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
-	return lo.copyMoved(ctx, log.text, log.move, w)
+func copyLog(ctx context.Context, w *workspace.Workspace, log Log, out io.Writer) error {
+	return copyMoved(ctx, w, log.text, log.move, out)
 }
 
-func (lo *Logs) copyMoved(ctx context.Context, text segments.Transcript, move relocate.Move, w io.Writer) error {
-	moved := relocate.NewWriter(w, move)
-	if _, err := text.Copy(ctx, lo.Repo, moved); err != nil {
+func copyMoved(ctx context.Context, w *workspace.Workspace, text segments.Transcript, move relocate.Move, out io.Writer) error {
+	moved := relocate.NewWriter(out, move)
+	if _, err := text.Copy(ctx, w.Repo, moved); err != nil {
 		return err
 	}
 	return moved.Close()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // LogStatus is the result of comparing the agent's transcript of a session with the
@@ -31,9 +32,9 @@ const (
 )
 
 // lastTime returns the time of the last line of a stored transcript that has a time.
-func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Time, error) {
+func lastTime(ctx context.Context, w *workspace.Workspace, text segments.Transcript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := lo.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
+		blob, err := w.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -46,7 +47,7 @@ func (lo *Logs) lastTime(ctx context.Context, text segments.Transcript) (time.Ti
 
 // compare sets the status of a log, by the times of the last lines. Only if these don't decide it
 // compares bytes: stored transcripts are redacted and lack large values of the agent's.
-func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
+func compare(ctx context.Context, w *workspace.Workspace, log *Log) (err error) {
 	log.Local, err = transcript.LastTimeIn(log.Path)
 	switch {
 	case errors.Is(err, transcript.ErrNotFound):
@@ -67,7 +68,7 @@ func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	there := &mirror{file: bufio.NewReader(f)}
-	err = lo.copyLog(ctx, *log, there)
+	err = copyLog(ctx, w, *log, there)
 	switch {
 	case errors.Is(err, errDiffers):
 		log.Status = LogOlder

@@ -70,7 +70,7 @@ type savedCheckpoint struct {
 
 // backups returns the folder of all backups.
 func (d *Doctor) backups() string {
-	return filepath.Join(d.Recorder.Repo.CommonDir, "entire", "backup")
+	return filepath.Join(d.Workspace.Repo.CommonDir, "entire", "backup")
 }
 
 func (d *Doctor) folder(b *Backup) string { return filepath.Join(d.backups(), b.Name) }
@@ -118,10 +118,10 @@ const keep = 30 * 24 * time.Hour
 // them.
 func (d *Doctor) prune(ctx context.Context) error {
 	for _, b := range d.Backups() {
-		if d.Recorder.Env.Now().Sub(b.Created) < keep {
+		if d.Workspace.Env.Now().Sub(b.Created) < keep {
 			continue
 		}
-		refs, err := gitref.List(ctx, d.Recorder.Repo, Refs+b.Name+"/")
+		refs, err := gitref.List(ctx, d.Workspace.Repo, Refs+b.Name+"/")
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (d *Doctor) prune(ctx context.Context) error {
 		for i, ref := range refs {
 			updates[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
 		}
-		if err := gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates); err != nil {
+		if err := gitref.Update(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
 			return err
 		}
 		if err := disk.Step("remove", d.folder(&b)); err != nil {

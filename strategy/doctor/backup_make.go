@@ -37,7 +37,7 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 			if slices.ContainsFunc(b.Refs, func(r savedRef) bool { return r.Name == name }) {
 				continue
 			}
-			oid, err := refNow(ctx, d.Recorder.Repo, name)
+			oid, err := refNow(ctx, d.Workspace.Repo, name)
 			if err != nil {
 				return nil, fmt.Errorf("back up %s: %w", name, err)
 			}
@@ -64,11 +64,11 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 	slices.Sort(commits)
 	var updates []gitref.Change
 	for i, oid := range slices.Compact(commits) {
-		if _, err := d.Recorder.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
+		if _, err := d.Workspace.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
 			updates = append(updates, gitref.Change{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
 		}
 	}
-	if err := gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates); err != nil {
+	if err := gitref.Update(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
 		return nil, fmt.Errorf("back up refs: %w", err)
 	}
 	return b, d.writeBackup(b)
@@ -79,9 +79,9 @@ func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
 	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
 		return nil, err
 	}
-	now := d.Recorder.Env.Now().UTC()
+	now := d.Workspace.Env.Now().UTC()
 	b := &Backup{
-		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
+		Format: manifestFormat, Repository: d.Workspace.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
 		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
 	}
 	for n := 1; ; n++ {
@@ -162,7 +162,7 @@ func fileNow(path string) (string, error) {
 // Without a branch they are empty.
 func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, error) {
 	dirs := make([]git.OID, len(b.Checkpoints))
-	tip, err := d.Recorder.Repo.Commit(ctx, checkpoint.MetadataBranch)
+	tip, err := d.Workspace.Repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(err, git.ErrMissing) || len(dirs) == 0 {
 		return "", dirs, nil
 	}
@@ -170,7 +170,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 		return "", nil, err
 	}
 	for i, c := range b.Checkpoints {
-		entry, _, err := gittree.Lookup(ctx, d.Recorder.Repo, tip.Tree, c.ID.Dir())
+		entry, _, err := gittree.Lookup(ctx, d.Workspace.Repo, tip.Tree, c.ID.Dir())
 		if err != nil {
 			return "", nil, err
 		}
@@ -188,7 +188,7 @@ func (d *Doctor) seal(ctx context.Context, b *Backup) error {
 		}
 	}
 	for i, ref := range b.Refs {
-		if b.Refs[i].After, err = refNow(ctx, d.Recorder.Repo, ref.Name); err != nil {
+		if b.Refs[i].After, err = refNow(ctx, d.Workspace.Repo, ref.Name); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // recent is the number of checkpoints that are examined unless all are.
@@ -41,7 +42,7 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
 		// If commits were linked here and no remote has them, the branch was deleted. Its commits
 		// remain until git's gc removes them.
-		if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
+		if !b.broken && len(commits.LinkedCheckpoints(e.w)) > 0 && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
 	}
@@ -206,12 +207,12 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 }
 
 // commit makes one change of the metadata branch. The caller must hold the lock.
-func commit(ctx context.Context, rec *strategy.Recorder, change checkpoint.Change) error {
-	by, err := gitwork.Identity(ctx, rec.Repo)
+func commit(ctx context.Context, w *workspace.Workspace, change checkpoint.Change) error {
+	by, err := gitwork.Identity(ctx, w.Repo)
 	if err != nil {
 		return err
 	}
-	by.When = rec.Env.Now()
-	_, err = checkpoint.Update(ctx, rec.Repo, by, []checkpoint.Change{change}, nil)
+	by.When = w.Env.Now()
+	_, err = checkpoint.Update(ctx, w.Repo, by, []checkpoint.Change{change}, nil)
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
 )
 
 // lostBranch reports that the branch was deleted.
@@ -30,14 +31,14 @@ func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 		Why:  "no checkpoint can be read; git's gc removes them for good one day",
 		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
 		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
-			return cc.rec.WithLock(ctx, func() error { return cc.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
+			return cc.w.WithLock(ctx, func() error { return cc.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
 		}},
 	}}, nil
 }
 
 // blockedBranch finds a branch that prevents git from creating the branch of checkpoints.
 func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error) {
-	name, err := cc.rec.Commits().Preparer.Blocked(ctx)
+	name, err := commits.Blocked(ctx, cc.w)
 	if err != nil || name == "" {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 		return next, message + "\n", err
 	}
 	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
-		return e.rec.WithLock(ctx, func() error { return commit(ctx, e.rec, change) })
+		return e.w.WithLock(ctx, func() error { return commit(ctx, e.w, change) })
 	}}
 }
 
@@ -273,7 +274,7 @@ func (cc checkpointChecks) olderRules(ctx context.Context) ([]Finding, error) {
 // maskedBefore returns the number of checkpoints of the branch with lower redaction rules, as the index
 // has them. An index that isn't up to date is an error.
 func (cc checkpointChecks) maskedBefore(ctx context.Context, rules int) (n int, err error) {
-	r, err := cc.rec.Indexing().Filler.Current(ctx)
+	r, err := indexing.Current(ctx, cc.w)
 	if err != nil {
 		return 0, err
 	}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Severity is the severity of a finding.
@@ -110,7 +111,7 @@ type Check func(ctx context.Context) ([]Finding, error)
 // Doctor examines and repairs the records of the recorder's repository, including all its
 // worktrees.
 type Doctor struct {
-	Recorder *strategy.Recorder
+	Workspace *workspace.Workspace
 	// All examines every checkpoint, however long the record is; else the last ones are examined,
 	// and a Note reports that.
 	All bool
@@ -125,8 +126,8 @@ type Doctor struct {
 // finding.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	// Read data once that several checks need. The commits of all refs are listed in the background.
-	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
-	entries, err := os.ReadDir(e.rec.Sessions.Dir())
+	e := &exam{w: d.Workspace, repo: d.Workspace.Repo}
+	entries, err := os.ReadDir(e.w.Sessions.Dir())
 	if err != nil {
 		entries = nil
 	}
@@ -135,16 +136,16 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		if !ok || id == "" || id[0] == '.' {
 			continue
 		}
-		s, err := e.rec.Sessions.Load(id)
+		s, err := e.w.Sessions.Load(id)
 		switch {
 		case errors.Is(err, session.ErrNotFound):
 		case err != nil:
-			e.bad = append(e.bad, badState{id, filepath.Join(e.rec.Sessions.Dir(), entry.Name()), err})
+			e.bad = append(e.bad, badState{id, filepath.Join(e.w.Sessions.Dir(), entry.Name()), err})
 		default:
 			e.states = append(e.states, s)
 		}
 	}
-	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
+	e.open, e.openErr = commits.OpenCommits(ctx, e.w)
 	e.v1 = e.loadBranch(ctx, d.All, func(partial bool) {
 		if partial {
 			return // checkpoints that no commit names are not searched

@@ -12,11 +12,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // exam is one examination. It holds the data that several checks need, which is read once.
 type exam struct {
-	rec  *strategy.Recorder
+	w    *workspace.Workspace
 	repo *git.Repo
 
 	states []*session.State
@@ -61,8 +62,8 @@ func isDir(path string) bool {
 }
 
 // in calls do with the recorder of the session's worktree.
-func (e *exam) in(s *session.State, do func(*strategy.Recorder) error) error {
-	there, err := e.rec.At(e.rootOf(s))
+func (e *exam) in(s *session.State, do func(*workspace.Workspace) error) error {
+	there, err := strategy.At(e.w, e.rootOf(s))
 	if err != nil {
 		return err
 	}
@@ -104,9 +105,9 @@ func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(c
 func (e *exam) sessionFiles(id string) []string {
 	kinds := session.SideKinds()
 	files := make([]string, 0, len(kinds)+1)
-	files = append(files, filepath.Join(e.rec.Sessions.Dir(), id+".json"))
+	files = append(files, filepath.Join(e.w.Sessions.Dir(), id+".json"))
 	for _, kind := range kinds {
-		files = append(files, filepath.Join(e.rec.Sessions.SideDir(), id+"."+kind))
+		files = append(files, filepath.Join(e.w.Sessions.SideDir(), id+"."+kind))
 	}
 	return files
 }

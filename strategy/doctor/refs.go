@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 )
 
 // The refs of this program.
@@ -50,7 +51,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 		f.Repair = &Repair{
 			Files: []string{rc.refPath(name)}, Refs: []string{name},
 			Do: func(ctx context.Context) error {
-				return rc.rec.WithLock(ctx, func() error { return rc.setRef(ctx, name, good) })
+				return rc.w.WithLock(ctx, func() error { return rc.setRef(ctx, name, good) })
 			},
 		}
 		switch {
@@ -173,7 +174,7 @@ const abandoned = time.Hour
 // staleLocks finds locks that git processes left when they were killed.
 func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 	var list []Finding
-	old := func(t time.Time) bool { return rc.rec.Env.Now().Sub(t) > abandoned }
+	old := func(t time.Time) bool { return rc.w.Env.Now().Sub(t) > abandoned }
 	for _, file := range rc.refFiles() {
 		if !strings.HasSuffix(file.name, ".lock") || !old(file.changed) {
 			continue
@@ -184,7 +185,7 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 			Why:  "while it is there the ref can't be moved",
 			Fix:  "remove it",
 			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
-				return rc.rec.WithLock(ctx, func() error { return remove(file.path) })
+				return rc.w.WithLock(ctx, func() error { return remove(file.path) })
 			}},
 		})
 	}
@@ -215,7 +216,7 @@ func remove(path string) error {
 
 // temporaryFiles finds the temporary files of processes that were killed.
 func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
-	left, err := rc.rec.Lifecycle().Machine.TempFiles()
+	left, err := lifecycle.TempFiles(rc.w)
 	if len(left) == 0 {
 		return nil, err
 	}
@@ -228,6 +229,6 @@ func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
 		What:   count(len(left), "temporary file") + " of processes that were killed",
 		Why:    "they do no harm; the next session to start removes them",
 		Fix:    "remove them",
-		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { rc.rec.Lifecycle().Machine.SweepTempFiles(ctx); return nil }},
+		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { lifecycle.SweepTempFiles(ctx, rc.w); return nil }},
 	}}, err
 }

@@ -34,7 +34,7 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 		// lock: a change that a hook makes in between is either the same as the repair's or
 		// preserved by it.
 		var b *Backup
-		err := d.Recorder.WithLock(ctx, func() (err error) {
+		err := d.Workspace.WithLock(ctx, func() (err error) {
 			b, err = d.back(ctx, group[0].kind(), subjects, repairs)
 			return err
 		})
@@ -49,12 +49,12 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 			done = append(done, Outcome{Finding: f, Backup: b.Name, Err: made[f.Repair]})
 		}
 		// Repairs before an interruption must be undoable, too.
-		err = d.Recorder.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
+		err = d.Workspace.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return done, err
 		}
 	}
-	return done, d.Recorder.WithLock(ctx, func() error { return d.prune(ctx) })
+	return done, d.Workspace.WithLock(ctx, func() error { return d.prune(ctx) })
 }
 
 // kind returns the kind by which findings are grouped for repair.

@@ -15,6 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -42,14 +44,14 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 				ids := workspace.IncompleteCheckpoints(s)
 				f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
 					return sc.ifStuck(s.ID, func() error {
-						return sc.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
+						return sc.in(s, func(there *workspace.Workspace) error { return lifecycle.EndTurn(ctx, there, s.ID) })
 					})
 				})
 				if !isDir(sc.rootOf(s)) {
 					f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
 					f.Fix = "note that the session has ended; its earlier checkpoints stay"
 					f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
-						return sc.ifStuck(s.ID, func() error { return sc.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
+						return sc.ifStuck(s.ID, func() error { return lifecycle.EndSession(ctx, sc.w, s.ID) })
 					})
 				}
 				list = append(list, f)
@@ -67,9 +69,9 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 
 // abandoned reports whether a running turn will never stop, and the reason.
 func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
-	agent, now := s.Recorder.Agent, sc.rec.Env.Now()
+	agent, now := s.Recorder.Agent, sc.w.Env.Now()
 	if agent.PID != 0 {
-		return "its agent is gone", !sc.rec.Env.Alive(agent.PID, agent.Start)
+		return "its agent is gone", !sc.w.Env.Alive(agent.PID, agent.Start)
 	}
 	// Hooks, the transcript, subagents' transcripts and the session's own snapshots show that the
 	// session is active.
@@ -102,7 +104,7 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 // last 50 of its worktree: snapshots of other sessions prove nothing.
 func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	const most = 50
-	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(sc.w))
 	if err != nil {
 		return time.Time{}
 	}
@@ -123,7 +125,7 @@ func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 // ifStuck calls do if the session is still stuck: the user may have continued it before answering a
 // question.
 func (sc sessionChecks) ifStuck(id string, do func() error) error {
-	s, err := sc.rec.Sessions.Load(id)
+	s, err := sc.w.Sessions.Load(id)
 	if err != nil || s.Phase != session.Active {
 		return err
 	}
@@ -142,7 +144,7 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 		if s.LastInteraction != nil {
 			last = *s.LastInteraction
 		}
-		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.rec.Env.Now().Sub(last) < grace {
+		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.w.Env.Now().Sub(last) < grace {
 			continue
 		}
 		f := Finding{
@@ -152,10 +154,10 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 			Fix:  "add what the transcript has to them",
 		}
 		f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
-			return sc.in(s, func(there *strategy.Recorder) error { return there.Background().CompleteTurn(ctx, s.ID) })
+			return sc.in(s, func(there *workspace.Workspace) error { return strategy.CompleteTurn(ctx, there, s.ID) })
 		})
 		if !isDir(sc.rootOf(s)) {
-			f.Repair.Do = func(ctx context.Context) error { return sc.rec.Background().CompleteTurn(ctx, s.ID) }
+			f.Repair.Do = func(ctx context.Context) error { return strategy.CompleteTurn(ctx, sc.w, s.ID) }
 		}
 		list = append(list, f)
 	}
@@ -174,11 +176,11 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 		if errors.Is(b.err, session.ErrCorrupt) {
 			f.Fix = "set the state aside; the next prompt starts a new one, from the transcript"
 			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: func(ctx context.Context) error {
-				return sc.rec.WithLock(ctx, func() error {
-					if _, err := sc.rec.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
+				return sc.w.WithLock(ctx, func() error {
+					if _, err := sc.w.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
 						return nil // repaired meanwhile
 					}
-					_, err := sc.rec.Sessions.SetAside(b.id)
+					_, err := sc.w.Sessions.SetAside(b.id)
 					return err
 				})
 			}}
@@ -195,12 +197,12 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 				Why:  "it counts as idle",
 				Fix:  "write that it is idle",
 				Repair: sc.of(ctx, s, nil, func(ctx context.Context) error {
-					return sc.rec.WithLock(ctx, func() error {
-						now, err := sc.rec.Sessions.Load(s.ID)
+					return sc.w.WithLock(ctx, func() error {
+						now, err := sc.w.Sessions.Load(s.ID)
 						if err != nil {
 							return err
 						}
-						return sc.rec.Sessions.Save(now)
+						return sc.w.Sessions.Save(now)
 					})
 				}),
 			})
@@ -214,7 +216,7 @@ func (sc sessionChecks) unknownPhase(s *session.State) (string, bool) {
 	var raw struct {
 		Phase string `json:"phase"`
 	}
-	data, err := disk.ReadFile(filepath.Join(sc.rec.Sessions.Dir(), s.ID+".json"))
+	data, err := disk.ReadFile(filepath.Join(sc.w.Sessions.Dir(), s.ID+".json"))
 	if err != nil || json.Unmarshal(data, &raw) != nil {
 		return "", false
 	}
@@ -231,10 +233,10 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, s := range sc.states {
 		var lost []string
-		if errors.Is(sc.rec.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts), session.ErrCorrupt) {
+		if errors.Is(sc.w.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts), session.ErrCorrupt) {
 			lost = append(lost, "prompts")
 		}
-		if errors.Is(sc.rec.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage), session.ErrCorrupt) {
+		if errors.Is(sc.w.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage), session.ErrCorrupt) {
 			lost = append(lost, "token counts")
 		}
 		if len(lost) > 0 {
@@ -244,7 +246,7 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 				Why:  "the next hook of the session reads its transcript again",
 			})
 		}
-		if errors.Is(sc.rec.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
+		if errors.Is(sc.w.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
 				What: "what the session's files were at its stops is lost",

@@ -14,11 +14,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // damaged finds damage to the snapshots that shows without reading all of them.
 func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
-	dir := sc.rec.Snapshots().Snapshots.StoreDir()
+	dir := snapshots.StoreDir(sc.w)
 	store, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && !isDir(filepath.Join(dir, "checkpoints")):
@@ -57,11 +58,11 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 
 // rebuild returns a repair that does the work of `agentfs doctor`.
 func (sc storeChecks) rebuild() *Repair {
-	known := sc.rec.Env.Registry
+	known := sc.w.Env.Registry
 	if known == nil {
 		return nil
 	}
-	dir, path := sc.rec.Snapshots().Snapshots.StoreDir(), known.CatalogPath()
+	dir, path := snapshots.StoreDir(sc.w), known.CatalogPath()
 	return &Repair{
 		Files: []string{
 			path, path + "-wal", path + "-shm", filepath.Join(known.Home, "stores.list"),
@@ -76,7 +77,7 @@ func (sc storeChecks) rebuild() *Repair {
 
 // interruptedRewinds finds rewinds that were not completed.
 func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
-	store, noStore := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir()) // reported by another check
+	store, noStore := bands.Open(snapshots.StoreDir(sc.w)) // reported by another check
 	var list []Finding
 	for _, w := range gitwork.Worktrees(sc.repo) {
 		if w.ID != sc.repo.WorktreeID && !isDir(w.Root) {
@@ -86,7 +87,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 		if noStore == nil {
 			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, rewindstate.TargetName(store, j.Target), j.Other()))
-			} else if stopped, found := rewind.FindUnfinished(store, sc.rec.Sessions, w.ID); found {
+			} else if stopped, found := rewind.FindUnfinished(store, sc.w.Sessions, w.ID); found {
 				// It was stopped after the files, before the conversation or the sessions were
 				// complete.
 				what, hint := stopped.Explain()
@@ -97,7 +98,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 				list = append(list, Finding{Code: InterruptedRestore, Severity: Warning, Subject: w.Root, What: what, Why: why, Hint: hint})
 			}
 		}
-		if former, found := rewindstate.ReadFormer(sc.rec.Repo.CommonDir, lineage); found && former.Interrupted {
+		if former, found := rewindstate.ReadFormer(sc.w.Repo.CommonDir, lineage); found && former.Interrupted {
 			f := interruptedFinding(w.Root, former.To.Short(), false)
 			f.Hint = former.Hint()
 			list = append(list, f)
@@ -125,8 +126,8 @@ func interruptedFinding(root, target string, other bool) Finding {
 // rebuilt without asking, because all of its data is derived. It is reported only if the rebuild
 // fails.
 func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
-	known := sc.rec.Env.Registry
-	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
+	known := sc.w.Env.Registry
+	store, err := bands.Open(snapshots.StoreDir(sc.w))
 	if err != nil || known == nil {
 		return nil, nil //nolint:nilerr // reported by another check
 	}

@@ -15,8 +15,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -45,7 +48,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	for _, n := range found {
 		known[n.id] = true
 	}
-	linked := tc.rec.Commits().Repairer.Linked()
+	linked := commits.LinkedCheckpoints(tc.w)
 	for id, l := range linked {
 		c, err := tc.repo.Commit(ctx, string(l.Commit))
 		if err != nil || known[id] || !slices.Contains(checkpoint.IDsOf(c), id) {
@@ -90,7 +93,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 				Fix:  "fetch the checkpoints of " + r.name + ", and add them to the local branch",
 				Repair: &Repair{
 					Refs: []string{checkpoint.MetadataBranch},
-					Do:   func(ctx context.Context) error { return tc.rec.Sharing().Pusher.FetchCheckpoints(ctx, r.name) },
+					Do:   func(ctx context.Context) error { return sharing.FetchCheckpoints(ctx, tc.w, r.name) },
 				},
 			})
 		}
@@ -224,7 +227,7 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 				slices.Sort(kept)
 				lost.Shares[i].Files = slices.Compact(kept)
 			}
-			return tc.rec.Commits().Repairer.WriteLost(ctx, lost)
+			return commits.WriteLost(ctx, tc.w, lost)
 		},
 	}
 	return f, true
@@ -234,7 +237,7 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 func (tc trailerChecks) made() map[checkpoint.ID][]journal.Share {
 	if tc.ids == nil {
 		var err error
-		if tc.ids, err = tc.rec.Authorship().Authors.MadeHere(); err != nil {
+		if tc.ids, err = authorship.MadeHere(tc.w); err != nil {
 			tc.ids = map[checkpoint.ID][]journal.Share{}
 		}
 	}
@@ -275,7 +278,7 @@ func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 			return s
 		}
 	}
-	store, err := bands.Open(tc.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(tc.w))
 	if err != nil {
 		return nil
 	}

@@ -43,11 +43,11 @@ type UndoOptions struct {
 // undo can be undone by its name. If something has changed since the repair it returns a
 // *ChangedError and changes nothing.
 func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err error) {
-	err = d.Recorder.WithLock(ctx, func() error {
+	err = d.Workspace.WithLock(ctx, func() error {
 		if undone, err = d.findBackup(o.Name); err != nil {
 			return err
 		}
-		if undone.Repository != d.Recorder.Repo.CommonDir {
+		if undone.Repository != d.Workspace.Repo.CommonDir {
 			return fmt.Errorf("backup %s was made when the repository was in %s", undone.Name, undone.Repository)
 		}
 		if err := d.unchanged(ctx, &undone); err != nil && !o.Force {
@@ -80,7 +80,7 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 				return fmt.Errorf("put %s back: %w", f.Path, err)
 			}
 		}
-		at := d.Recorder.Env.Now().UTC()
+		at := d.Workspace.Env.Now().UTC()
 		undone.Undone = &at
 		return errors.Join(d.seal(ctx, now), d.writeBackup(&undone))
 	})
@@ -123,7 +123,7 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 		}
 	}
 	for _, ref := range b.Refs {
-		if now, err := refNow(ctx, d.Recorder.Repo, ref.Name); err != nil || now != ref.After {
+		if now, err := refNow(ctx, d.Workspace.Repo, ref.Name); err != nil || now != ref.After {
 			items = append(items, ref.Name)
 		}
 	}
@@ -147,10 +147,10 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	if len(b.Checkpoints) == 0 {
 		return nil
 	}
-	return commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	return commit(ctx, d.Workspace, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		var err error
 		for _, c := range b.Checkpoints {
-			if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
+			if tree, err = checkpoint.Graft(ctx, d.Workspace.Repo, tree, c.ID, c.Before); err != nil {
 				return "", "", err
 			}
 		}
@@ -163,14 +163,14 @@ func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
 	var updates []gitref.Change
 	for i, ref := range b.Refs {
 		is, to := now.Refs[i].Before, ref.Before
-		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
+		if _, err := d.Workspace.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
 			to = "" // it was broken: its file is restored
 		}
 		if is != to {
 			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
 		}
 	}
-	return gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates)
+	return gitref.Update(ctx, d.Workspace.Repo, "entire: undo repair", updates)
 }
 
 func (d *Doctor) putFile(b *Backup, f savedFile) error {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // catalog is the database of all repositories of the user.
@@ -23,7 +25,7 @@ type catalog struct {
 // remake rebuilds this repository's rows of the catalog from the records. Errors are reported in
 // the end, by places.
 func (c *catalog) remake(ctx context.Context) {
-	registry := c.rec.Env.Registry
+	registry := c.w.Env.Registry
 	if registry == nil || registry.Home == "" {
 		return
 	}
@@ -31,8 +33,8 @@ func (c *catalog) remake(ctx context.Context) {
 		return
 	}
 	c.done = true
-	c.err = c.rec.SavedContexts().Saver.Contexts().Forget(ctx)
-	store, err := bands.Open(c.rec.Snapshots().Snapshots.StoreDir())
+	c.err = savedcontext.Contexts(c.w).Forget(ctx)
+	store, err := bands.Open(snapshots.StoreDir(c.w))
 	if err != nil {
 		store = nil // it has no rows
 	}
@@ -41,12 +43,12 @@ func (c *catalog) remake(ctx context.Context) {
 
 // places returns the files of the catalog that contain the text.
 func (c *catalog) places() []Place {
-	if c.text == nil || c.rec.Env.Registry == nil || c.rec.Env.Registry.Home == "" {
+	if c.text == nil || c.w.Env.Registry == nil || c.w.Env.Registry.Home == "" {
 		return nil
 	}
 	var list []Place
 	for _, name := range []string{"agentfs.db", "agentfs.db-wal"} {
-		path := filepath.Join(c.rec.Env.Registry.Home, name)
+		path := filepath.Join(c.w.Env.Registry.Home, name)
 		data, err := disk.ReadFile(path)
 		if err != nil || !c.text.Has(data) {
 			continue

@@ -21,7 +21,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // What selects the content to forget: exactly one of Text, Secrets, Session, Checkpoint, Before, File
@@ -106,8 +107,8 @@ type Progress func(stage string, done, total int64)
 
 // New prepares to forget content in the recorder's repository, including all its worktrees.
 // progress is called by New, Find and Do.
-func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progress) (*Forgetting, error) {
-	t := &target{rec: rec, what: what, progress: progress}
+func New(ctx context.Context, w *workspace.Workspace, what What, progress Progress) (*Forgetting, error) {
+	t := &target{w: w, what: what, progress: progress}
 	f := &Forgetting{
 		target: t, journal: &journalFile{t}, objects: &objects{target: t},
 		snapshots: &snapshotRecords{t}, catalog: &catalog{target: t},
@@ -117,7 +118,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
 	f.versions = &versions{target: t, objects: f.objects, records: f.records}
 	var err error
-	if f.loaded, err = tombstone.Load(rec.Repo.CommonDir); err != nil {
+	if f.loaded, err = tombstone.Load(w.Repo.CommonDir); err != nil {
 		return nil, err
 	}
 	f.tombs = f.loaded
@@ -157,11 +158,11 @@ func New(ctx context.Context, rec *strategy.Recorder, what What, progress Progre
 func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	switch {
 	case f.what.Text != "":
-		f.text, err = f.tombs.AddText(f.rec.Env.Random, f.what.Text)
+		f.text, err = f.tombs.AddText(f.w.Env.Random, f.what.Text)
 		f.find = f.text
 	case len(f.what.Secrets) > 0:
 		for _, text := range f.what.Secrets {
-			if _, err := f.tombs.AddText(f.rec.Env.Random, text); err != nil {
+			if _, err := f.tombs.AddText(f.w.Env.Random, text); err != nil {
 				return err
 			}
 		}
@@ -169,7 +170,7 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 		f.find = f.text
 	case f.what.File != "":
 		f.tombs.AddFile(f.what.File)
-		if err = f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
+		if err = f.tombs.AddLines(f.w.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
 			f.find, err = f.versions.quotes(ctx)
 		}
 	case f.what.Listed:
@@ -183,20 +184,20 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 
 // older returns the checkpoints all of whose sessions are older than the date.
 func (f *Forgetting) older(ctx context.Context) ([]checkpoint.ID, error) {
-	tree, err := checkpoint.Tree(ctx, f.rec.Repo)
+	tree, err := checkpoint.Tree(ctx, f.w.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	ids, err := checkpoint.Find(ctx, f.rec.Repo, tree, "")
+	ids, err := checkpoint.Find(ctx, f.w.Repo, tree, "")
 	if err != nil {
 		return nil, err
 	}
 	var old []checkpoint.ID
 	for _, id := range ids {
-		c, err := checkpoint.Read(ctx, f.rec.Repo, tree, id)
+		c, err := checkpoint.Read(ctx, f.w.Repo, tree, id)
 		if err != nil {
 			return nil, err
 		}
@@ -266,9 +267,9 @@ const rounds = 3
 // place again.
 func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
-	err := f.rec.WithLock(ctx, func() error {
+	err := f.w.WithLock(ctx, func() error {
 		// Another run or a merge may have written tombstones since they were read.
-		now, err := tombstone.Load(f.rec.Repo.CommonDir)
+		now, err := tombstone.Load(f.w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
@@ -304,13 +305,13 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 
 // once cleans every place. The journal is written before a ref moves.
 func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
-	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+	if err := f.tombs.Save(f.w.Repo.CommonDir); err != nil {
 		return nil, err
 	}
 	saved := f.tombs.Forgotten
 	plan, err := f.refs.plan(ctx)
 	if err == nil && !saved.Has(f.tombs.Forgotten) { // the text is in a history that others may have
-		err = f.tombs.Save(f.rec.Repo.CommonDir)
+		err = f.tombs.Save(f.w.Repo.CommonDir)
 	}
 	if err != nil {
 		return nil, err
@@ -321,7 +322,7 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	}
 	places = slices.DeleteFunc(places, func(p Place) bool { return p.Stays })
 	j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
-	if err := f.rec.Repo.SyncObjects(); err != nil {
+	if err := f.w.Repo.SyncObjects(); err != nil {
 		return nil, err
 	}
 	if err := f.journal.write(j); err != nil {
@@ -358,7 +359,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 		}
 		slices.Sort(f.tombs.Replaced)
 		f.tombs.Replaced = slices.Compact(f.tombs.Replaced)
-		if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+		if err := f.tombs.Save(f.w.Repo.CommonDir); err != nil {
 			return err
 		}
 	}
@@ -371,7 +372,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.snapshots.clean(ctx); err != nil {
 		return err
 	}
-	if err := f.rec.Indexing().Filler.Drop(ctx); err != nil {
+	if err := indexing.Drop(ctx, f.w); err != nil {
 		return err
 	}
 	f.catalog.remake(ctx)
@@ -396,11 +397,11 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	}
 	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
 	f.pruner.packErr = f.pruner.dropPacked(ctx, gone) // it is reported in the end
-	if err := f.rec.Repo.RemoveLoose(gone); err != nil {
+	if err := f.w.Repo.RemoveLoose(gone); err != nil {
 		return err
 	}
 	path := f.journal.path()
-	if err := disk.SweepTempOf(path, f.rec.Env.Now()); err != nil { // leftovers of killed runs
+	if err := disk.SweepTempOf(path, f.w.Env.Now()); err != nil { // leftovers of killed runs
 		return err
 	}
 	if err := disk.Remove(path); err != nil {

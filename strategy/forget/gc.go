@@ -17,16 +17,16 @@ const gcLockAge = 12 * time.Hour
 // excludeGC prevents git's gc from running until release is called, with the file by which one gc
 // excludes another. While a gc is running it returns an error.
 func (pr *pruner) excludeGC() (release func() error, err error) {
-	path := filepath.Join(pr.rec.Repo.CommonDir, "gc.pid")
+	path := filepath.Join(pr.w.Repo.CommonDir, "gc.pid")
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Lstat(path); err == nil && pr.rec.Env.Now().Sub(info.ModTime()) <= gcLockAge {
+	if info, err := os.Lstat(path); err == nil && pr.w.Env.Now().Sub(info.ModTime()) <= gcLockAge {
 		var pid int
 		var at string
 		data, err := disk.ReadFile(path)
-		if n, _ := fmt.Sscanf(string(data), "%d %s", &pid, &at); err == nil && n == 2 && (at != host || pr.rec.Env.Alive(pid, 0)) {
+		if n, _ := fmt.Sscanf(string(data), "%d %s", &pid, &at); err == nil && n == 2 && (at != host || pr.w.Env.Alive(pid, 0)) {
 			return nil, errors.New("git gc is running")
 		}
 	}

@@ -39,7 +39,7 @@ type refChange struct {
 // journalFile reads and writes the journal.
 type journalFile struct{ *target }
 
-func (jf *journalFile) path() string { return JournalPath(jf.rec.Repo.CommonDir) }
+func (jf *journalFile) path() string { return JournalPath(jf.w.Repo.CommonDir) }
 
 // JournalPath returns the path of the file that exists while something is being forgotten.
 func JournalPath(commonDir string) string {

@@ -28,7 +28,7 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if ob.find == nil {
 		return nil
 	}
-	all, err := gitobject.All(ctx, ob.rec.Repo)
+	all, err := gitobject.All(ctx, ob.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = gitobject.Reachable(ctx, ob.rec.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
+	p.own, err = gitobject.Reachable(ctx, ob.w.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
 	return err
 }
 
@@ -71,7 +71,7 @@ func (ob *objects) readAll(ctx context.Context, list []gitobject.Info, look func
 		}
 	}
 	done := int64(0)
-	err := ob.rec.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+	err := ob.w.Repo.ReadMany(ctx, oids, func(o git.Object) error {
 		ob.progress("objects", done, int64(len(oids)))
 		done++
 		look(o)

@@ -38,7 +38,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	if err != nil {
 		return found, err
 	}
-	all, err := gitobject.All(ctx, pr.rec.Repo)
+	all, err := gitobject.All(ctx, pr.w.Repo)
 	if err != nil {
 		return found, err
 	}
@@ -47,7 +47,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	if err != nil {
 		return found, err
 	}
-	packs, err := gitobject.OpenPacks(ctx, pr.rec.Repo)
+	packs, err := gitobject.OpenPacks(ctx, pr.w.Repo)
 	if err != nil {
 		return found, err
 	}
@@ -61,7 +61,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 		case !ours[oid] && pr.what.File != "": // it has a line in common with the file
 		case !ours[oid]:
 			add(oid, Place{Kind: Object, What: "nothing refers to it, and its session is unknown: git prune removes it", Stays: true})
-		case pr.rec.Repo.Loose.Has(oid):
+		case pr.w.Repo.Loose.Has(oid):
 			found.prune = append(found.prune, oid)
 			add(oid, Place{Kind: Object, What: "is removed"})
 		default:
@@ -75,7 +75,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 			add(oid, place)
 		}
 	}
-	ourRefs, err := gitobject.Reachable(ctx, pr.rec.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
+	ourRefs, err := gitobject.Reachable(ctx, pr.w.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
 	if err != nil {
 		return found, err
 	}
@@ -101,11 +101,11 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 
 // logged returns the objects that the reflogs of the program's refs reach, which are emptied.
 func (pr *pruner) logged(ctx context.Context) (map[git.OID]bool, error) {
-	names, err := ownRefs(ctx, pr.rec.Repo)
+	names, err := ownRefs(ctx, pr.w.Repo)
 	if err != nil {
 		return nil, err
 	}
-	oids, err := gitref.ReflogCommits(ctx, pr.rec.Repo, names...)
+	oids, err := gitref.ReflogCommits(ctx, pr.w.Repo, names...)
 	if err != nil || len(oids) == 0 {
 		return map[git.OID]bool{}, err
 	}
@@ -113,7 +113,7 @@ func (pr *pruner) logged(ctx context.Context) (map[git.OID]bool, error) {
 	for i, oid := range oids {
 		revs[i] = string(oid)
 	}
-	return gitobject.Reachable(ctx, pr.rec.Repo, revs...)
+	return gitobject.Reachable(ctx, pr.w.Repo, revs...)
 }
 
 // packed returns the place of an object that is not loose.
@@ -156,7 +156,7 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info)
 		return nil, nil, nil
 	}
 	for _, oid := range trees {
-		entries, err := pr.rec.Repo.Tree(ctx, oid)
+		entries, err := pr.w.Repo.Tree(ctx, oid)
 		if err != nil {
 			continue // git prunes it
 		}
@@ -206,12 +206,12 @@ func isRecord(o git.Object) bool {
 
 // reached returns the objects that refs, reflogs and indexes reach.
 func (pr *pruner) reached(ctx context.Context) (map[git.OID]bool, error) {
-	return gitobject.Reachable(ctx, pr.rec.Repo, "--all", "--reflog", "--indexed-objects")
+	return gitobject.Reachable(ctx, pr.w.Repo, "--all", "--reflog", "--indexed-objects")
 }
 
 // dropPacked rewrites packs without objects. It excludes git's gc meanwhile.
 func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
-	packs, err := gitobject.OpenPacks(ctx, pr.rec.Repo)
+	packs, err := gitobject.OpenPacks(ctx, pr.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -238,13 +238,13 @@ func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
 		reached, err := pr.reached(ctx)
 		return !slices.ContainsFunc(drop, func(oid git.OID) bool { return reached[oid] }), err
 	})
-	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, pr.rec.Repo))
+	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, pr.w.Repo))
 }
 
 // prunable returns the objects to remove: those that only the former values of refs reach, and
 // those that ends has found.
 func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, err error) {
-	repo := pr.rec.Repo
+	repo := pr.w.Repo
 	var tips []git.OID
 	for _, c := range j.Refs {
 		if c.Old != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // fileChange is the change of a file: its new content, or its removal.
@@ -41,7 +42,7 @@ type records struct {
 // eachFile calls visit for every file of the records, the states of sessions last: if a run is
 // stopped before, the next one finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
-	repo := r.rec.Repo
+	repo := r.w.Repo
 	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
 	dirs := make([]string, 0, len(worktrees)*len(names)+2)
 	for _, w := range worktrees {
@@ -49,7 +50,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 			dirs = append(dirs, filepath.Join(w.Root, ".entire", name))
 		}
 	}
-	dirs = append(dirs, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
+	dirs = append(dirs, r.w.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
 	var paths, states []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -63,11 +64,11 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(r.rec.Snapshots().Snapshots.StoreDir(), "bands"):
+			case e.IsDir() && path == filepath.Join(snapshots.StoreDir(r.w), "bands"):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || isBand || isOwn:
 				return nil
-			case filepath.Dir(path) == r.rec.Sessions.Dir():
+			case filepath.Dir(path) == r.w.Sessions.Dir():
 				states = append(states, path)
 			default:
 				paths = append(paths, path)
@@ -98,7 +99,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 // change returns the change of one file, or false if it doesn't change.
 func (r *records) change(path string, data []byte) (fileChange, bool) {
 	name := path // relative to the git directory or the worktree
-	for _, dir := range []string{r.rec.Repo.CommonDir, r.rec.Repo.Root} {
+	for _, dir := range []string{r.w.Repo.CommonDir, r.w.Repo.Root} {
 		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
 			name = rest
 			break
@@ -128,13 +129,13 @@ func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	id, name, dir := r.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
 	ext := filepath.Ext(name)
 	switch {
-	case (dir == r.rec.Sessions.Dir() || dir == r.rec.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
+	case (dir == r.w.Sessions.Dir() || dir == r.w.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
 		return c, true
 	case !mentions(data, id):
 		return c, false
-	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", r.rec.Transcripts().IsWritten(c.path):
+	case dir == r.w.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", r.w.Transcripts().IsWritten(c.path):
 		return c, true
-	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
+	case dir == r.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // the part of it that another session was given; both can be lost
 	case name == "made" || name == "made.old":
 		c.data = []byte{}
@@ -225,7 +226,7 @@ func withoutPrompt(data []byte, id string) []byte {
 func (r *records) named() map[git.OID]bool {
 	set := map[git.OID]bool{}
 	_ = r.eachFile(func(_ string, data []byte) error { // files that can't be read name nothing
-		eachOID(data, r.rec.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
+		eachOID(data, r.w.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
 		return nil
 	})
 	return set
@@ -279,7 +280,7 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 	}
 	return r.eachFile(func(path string, data []byte) error {
 		next := bytes.Clone(data)
-		eachOID(data, r.rec.Repo.Format.HexLen(), func(at int, oid git.OID) {
+		eachOID(data, r.w.Repo.Format.HexLen(), func(at int, oid git.OID) {
 			if now := j.Moved[oid]; now != "" {
 				copy(next[at:], now)
 			}
@@ -317,16 +318,16 @@ func (r *records) storeAgain(ctx context.Context) error {
 	if err := r.objects.search(ctx, &p); err != nil {
 		return err
 	}
-	states, _ := r.rec.Sessions.All() // one that can't be read is masked as a file
+	states, _ := r.w.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
-		to := segments.Writer{Repo: r.rec.Repo, Side: func(st session.Segments) session.Side { return r.rec.Sessions.SegmentsOf(s.ID, st) }}
+		to := segments.Writer{Repo: r.w.Repo, Side: func(st session.Segments) session.Side { return r.w.Sessions.SegmentsOf(s.ID, st) }}
 		stored, err := to.Transcript(s.Recorder.Stored)
 		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
 		if s.Recorder.Stored.Lines == 0 || !hit {
 			continue
 		}
 		s.Recorder.Stored = s.Recorder.Stored.Anew()
-		if err := r.rec.Sessions.Save(s); err != nil {
+		if err := r.w.Sessions.Save(s); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ const (
 
 // plan rewrites the history of every own ref that matches.
 func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
-	err = r.rec.Repo.WriteTogether(git.LargeBatch, func() error {
+	err = r.w.Repo.WriteTogether(git.LargeBatch, func() error {
 		p, err = r.planned(ctx)
 		return err
 	})
@@ -81,7 +81,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := gitref.List(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return p, err
 	}
@@ -144,7 +144,7 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	refs, err := gitref.List(ctx, r.rec.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
+	refs, err := gitref.List(ctx, r.w.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
 	if err != nil || len(refs) == 0 {
 		return false, err
 	}
@@ -152,7 +152,7 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	for i, ref := range refs {
 		tips[i] = string(ref.OID)
 	}
-	reached, err := gitobject.Reachable(ctx, r.rec.Repo, tips...)
+	reached, err := gitobject.Reachable(ctx, r.w.Repo, tips...)
 	for oid := range p.hits {
 		if reached[oid] && !p.own[oid] {
 			return true, err
@@ -171,7 +171,7 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := gitobject.Reachable(ctx, r.rec.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	ours, err := gitobject.Reachable(ctx, r.w.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -181,7 +181,7 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 }
 
 func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
-	w := &checkpoint.Rewriting{Repo: r.rec.Repo, Forgotten: list}
+	w := &checkpoint.Rewriting{Repo: r.w.Repo, Forgotten: list}
 	w.Progress = func(done, total int64) { r.progress("commits", done, total) }
 	if r.what.File != "" {
 		w.Files, w.RecordsOnly = r.forgottenPaths(), true
@@ -219,7 +219,7 @@ func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, r
 
 // forgetV1 returns the new commit of the metadata branch.
 func (r *refs) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
-	c, err := r.rec.Repo.Commit(ctx, string(tip))
+	c, err := r.w.Repo.Commit(ctx, string(tip))
 	if err != nil {
 		return "", err
 	}
@@ -230,16 +230,16 @@ func (r *refs) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git
 // savedContext returns the new value of a saved context's ref. A saved context is removed with its
 // session and by its age.
 func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
-	c, err := r.rec.Repo.Commit(ctx, string(tip))
+	c, err := r.w.Repo.Commit(ctx, string(tip))
 	if err != nil {
 		return "", err
 	}
 	if r.what.Session != "" || !r.what.Before.IsZero() {
-		entry, found, err := gittree.Lookup(ctx, r.rec.Repo, c.Tree, "checkpoint.json")
+		entry, found, err := gittree.Lookup(ctx, r.w.Repo, c.Tree, "checkpoint.json")
 		if err != nil || !found {
 			return tip, err
 		}
-		object, err := r.rec.Repo.Read(ctx, string(entry.OID))
+		object, err := r.w.Repo.Read(ctx, string(entry.OID))
 		if err != nil {
 			return tip, err
 		}
@@ -254,7 +254,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 		return tip, nil
 	}
 	if r.what.File != "" {
-		next, err := contextstore.Rewrite(ctx, r.rec.Repo, tip, contextstore.Without{Paths: r.forgottenPaths(), Mask: r.find.Mask})
+		next, err := contextstore.Rewrite(ctx, r.w.Repo, tip, contextstore.Without{Paths: r.forgottenPaths(), Mask: r.find.Mask})
 		if errors.Is(err, recall.ErrDamaged) {
 			return tip, nil // it is not changed, and reported
 		}
@@ -268,7 +268,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 
 // move moves the refs, all or none. A run that continues after a crash finds them moved.
 func (r *refs) move(ctx context.Context, j *journal) error {
-	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := gitref.List(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return err
 	}
@@ -282,16 +282,16 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 			updates = append(updates, gitref.Change{Name: c.Name, Old: c.Old, New: c.New})
 		}
 	}
-	return gitref.Update(ctx, r.rec.Repo, "entire: forget", updates)
+	return gitref.Update(ctx, r.w.Repo, "entire: forget", updates)
 }
 
 // expire removes the reflog entries of the program's refs and of the metadata branches of remotes.
 func (r *refs) expire(ctx context.Context) error {
-	names, err := ownRefs(ctx, r.rec.Repo)
+	names, err := ownRefs(ctx, r.w.Repo)
 	if err != nil {
 		return err
 	}
-	return gitref.ExpireReflogs(ctx, r.rec.Repo, names...)
+	return gitref.ExpireReflogs(ctx, r.w.Repo, names...)
 }
 
 // ownRefs returns the names of the program's refs and of the metadata branches of remotes.

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // target holds what is forgotten, in which repository, and how it is found. Content that is to be
 // forgotten is said to match.
 type target struct {
-	rec  *strategy.Recorder
+	w    *workspace.Workspace
 	what What
 	// progress is never nil.
 	progress Progress

@@ -14,7 +14,7 @@ type transcripts struct{ *target }
 // changes returns the changes of the transcripts that match, including those of subagents. They
 // remain unless the user wants them changed and they may be.
 func (tr *transcripts) changes() []fileChange {
-	states, _ := tr.rec.Sessions.All()
+	states, _ := tr.w.Sessions.All()
 	var list []fileChange
 	for _, s := range states {
 		isRecord := agent.Of(s.AgentType).HandsOver() // and not the agent's own
@@ -45,7 +45,7 @@ func (tr *transcripts) change(s *session.State, path string, data []byte) fileCh
 	if !tr.what.AgentTranscript {
 		return stays("is the agent's own transcript: --agent-transcript changes it too")
 	}
-	if err := tr.rec.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
+	if err := tr.w.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
 		return stays("is the agent's own transcript, and not where the agent keeps them: " + firstLine(err))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 const (
@@ -49,8 +50,8 @@ func (v *versions) find(ctx context.Context) error {
 			return fmt.Errorf("find the versions of the file: %w", err)
 		}
 	}
-	delete(v.content.versions, v.rec.Repo.Format.HashBlob(nil))
-	all, err := gitobject.All(ctx, v.rec.Repo)
+	delete(v.content.versions, v.w.Repo.Format.HashBlob(nil))
+	all, err := gitobject.All(ctx, v.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (v *versions) find(ctx context.Context) error {
 	if len(v.content.lines) == 0 {
 		return nil
 	}
-	out, err := v.rec.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
+	out, err := v.w.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
 	if err != nil {
 		return nil //nolint:nilerr // there is no commit yet
 	}
@@ -90,8 +91,8 @@ func (v *versions) find(ctx context.Context) error {
 // quotes returns the quoted.Files that finds quotes of the file to forget, prepared with all stored
 // contents.
 func (v *versions) quotes(ctx context.Context) (*quoted.Files, error) {
-	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.rec.Repo) })
-	all, err := gitobject.All(ctx, v.rec.Repo)
+	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.w.Repo) })
+	all, err := gitobject.All(ctx, v.w.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (v *versions) inHistory(ctx context.Context) error {
 			args = append(args, ":(top,literal)"+name)
 		}
 	}
-	out, err := v.rec.Repo.Run(ctx, args...)
+	out, err := v.w.Repo.Run(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (v *versions) inHistory(ctx context.Context) error {
 func (v *versions) inRecords(context.Context) error {
 	paths := v.forgottenPaths()
 	return v.records.eachFile(func(path string, data []byte) error {
-		if filepath.Dir(path) != v.rec.Sessions.SideDir() {
+		if filepath.Dir(path) != v.w.Sessions.SideDir() {
 			return nil
 		}
 		for line := range bytes.Lines(data) {
@@ -164,18 +165,18 @@ func (v *versions) inRecords(context.Context) error {
 }
 
 func (v *versions) add(oid git.OID) {
-	if v.rec.Repo.Format.Valid(oid) {
+	if v.w.Repo.Format.Valid(oid) {
 		v.content.versions[oid] = true
 	}
 }
 
 // leftBehind finds the versions in shadow trees that nothing refers to.
 func (v *versions) leftBehind(ctx context.Context) error {
-	reached, err := gitobject.Reachable(ctx, v.rec.Repo, "--all", "--reflog", "--indexed-objects")
+	reached, err := gitobject.Reachable(ctx, v.w.Repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return err
 	}
-	all, err := gitobject.All(ctx, v.rec.Repo)
+	all, err := gitobject.All(ctx, v.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -184,13 +185,13 @@ func (v *versions) leftBehind(ctx context.Context) error {
 		if o.Type != "tree" || reached[o.OID] {
 			continue
 		}
-		entries, err := v.rec.Repo.Tree(ctx, o.OID)
+		entries, err := v.w.Repo.Tree(ctx, o.OID)
 		if err != nil || !slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return e.Name == ".entire" || e.Name == "checkpoint.json" }) {
 			continue // git prunes damaged trees
 		}
 		for _, p := range paths {
 			for _, name := range []string{p, "files/" + p} {
-				if e, found, err := gittree.Lookup(ctx, v.rec.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
+				if e, found, err := gittree.Lookup(ctx, v.w.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
 					v.content.versions[e.OID] = true
 				}
 			}
@@ -202,7 +203,7 @@ func (v *versions) leftBehind(ctx context.Context) error {
 // inSnapshots reads the lines of the versions in snapshots and in the worktrees.
 func (v *versions) inSnapshots(ctx context.Context) error {
 	paths := v.forgottenPaths()
-	for _, w := range gitwork.Worktrees(v.rec.Repo) {
+	for _, w := range gitwork.Worktrees(v.w.Repo) {
 		for _, p := range paths {
 			full := filepath.Join(w.Root, filepath.FromSlash(p))
 			if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() || info.Size() > maxVersion {
@@ -213,7 +214,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 			}
 		}
 	}
-	store, err := bands.Open(v.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(v.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil
 	}
@@ -263,7 +264,7 @@ func (v *versions) ownCommits(ctx context.Context) ([]Place, error) {
 	for _, p := range v.forgottenPaths() {
 		args = append(args, ":(top,literal)"+p)
 	}
-	out, err := v.rec.Repo.Run(ctx, args...)
+	out, err := v.w.Repo.Run(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("search your commits: %w", err)
 	}

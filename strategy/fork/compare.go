@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Changes holds the two sides of a comparison of a fork with its beginning.
@@ -27,11 +28,11 @@ func (c *Changes) Close() error {
 
 // Compare reads a fork's tree, and opens the snapshot that the fork was made of. The error is
 // [bands.ErrNoSnapshot] if there was none or it no longer exists.
-func (cp *Comparer) Compare(ctx context.Context, f Fork, progress func(bands.Progress)) (_ *Changes, err error) {
+func Compare(ctx context.Context, w *workspace.Workspace, f Fork, progress func(bands.Progress)) (_ *Changes, err error) {
 	if f.Snapshot == 0 {
 		return nil, bands.ErrNoSnapshot
 	}
-	store, err := cp.snapshots.OpenStore()
+	store, err := snapshots.OpenStore(w)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +40,12 @@ func (cp *Comparer) Compare(ctx context.Context, f Fork, progress func(bands.Pro
 	if err != nil {
 		return nil, err
 	}
-	there, err := cp.forks.at(f)
+	there, err := at(w, f)
 	if err != nil {
 		return nil, err
 	}
 	c := &Changes{repo: there.Repo}
-	if c.present, err = capture.ScanReporting(ctx, store, snapshots.New(there).Snapshots.TreeOptions(), progress); err != nil {
+	if c.present, err = capture.ScanReporting(ctx, store, snapshots.TreeOptions(there), progress); err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", f.Dir, err), there.Repo.Close())
 	}
 	if c.Old, err = diff.SnapshotSide(store, began); err == nil {

@@ -22,6 +22,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Made is a new fork.
@@ -46,11 +48,11 @@ var ErrExists = errors.New("exists and isn't empty")
 // is that of the commit: nothing is staged. If it fails or ctx ends, everything is removed again. A
 // process that is killed leaves a record with which [Remover.Remove] does so. The result lists the
 // paths that failed.
-func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progress func(bands.Progress)) (Made, error) {
+func Make(ctx context.Context, w *workspace.Workspace, m Moment, dir, branch string, progress func(bands.Progress)) (Made, error) {
 	if !gitref.ValidBranch(branch) {
 		return Made{}, fmt.Errorf("%q can't be the name of a branch", branch)
 	}
-	refs, err := gitref.List(ctx, mk.Repo, "refs/heads/"+branch)
+	refs, err := gitref.List(ctx, w.Repo, "refs/heads/"+branch)
 	if err != nil {
 		return Made{}, err
 	}
@@ -69,40 +71,40 @@ func (mk *Maker) Make(ctx context.Context, m Moment, dir, branch string, progres
 		self.Start = info.Start
 	}
 	made := Made{Fork: Fork{
-		Dir: dir, Branch: branch, Commit: m.Commit, From: mk.Repo.Root, Snapshot: m.Snapshot.Version, Moment: m.Message,
-		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: mk.Env.Now().UTC(), Maker: self,
+		Dir: dir, Branch: branch, Commit: m.Commit, From: w.Repo.Root, Snapshot: m.Snapshot.Version, Moment: m.Message,
+		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: w.Env.Now().UTC(), Maker: self,
 	}}
-	if err := mk.forks.write(&made.Fork); err != nil {
+	if err := write(w, &made.Fork); err != nil {
 		return Made{}, err
 	}
-	err = mk.fill(ctx, m, &made, progress)
+	err = fill(ctx, w, m, &made, progress)
 	if err == nil {
 		made.Maker.PID, made.Maker.Start = 0, 0
-		err = mk.forks.write(&made.Fork)
+		err = write(w, &made.Fork)
 	}
 	if err != nil {
-		return Made{}, errors.Join(err, mk.forks.takeBack(context.WithoutCancel(ctx), &made.Fork, progress))
+		return Made{}, errors.Join(err, takeBack(context.WithoutCancel(ctx), w, &made.Fork, progress))
 	}
 	return made, nil
 }
 
 // fill creates the worktree and its files.
-func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
-	id, err := gitwork.AddWorktree(ctx, mk.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
+func fill(ctx context.Context, w *workspace.Workspace, m Moment, made *Made, progress func(bands.Progress)) error {
+	id, err := gitwork.AddWorktree(ctx, w.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
 	if err != nil {
 		return err
 	}
 	made.Worktree = id
-	if err := mk.forks.write(&made.Fork); err != nil {
+	if err := write(w, &made.Fork); err != nil {
 		return err
 	}
-	there, err := git.Discover(git.Locate{Dir: made.Dir, Getenv: mk.Env.Getenv})
+	there, err := git.Discover(git.Locate{Dir: made.Dir, Getenv: w.Env.Getenv})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = there.Close() }()
 	if m.Snapshot.Version != 0 {
-		err = mk.export(ctx, m, made, progress)
+		err = exportTree(ctx, w, m, made, progress)
 		if err == nil {
 			progress(bands.Progress{Stage: "index"})
 			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
@@ -114,8 +116,8 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 		return err
 	}
 	// Snapshots don't contain the settings of this worktree.
-	ignored := filepath.Join(mk.Repo.Root, ".entire", ".gitignore")
-	for _, from := range []string{settings.ProjectFile(mk.Repo.Root), settings.LocalFile(mk.Repo.Root), ignored} {
+	ignored := filepath.Join(w.Repo.Root, ".entire", ".gitignore")
+	for _, from := range []string{settings.ProjectFile(w.Repo.Root), settings.LocalFile(w.Repo.Root), ignored} {
 		data, err := disk.ReadFile(from)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -134,13 +136,13 @@ func (mk *Maker) fill(ctx context.Context, m Moment, made *Made, progress func(b
 	return nil
 }
 
-// export writes the snapshot's files, unless the file system can take a snapshot of this worktree.
+// exportTree writes the snapshot's files, unless the file system can take a snapshot of this worktree.
 // If the file system shares blocks, files that this worktree has too are cloned from it.
-func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func(bands.Progress)) error {
-	if done, err := mk.snapshotVolume(ctx, m, made); done || err != nil {
+func exportTree(ctx context.Context, w *workspace.Workspace, m Moment, made *Made, progress func(bands.Progress)) error {
+	if done, err := snapshotVolume(ctx, w, m, made); done || err != nil {
 		return err
 	}
-	store, err := mk.snapshots.OpenStore()
+	store, err := snapshots.OpenStore(w)
 	if err != nil {
 		return err
 	}
@@ -157,8 +159,8 @@ func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func
 			return true
 		},
 	}
-	if store.Linking() == disk.Reflink && m.Snapshot.Lineage == mk.snapshots.Lineage() {
-		if o.Clones, err = mk.clones(ctx, store, m); err != nil {
+	if store.Linking() == disk.Reflink && m.Snapshot.Lineage == snapshots.Lineage(w) {
+		if o.Clones, err = clones(ctx, w, store, m); err != nil {
 			return err
 		}
 		if present := o.Clones.Present; present != nil {
@@ -176,21 +178,21 @@ func (mk *Maker) export(ctx context.Context, m Moment, made *Made, progress func
 
 // clones returns this worktree as the source of clones. The worktree is scanned unless the moment
 // is now: then its snapshot was taken just before.
-func (mk *Maker) clones(ctx context.Context, store *bands.Store, m Moment) (from *export.CloneSource, err error) {
-	from = &export.CloneSource{Root: mk.Repo.Root, Read: m.read}
+func clones(ctx context.Context, w *workspace.Workspace, store *bands.Store, m Moment) (from *export.CloneSource, err error) {
+	from = &export.CloneSource{Root: w.Repo.Root, Read: m.read}
 	if from.Read.At != 0 {
 		return from, nil
 	}
-	if from.Read, err = mk.stamp(store); err != nil {
+	if from.Read, err = stamp(w, store); err != nil {
 		return nil, err
 	}
-	from.Present, err = capture.Scan(ctx, store, mk.snapshots.TreeOptions())
+	from.Present, err = capture.Scan(ctx, store, snapshots.TreeOptions(w))
 	return from, err
 }
 
 // stamp returns the time of the file system of this worktree.
-func (mk *Maker) stamp(store *bands.Store) (bands.Stamp, error) {
-	set, err := store.Settle(mk.snapshots.TreeOptions())
+func stamp(w *workspace.Workspace, store *bands.Store) (bands.Stamp, error) {
+	set, err := store.Settle(snapshots.TreeOptions(w))
 	if err != nil {
 		return bands.Stamp{}, err
 	}

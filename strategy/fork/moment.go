@@ -37,17 +37,17 @@ type Moment struct {
 // ErrNoCommit means that the repository has no commit at which a branch could begin.
 var ErrNoCommit = errors.New("there is no commit yet")
 
-// Now takes a snapshot of this worktree and returns the current moment. If snapshots are disabled
+// MomentNow takes a snapshot of this worktree and returns the current moment. If snapshots are disabled
 // the error is [snapshots.ErrNoBands].
-func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment, error) {
-	head, err := mk.head(ctx)
+func MomentNow(ctx context.Context, w *workspace.Workspace, progress func(bands.Progress)) (Moment, error) {
+	head, err := head(ctx, w)
 	if err != nil {
 		return Moment{}, err
 	}
-	if !mk.Options.Bands.Enabled {
+	if !w.Options.Bands.Enabled {
 		return Moment{}, snapshots.ErrNoBands
 	}
-	store, err := mk.snapshots.MakeStore(ctx)
+	store, err := snapshots.MakeStore(ctx, w)
 	if err != nil {
 		return Moment{}, err
 	}
@@ -55,10 +55,10 @@ func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment
 	if err != nil {
 		return Moment{}, err
 	}
-	read, err := mk.stamp(store)
+	read, err := stamp(w, store)
 	var taken capture.Taken
 	if err == nil {
-		taken, err = mk.snapshots.Take(ctx, held, capture.TakeOptions{
+		taken, err = snapshots.Take(ctx, w, held, capture.TakeOptions{
 			Cause: bands.Auto, Message: "forked", SkipUnchanged: true, Progress: progress,
 		})
 	}
@@ -67,48 +67,48 @@ func (mk *Maker) Now(ctx context.Context, progress func(bands.Progress)) (Moment
 	}
 	s := taken.Snapshot
 	return Moment{
-		Commit: head, Snapshot: s, Message: "now", Session: s.Causality.Session, Turn: s.Causality.Turn, Date: mk.Env.Now(),
+		Commit: head, Snapshot: s, Message: "now", Session: s.Causality.Session, Turn: s.Causality.Turn, Date: w.Env.Now(),
 		read: read,
 	}, nil
 }
 
-// Find returns the moment that a text names: a point in the form of [points.Points.FindPoint], a
+// FindMoment returns the moment that a text names: a point in the form of [points.Points.FindPoint], a
 // snapshot of another worktree, or any commit.
-func (mk *Maker) Find(ctx context.Context, spec string) (Moment, error) {
+func FindMoment(ctx context.Context, w *workspace.Workspace, spec string) (Moment, error) {
 	if v, err := bands.ParseVersion(spec); err == nil && strings.HasPrefix(spec, "v") {
-		return mk.ofSnapshot(ctx, spec, v)
+		return ofSnapshot(ctx, w, spec, v)
 	}
-	p, err := mk.points.FindPoint(ctx, spec)
+	p, err := points.FindPoint(ctx, w, spec)
 	if _, none := errors.AsType[*points.PointError](err); none {
-		return mk.ofCommit(ctx, spec, err)
+		return ofCommit(ctx, w, spec, err)
 	}
 	if err != nil {
 		return Moment{}, err
 	}
 	switch {
 	case p.Snapshot != 0:
-		m, err := mk.ofSnapshot(ctx, spec, p.Snapshot)
+		m, err := ofSnapshot(ctx, w, spec, p.Snapshot)
 		if p.Commit != "" && err == nil {
 			m.Commit, m.Guessed = p.Commit, false
 		}
 		m.Message = p.Message
 		return m, err
 	case p.Shadow != "":
-		head, err := mk.head(ctx)
+		head, err := head(ctx, w)
 		return Moment{Commit: head, Shadow: p.Shadow, Message: p.Message, Session: p.Session, Date: p.Date}, err
 	case p.Commit != "":
 		return Moment{Commit: p.Commit, Message: p.Message, Session: p.Session, Date: p.Date}, nil
 	}
-	return mk.ofCommit(ctx, spec, &points.PointError{Spec: spec, Why: "no commit is known for it"})
+	return ofCommit(ctx, w, spec, &points.PointError{Spec: spec, Why: "no commit is known for it"})
 }
 
 // ofCommit returns the moment of a commit without a snapshot, or the error none if the text names
 // no commit.
-func (mk *Maker) ofCommit(ctx context.Context, spec string, none error) (Moment, error) {
+func ofCommit(ctx context.Context, w *workspace.Workspace, spec string, none error) (Moment, error) {
 	if strings.HasPrefix(spec, "-") {
 		return Moment{}, none
 	}
-	c, err := mk.Repo.Commit(ctx, spec+"^{commit}")
+	c, err := w.Repo.Commit(ctx, spec+"^{commit}")
 	if err != nil {
 		return Moment{}, none
 	}
@@ -116,8 +116,8 @@ func (mk *Maker) ofCommit(ctx context.Context, spec string, none error) (Moment,
 }
 
 // ofSnapshot returns the moment of a snapshot of any worktree of the repository.
-func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (Moment, error) {
-	store, err := mk.snapshots.OpenStore()
+func ofSnapshot(ctx context.Context, w *workspace.Workspace, spec string, v bands.Version) (Moment, error) {
+	store, err := snapshots.OpenStore(w)
 	if err != nil {
 		return Moment{}, &points.PointError{Spec: spec, Why: err.Error()}
 	}
@@ -136,25 +136,25 @@ func (mk *Maker) ofSnapshot(ctx context.Context, spec string, v bands.Version) (
 		m.Commit = git.OID(s.Pairs[n-1].Commit)
 	}
 	if m.Commit != "" {
-		if _, err := mk.Repo.Commit(ctx, string(m.Commit)); err == nil {
+		if _, err := w.Repo.Commit(ctx, string(m.Commit)); err == nil {
 			return m, nil
 		}
 	}
-	if s.Lineage == mk.snapshots.Lineage() { // the reflog of HEAD is this worktree's
+	if s.Lineage == snapshots.Lineage(w) { // the reflog of HEAD is this worktree's
 		at := strconv.FormatInt(s.Created.Unix(), 10)
-		out, err := mk.Repo.Run(ctx, "rev-parse", "--verify", "--quiet", "HEAD@{"+at+"}^{commit}")
+		out, err := w.Repo.Run(ctx, "rev-parse", "--verify", "--quiet", "HEAD@{"+at+"}^{commit}")
 		if err == nil {
 			m.Commit = git.OID(strings.TrimSpace(string(out)))
 			return m, nil
 		}
 	}
 	m.Guessed = true
-	m.Commit, err = mk.head(ctx)
+	m.Commit, err = head(ctx, w)
 	return m, err
 }
 
-func (mk *Maker) head(ctx context.Context) (git.OID, error) {
-	head, born, err := mk.Head(ctx)
+func head(ctx context.Context, w *workspace.Workspace) (git.OID, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil {
 		return "", fmt.Errorf("HEAD: %w", err)
 	}

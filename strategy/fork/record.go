@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // schema is the version of the record's format.
@@ -79,24 +80,24 @@ func (f *Fork) Unfinished(alive func(pid int, start uint64) bool) bool {
 var ErrUnknown = errors.New("no such fork")
 
 // path returns the path of the record of the fork in a folder.
-func (k *Forks) path(dir string) string {
+func path(w *workspace.Workspace, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(k.ForksDir(), hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(w.ForksDir(), hex.EncodeToString(sum[:6])+".json")
 }
 
 // Here returns the fork of this worktree, or false if the worktree is no fork.
-func (k *Forks) Here() (Fork, bool) {
-	if k.Repo.WorktreeID == "" {
+func Here(w *workspace.Workspace) (Fork, bool) {
+	if w.Repo.WorktreeID == "" {
 		return Fork{}, false
 	}
-	f, err := read(k.path(k.Repo.Root))
-	return f, err == nil && f.Worktree == k.Repo.WorktreeID
+	f, err := read(path(w, w.Repo.Root))
+	return f, err == nil && f.Worktree == w.Repo.WorktreeID
 }
 
 // List returns all forks of the repository, newest first. It removes records whose working tree git
 // no longer lists.
-func (k *Forks) List() (list []Fork, err error) {
-	entries, err := os.ReadDir(k.ForksDir())
+func List(w *workspace.Workspace) (list []Fork, err error) {
+	entries, err := os.ReadDir(w.ForksDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -104,14 +105,14 @@ func (k *Forks) List() (list []Fork, err error) {
 		return nil, err
 	}
 	ids := map[string]bool{}
-	for _, w := range gitwork.Worktrees(k.Repo) {
-		ids[w.ID] = true
+	for _, wt := range gitwork.Worktrees(w.Repo) {
+		ids[wt.ID] = true
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != ".json" { // a temporary file
 			continue
 		}
-		path := filepath.Join(k.ForksDir(), e.Name())
+		path := filepath.Join(w.ForksDir(), e.Name())
 		f, err := read(path)
 		switch {
 		case err != nil:
@@ -130,8 +131,8 @@ func (k *Forks) List() (list []Fork, err error) {
 
 // Find returns the fork that a text names: its folder, the folder's name, or its branch. Relative
 // paths are relative to at.
-func (k *Forks) Find(name, at string) (Fork, error) {
-	list, err := k.List()
+func Find(w *workspace.Workspace, name, at string) (Fork, error) {
+	list, err := List(w)
 	if err != nil {
 		return Fork{}, err
 	}
@@ -155,20 +156,20 @@ func (k *Forks) Find(name, at string) (Fork, error) {
 }
 
 // write replaces the record.
-func (k *Forks) write(f *Fork) error {
+func write(w *workspace.Workspace, f *Fork) error {
 	f.Schema = schema
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := disk.MkdirAll(k.ForksDir(), 0o700); err != nil {
+	if err := disk.MkdirAll(w.ForksDir(), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteDurable(k.path(f.Dir), append(data, '\n'), 0o600)
+	return disk.WriteDurable(path(w, f.Dir), append(data, '\n'), 0o600)
 }
 
 // remove removes the record.
-func (k *Forks) remove(f *Fork) error { return disk.Remove(k.path(f.Dir)) }
+func remove(w *workspace.Workspace, f *Fork) error { return disk.Remove(path(w, f.Dir)) }
 
 func read(path string) (f Fork, err error) {
 	data, err := disk.ReadFile(path)

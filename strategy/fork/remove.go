@@ -42,30 +42,30 @@ func (w Work) Kept() bool {
 }
 
 // at returns the workspace of a fork. The caller must close its Repo.
-func (k *Forks) at(f Fork) (*workspace.Workspace, error) {
-	repo, err := git.Discover(git.Locate{Dir: f.Dir, Getenv: k.Env.Getenv})
+func at(w *workspace.Workspace, f Fork) (*workspace.Workspace, error) {
+	repo, err := git.Discover(git.Locate{Dir: f.Dir, Getenv: w.Env.Getenv})
 	if err != nil {
 		return nil, err
 	}
-	if repo.CommonDir != k.Repo.CommonDir || repo.Root != f.Dir {
+	if repo.CommonDir != w.Repo.CommonDir || repo.Root != f.Dir {
 		return nil, errors.Join(fmt.Errorf("%s is no longer a worktree of this repository", f.Dir), repo.Close())
 	}
-	return k.At(repo), nil
+	return w.At(repo), nil
 }
 
-// Work determines the work that was done in a fork.
-func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
+// WorkOf determines the work that was done in a fork.
+func WorkOf(ctx context.Context, w *workspace.Workspace, f Fork) (done Work, err error) {
 	if _, err := os.Lstat(f.Dir); errors.Is(err, fs.ErrNotExist) {
 		return Work{}, nil
 	}
-	there, err := rm.forks.at(f)
+	there, err := at(w, f)
 	if err != nil {
 		return Work{}, err
 	}
 	defer func() { err = errors.Join(err, there.Repo.Close()) }()
-	states, failed := rm.Sessions.All()
+	states, failed := w.Sessions.All()
 	for _, s := range states {
-		phase := sessions.PhaseOf(s, rm.Env.Alive)
+		phase := sessions.PhaseOf(s, w.Env.Alive)
 		if s.WorktreePath == f.Dir && (phase == sessions.Active || phase == sessions.Idle) {
 			done.Sessions = append(done.Sessions, s.ID)
 		}
@@ -81,24 +81,24 @@ func (rm *Remover) Work(ctx context.Context, f Fork) (done Work, err error) {
 		return done, err
 	}
 	if done.Detached = branch == "" && done.Head != ""; done.Detached {
-		out, err := rm.Repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(done.Head), "refs/heads/", "refs/tags/", "refs/remotes/")
+		out, err := w.Repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(done.Head), "refs/heads/", "refs/tags/", "refs/remotes/")
 		if err != nil {
 			return done, err
 		}
 		done.Branched = len(out) > 0
 	}
-	done.Paths, err = rm.changed(ctx, f, there)
+	done.Paths, err = changed(ctx, w, f, there)
 	return done, err
 }
 
 // changed returns the paths that git reports as changed or new and that differ from the fork's
 // beginning.
-func (rm *Remover) changed(ctx context.Context, f Fork, there *workspace.Workspace) (paths []string, err error) {
+func changed(ctx context.Context, w *workspace.Workspace, f Fork, there *workspace.Workspace) (paths []string, err error) {
 	status, err := gitwork.Status(ctx, there.Repo)
 	if err != nil || len(status) == 0 {
 		return nil, err
 	}
-	began, err := rm.beginning(f)
+	began, err := readBeginning(w, f)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +121,13 @@ type beginning struct {
 	root tree.Entry
 }
 
-// beginning opens the snapshot that a fork was made of. It returns nil if there was none or it no
+// readBeginning opens the snapshot that a fork was made of. It returns nil if there was none or it no
 // longer exists.
-func (rm *Remover) beginning(f Fork) (*beginning, error) {
+func readBeginning(w *workspace.Workspace, f Fork) (*beginning, error) {
 	if f.Snapshot == 0 {
 		return nil, nil //nolint:nilnil // no snapshot
 	}
-	store, err := rm.snapshots.OpenStore()
+	store, err := snapshots.OpenStore(w)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // everything that git reports counts then
 	}
@@ -182,16 +182,16 @@ type Removed struct {
 
 // Remove removes the fork's worktree, and its branch if the branch has not moved. If work would be
 // lost, it takes a snapshot before, provided that snapshots are enabled.
-func (rm *Remover) Remove(ctx context.Context, f Fork, work Work, progress func(bands.Progress)) (done Removed, err error) {
+func Remove(ctx context.Context, w *workspace.Workspace, f Fork, work Work, progress func(bands.Progress)) (done Removed, err error) {
 	if len(work.Paths) > 0 || work.Detached && !work.Branched {
-		if done.Saved, err = rm.save(ctx, f, progress); err != nil {
+		if done.Saved, err = save(ctx, w, f, progress); err != nil {
 			return done, err
 		}
 	}
-	if err := rm.forks.takeBack(ctx, &f, progress); err != nil {
+	if err := takeBack(ctx, w, &f, progress); err != nil {
 		return done, err
 	}
-	refs, err := gitref.List(ctx, rm.Repo, "refs/heads/"+f.Branch)
+	refs, err := gitref.List(ctx, w.Repo, "refs/heads/"+f.Branch)
 	if err == nil && len(refs) > 0 {
 		done.Kept = f.Branch
 	}
@@ -199,13 +199,13 @@ func (rm *Remover) Remove(ctx context.Context, f Fork, work Work, progress func(
 }
 
 // save takes a snapshot of a fork's files.
-func (rm *Remover) save(ctx context.Context, f Fork, progress func(bands.Progress)) (v bands.Version, err error) {
-	there, err := rm.forks.at(f)
+func save(ctx context.Context, w *workspace.Workspace, f Fork, progress func(bands.Progress)) (v bands.Version, err error) {
+	there, err := at(w, f)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, there.Repo.Close()) }()
-	store, err := rm.snapshots.Store()
+	store, err := snapshots.Store(w)
 	if errors.Is(err, snapshots.ErrNoBands) {
 		return 0, nil
 	}
@@ -216,7 +216,7 @@ func (rm *Remover) save(ctx context.Context, f Fork, progress func(bands.Progres
 	if err != nil {
 		return 0, err
 	}
-	taken, err := snapshots.New(there).Snapshots.Take(ctx, held, capture.TakeOptions{
+	taken, err := snapshots.Take(ctx, there, held, capture.TakeOptions{
 		Cause: bands.Rescue, Message: "before the fork " + f.Name() + " was removed", Force: true, SkipUnchanged: true,
 		Progress: progress,
 	})
@@ -225,22 +225,22 @@ func (rm *Remover) save(ctx context.Context, f Fork, progress func(bands.Progres
 
 // takeBack removes the worktree of a fork, its branch if that has no commit of its own, and finally
 // the record. It can be repeated after an interruption at any step.
-func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progress)) error {
+func takeBack(ctx context.Context, w *workspace.Workspace, f *Fork, progress func(bands.Progress)) error {
 	id := f.Worktree
 	if id == "" {
-		id = gitwork.WorktreeAt(k.Repo, f.Dir)
+		id = gitwork.WorktreeAt(w.Repo, f.Dir)
 	}
 	if id == "" { // git has created neither the worktree nor the branch
-		return k.remove(f)
+		return remove(w, f)
 	}
-	admin := filepath.Join(k.Repo.CommonDir, "worktrees", id)
+	admin := filepath.Join(w.Repo.CommonDir, "worktrees", id)
 	if reason, err := os.ReadFile(filepath.Join(admin, "locked")); err == nil {
 		return fmt.Errorf("%s is locked: %s", f.Dir, cmp.Or(strings.TrimSpace(string(reason)), "no reason is given"))
 	}
 	if f.Removing = true; f.Worktree == "" {
 		f.Worktree = id
 	}
-	if err := k.write(f); err != nil {
+	if err := write(w, f); err != nil {
 		return err
 	}
 	// The folder is renamed first, so that a half removed tree never exists under the fork's name.
@@ -266,23 +266,23 @@ func (k *Forks) takeBack(ctx context.Context, f *Fork, progress func(bands.Progr
 		return err
 	}
 	if _, err := os.Lstat(admin); err == nil {
-		if err := gitwork.RemoveWorktree(ctx, k.Repo, f.Dir); err != nil {
+		if err := gitwork.RemoveWorktree(ctx, w.Repo, f.Dir); err != nil {
 			return err
 		}
 	}
 	// A branch that has moved or is checked out elsewhere remains.
 	ref := "refs/heads/" + f.Branch
-	elsewhere, err := k.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
+	elsewhere, err := w.Repo.Run(ctx, "for-each-ref", "--format=%(worktreepath)", ref)
 	if err != nil {
 		return err
 	}
 	if strings.TrimSpace(string(elsewhere)) == "" {
-		err = gitref.Update(ctx, k.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
+		err = gitref.Update(ctx, w.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
 		if err != nil && !errors.Is(err, gitref.ErrMoved) {
 			return err
 		}
 	}
-	return k.remove(f)
+	return remove(w, f)
 }
 
 // asideOf returns the name of a fork's folder while it is created or removed.

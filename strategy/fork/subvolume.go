@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // snapshotVolume replaces the fork's folder with a snapshot of this worktree, if that is a
@@ -19,8 +20,8 @@ import (
 // on the number of files. If it isn't possible it returns false and changes nothing.
 //
 // The snapshot is first created beside the folder, under a name that takeBack removes.
-func (mk *Maker) snapshotVolume(ctx context.Context, m Moment, made *Made) (bool, error) {
-	root, aside := mk.Repo.Root, asideOf(made.Dir)
+func snapshotVolume(ctx context.Context, w *workspace.Workspace, m Moment, made *Made) (bool, error) {
+	root, aside := w.Repo.Root, asideOf(made.Dir)
 	if m.read.At == 0 || !btrfs.IsSubvolume(root) {
 		return false, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Progress is called with the step of the fill, the work done and the total.
@@ -35,24 +36,24 @@ const (
 	snapshotKey = "snapshot"
 )
 
-func (f *Filler) indexFiles() index.Files { return index.At(f.RecordsDir()) }
+func indexFiles(w *workspace.Workspace) index.Files { return index.At(w.RecordsDir()) }
 
 // Open returns the index for a query, brought up to date with the record. Unreadable parts of
 // the record are left out and logged.
-func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, error) {
-	if err := f.tombstones.Check(); err != nil {
+func Open(ctx context.Context, w *workspace.Workspace, progress Progress) (*index.Reader, error) {
+	if err := w.CheckTombstones(); err != nil {
 		return nil, err
 	}
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
-		r, err := f.Current(ctx)
+		r, err := Current(ctx, w)
 		if err == nil || !errors.Is(err, index.ErrLost) {
 			return r, err
 		}
-		if err := f.Fill(ctx, lockWait, progress); err != nil && !errors.Is(err, index.ErrLost) {
+		if err := Fill(ctx, w, lockWait, progress); err != nil && !errors.Is(err, index.ErrLost) {
 			return nil, err
 		}
-		r, err = index.Open(ctx, f.indexFiles())
+		r, err = index.Open(ctx, indexFiles(w))
 		if err == nil || !errors.Is(err, index.ErrLost) || attempt == attempts {
 			return r, err
 		}
@@ -60,15 +61,15 @@ func (f *Filler) Open(ctx context.Context, progress Progress) (*index.Reader, er
 }
 
 // Current returns the index if it is up to date with the record, else index.ErrLost.
-func (f *Filler) Current(ctx context.Context) (*index.Reader, error) {
-	r, err := index.Open(ctx, f.indexFiles())
+func Current(ctx context.Context, w *workspace.Workspace) (*index.Reader, error) {
+	r, err := index.Open(ctx, indexFiles(w))
 	if err != nil {
 		return nil, err
 	}
 	if !r.Writing {
 		var text string
 		text, err = r.Meta(ctx, sourcesKey)
-		if known := decodeSources(text); err == nil && known.equal(f.look(&known)) {
+		if known := decodeSources(text); err == nil && known.equal(look(w, &known)) {
 			return r, nil
 		}
 	}
@@ -76,14 +77,14 @@ func (f *Filler) Current(ctx context.Context) (*index.Reader, error) {
 }
 
 // Exists reports whether there is an index.
-func (f *Filler) Exists() bool { return f.indexFiles().Exist() }
+func Exists(w *workspace.Workspace) bool { return indexFiles(w).Exist() }
 
 // Drop removes the index, so that forgotten data doesn't stay in it.
-func (f *Filler) Drop(ctx context.Context) error { return index.Remove(ctx, f.indexFiles()) }
+func Drop(ctx context.Context, w *workspace.Workspace) error { return index.Remove(ctx, indexFiles(w)) }
 
 // Refill is Fill for a detached child: it is no error if another filler is at work.
-func (f *Filler) Refill(ctx context.Context) error {
-	err := f.Fill(ctx, childWait, func(string, int64, int64) {})
+func Refill(ctx context.Context, w *workspace.Workspace) error {
+	err := Fill(ctx, w, childWait, func(string, int64, int64) {})
 	if errors.Is(err, index.ErrBusy) {
 		return nil
 	}
@@ -92,53 +93,53 @@ func (f *Filler) Refill(ctx context.Context) error {
 
 // Fill brings the index up to date with the record. It waits for another filler for at most
 // wait, then returns index.ErrBusy.
-func (f *Filler) Fill(ctx context.Context, wait time.Duration, progress Progress) error {
-	err := f.fill(ctx, wait, progress)
+func Fill(ctx context.Context, w *workspace.Workspace, wait time.Duration, progress Progress) error {
+	err := fill(ctx, w, wait, progress)
 	if errors.Is(err, index.ErrLost) && ctx.Err() == nil { // it was removed: rebuild it
-		err = f.fill(ctx, wait, progress)
+		err = fill(ctx, w, wait, progress)
 	}
 	return err
 }
 
-func (f *Filler) fill(ctx context.Context, wait time.Duration, progress Progress) (err error) {
-	if err := f.tombstones.Check(); err != nil {
+func fill(ctx context.Context, w *workspace.Workspace, wait time.Duration, progress Progress) (err error) {
+	if err := w.CheckTombstones(); err != nil {
 		return err
 	}
-	if err := f.MaskForgotten(); err != nil {
+	if err := w.MaskForgotten(); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	w, err := index.OpenWriter(waiting, f.indexFiles())
+	iw, err := index.OpenWriter(waiting, indexFiles(w))
 	if err != nil {
 		return err
 	}
-	defer func() { err = w.Close(ctx, err) }()
-	text, err := w.Meta(ctx, sourcesKey)
+	defer func() { err = iw.Close(ctx, err) }()
+	text, err := iw.Meta(ctx, sourcesKey)
 	if err != nil {
 		return err
 	}
 	known := decodeSources(text)
-	packs := f.packs() // read first, so that later packs are noticed
-	now := f.look(&known)
+	packs := packs(w) // read first, so that later packs are noticed
+	now := look(w, &known)
 	if known.equal(now) {
 		return nil
 	}
 	if known.Refs != "" && known.Forgotten != now.Forgotten {
-		if err := w.Anew(ctx); err != nil {
+		if err := iw.Anew(ctx); err != nil {
 			return err
 		}
 		known = sources{}
-		now = f.look(&known)
+		now = look(w, &known)
 	}
-	r := &run{Filler: f, w: w, known: &known, now: now, progress: progress}
+	r := &run{Workspace: w, w: iw, known: &known, now: now, progress: progress}
 	err = r.all(ctx)
 	if errors.Is(err, errReplaced) {
-		if err := w.Anew(ctx); err != nil {
+		if err := iw.Anew(ctx); err != nil {
 			return err
 		}
 		known = sources{}
-		r = &run{Filler: f, w: w, known: &known, now: f.look(&known), progress: progress}
+		r = &run{Workspace: w, w: iw, known: &known, now: look(w, &known), progress: progress}
 		err = r.all(ctx)
 	}
 	if err != nil {
@@ -161,7 +162,7 @@ var errReplaced = errors.New("checkpoints are gone from the record")
 
 // run fills the index once.
 type run struct {
-	*Filler
+	*workspace.Workspace
 
 	w          *index.Writer
 	known, now *sources

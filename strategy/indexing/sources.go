@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // sources is the state of the record when the index was filled from it. If it is unchanged,
@@ -64,17 +65,17 @@ func stampAt(path string) string {
 
 // look returns the present sources. known are those of the last run, which name the
 // transcripts to examine.
-func (f *Filler) look(known *sources) *sources {
+func look(w *workspace.Workspace, known *sources) *sources {
 	now := &sources{
-		Refs: gitref.Fingerprint(f.Repo), Contexts: stampAt(filepath.Join(f.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
-		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(f.Repo.CommonDir), "checkpoints")),
-		Forgotten: stampAt(tombstone.Path(f.Repo.CommonDir)), Shallow: stampAt(filepath.Join(f.Repo.CommonDir, "shallow")),
+		Refs: gitref.Fingerprint(w.Repo), Contexts: stampAt(filepath.Join(w.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
+		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(w.Repo.CommonDir), "checkpoints")),
+		Forgotten: stampAt(tombstone.Path(w.Repo.CommonDir)), Shallow: stampAt(filepath.Join(w.Repo.CommonDir, "shallow")),
 		States: map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
 	}
 	if known.Packs != "" {
-		now.Packs = f.packs()
+		now.Packs = packs(w)
 	}
-	entries, err := os.ReadDir(f.Sessions.Dir())
+	entries, err := os.ReadDir(w.Sessions.Dir())
 	if err != nil {
 		return now // there are no states
 	}
@@ -96,7 +97,9 @@ func (f *Filler) look(known *sources) *sources {
 }
 
 // packs returns a text that changes when git gets a pack. Loose objects don't change it.
-func (f *Filler) packs() string { return stampAt(filepath.Join(f.Repo.CommonDir, "objects", "pack")) }
+func packs(w *workspace.Workspace) string {
+	return stampAt(filepath.Join(w.Repo.CommonDir, "objects", "pack"))
+}
 
 // addLive adds a transcript and those of its subagents.
 func (s *sources) addLive(path string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // LinkedCommit is the commit that a decision was made for.
@@ -44,7 +45,7 @@ const clockSkew = time.Hour
 
 // FindCommits returns the commits of the decisions, by nonce. A commit is found on any branch
 // or HEAD of any worktree, in a reflog, or in the state of an operation in progress.
-func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope SearchScope) (map[string]LinkedCommit, error) {
+func FindCommits(ctx context.Context, w *workspace.Workspace, list []Decision, scope SearchScope) (map[string]LinkedCommit, error) {
 	var ids []string
 	var since time.Time
 	for _, d := range list {
@@ -59,7 +60,7 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 	if since = since.Add(-clockSkew); scope == AllCommits {
 		since = time.Time{}
 	}
-	commits, err := gitlog.Carrying(ctx, cs.Repo, since, ids...)
+	commits, err := gitlog.Carrying(ctx, w.Repo, since, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 		if d.ID == "" {
 			continue
 		}
-		if at, ok := cs.chooseCommit(ctx, d, commits); ok {
+		if at, ok := chooseCommit(ctx, w, d, commits); ok {
 			found[d.Nonce] = at
 		}
 	}
@@ -78,7 +79,7 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 // chooseCommit returns the commit that was made for the decision, whose parent is the HEAD of
 // that time. If only rewritten copies are left, it returns the oldest of these. commits are
 // ordered newest first.
-func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.Commit) (LinkedCommit, bool) {
+func chooseCommit(ctx context.Context, w *workspace.Workspace, d Decision, commits []git.Commit) (LinkedCommit, bool) {
 	var carriers []git.Commit
 	for _, c := range commits {
 		if slices.Contains(checkpoint.IDsOf(c), d.ID) && !replacedBy(d, c) {
@@ -99,7 +100,7 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 		case len(c.Parents) > 0 && c.Parents[0] == d.Parent:
 			made = true
 		default:
-			replaced, err := cs.Repo.Commit(ctx, string(d.Parent))
+			replaced, err := w.Repo.Commit(ctx, string(d.Parent))
 			made = err == nil && slices.Equal(c.Parents, replaced.Parents)
 		}
 		if made {
@@ -109,7 +110,7 @@ func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.C
 			}
 		}
 	}
-	return LinkedCommit{Commit: chosen, Holder: cs.holder(ctx, d, chosen, carriers), Late: true}, true
+	return LinkedCommit{Commit: chosen, Holder: holder(ctx, w, d, chosen, carriers), Late: true}, true
 }
 
 // replacedBy reports whether the commit already carried the id when the decision to replace it
@@ -124,18 +125,18 @@ func replacedBy(d Decision, c git.Commit) bool {
 
 // holder returns the carrier of an id that the id belongs to now: one in the history of the
 // worktree's HEAD, else the newest.
-func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carriers []git.Commit) git.OID {
+func holder(ctx context.Context, w *workspace.Workspace, d Decision, made git.Commit, carriers []git.Commit) git.OID {
 	if len(carriers) == 1 {
 		return made.OID
 	}
 	name := "worktrees/" + d.Worktree + "/HEAD"
 	switch d.Worktree {
-	case cs.Repo.WorktreeID:
+	case w.Repo.WorktreeID:
 		name = "HEAD"
 	case "":
 		name = "main-worktree/HEAD"
 	}
-	head, err := cs.Repo.Commit(ctx, name)
+	head, err := w.Repo.Commit(ctx, name)
 	if err != nil {
 		return made.OID
 	}
@@ -143,7 +144,7 @@ func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carr
 	for i, c := range carriers {
 		oids[i] = c.OID
 	}
-	outside, err := gitlog.Unreachable(ctx, cs.Repo, head.OID, oids)
+	outside, err := gitlog.Unreachable(ctx, w.Repo, head.OID, oids)
 	if err != nil {
 		return made.OID
 	}
@@ -159,9 +160,9 @@ func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carr
 }
 
 // Rebasing reports whether a rebase is in progress in the worktree.
-func (cs *Commits) Rebasing(worktree string) bool {
+func Rebasing(w *workspace.Workspace, worktree string) bool {
 	for _, name := range []string{"rebase-merge", filepath.Join("rebase-apply", "rebasing")} {
-		if _, err := os.Lstat(filepath.Join(cs.GitDirOf(worktree), name)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(w.GitDirOf(worktree), name)); !errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
 	}
@@ -171,8 +172,8 @@ func (cs *Commits) Rebasing(worktree string) bool {
 // MayStillBeMade reports whether a missing commit may yet be made as decided, though no git
 // process is known to make it: the process may run where this one can't find it, or a later
 // commit may use its message.
-func (cs *Commits) MayStillBeMade(d Decision) bool {
-	dir := cs.GitDirOf(d.Worktree)
+func MayStillBeMade(w *workspace.Workspace, d Decision) bool {
+	dir := w.GitDirOf(d.Worktree)
 	mentions := func(pattern string) bool {
 		return slices.ContainsFunc(disk.Glob(dir, pattern), func(path string) bool {
 			data, err := disk.ReadFile(path)
@@ -182,6 +183,6 @@ func (cs *Commits) MayStillBeMade(d Decision) bool {
 	if mentions("MERGE_MSG") || mentions("SQUASH_MSG") || mentions("rebase-merge/message*") {
 		return true
 	}
-	old := cs.Env.Now().Sub(d.Created) > StaleAfter
+	old := w.Env.Now().Sub(d.Created) > StaleAfter
 	return !old && (d.Git == 0 || mentions("COMMIT_EDITMSG"))
 }

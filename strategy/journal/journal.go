@@ -21,17 +21,18 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // StaleAfter is the age above which a decision whose commit was never made is dropped.
 const StaleAfter = 24 * time.Hour
 
 // Dir returns the folder of the decisions.
-func (j *Journal) Dir() string { return filepath.Join(j.RecordsDir(), "journal") }
+func Dir(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir(), "journal") }
 
 // Record writes the decision.
-func (j *Journal) Record(d *Decision) error {
-	if err := disk.MkdirAll(j.Dir(), 0o700); err != nil {
+func Record(w *workspace.Workspace, d *Decision) error {
+	if err := disk.MkdirAll(Dir(w), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	data, err := json.MarshalIndent(d, "", "  ")
@@ -40,7 +41,7 @@ func (j *Journal) Record(d *Decision) error {
 	}
 	// The nonce in the name keeps two decisions about the same id apart, so that writing one
 	// needs no lock: no other hook writes or replaces the file.
-	d.path = filepath.Join(j.Dir(), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
+	d.path = filepath.Join(Dir(w), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
 	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
@@ -49,15 +50,15 @@ func (j *Journal) Record(d *Decision) error {
 
 // IsRecorded reports whether the journal still holds this decision. Without the lock the
 // result may be outdated at once.
-func (j *Journal) IsRecorded(d Decision) bool {
+func IsRecorded(d Decision) bool {
 	now, err := ReadDecision(d.path)
 	return err == nil && now.Nonce == d.Nonce
 }
 
 // Remove removes a decision that was carried out or dropped. Another decision under the same
 // file name, as older versions of the program write them, stays.
-func (j *Journal) Remove(d Decision) error {
-	if !j.IsRecorded(d) {
+func Remove(d Decision) error {
+	if !IsRecorded(d) {
 		return nil
 	}
 	if err := disk.Step("remove", d.path); err != nil {
@@ -71,8 +72,8 @@ func (j *Journal) Remove(d Decision) error {
 
 // Decisions returns the decisions in the journal, oldest first. An entry that can't be read is
 // moved aside and logged.
-func (j *Journal) Decisions(ctx context.Context) []Decision {
-	entries, err := os.ReadDir(j.Dir())
+func Decisions(ctx context.Context, w *workspace.Workspace) []Decision {
+	entries, err := os.ReadDir(Dir(w))
 	if err != nil {
 		return nil
 	}
@@ -81,12 +82,12 @@ func (j *Journal) Decisions(ctx context.Context) []Decision {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		path := filepath.Join(j.Dir(), e.Name())
+		path := filepath.Join(Dir(w), e.Name())
 		d, err := ReadDecision(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			j.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
+			w.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
 			if disk.Step("rename", path) == nil {
 				_ = os.Rename(path, path+".corrupt")
 			}
@@ -99,8 +100,8 @@ func (j *Journal) Decisions(ctx context.Context) []Decision {
 }
 
 // OfWorktree returns this worktree's decisions.
-func (j *Journal) OfWorktree(ctx context.Context) []Decision {
-	return slices.DeleteFunc(j.Decisions(ctx), func(d Decision) bool { return d.Worktree != j.Repo.WorktreeID })
+func OfWorktree(ctx context.Context, w *workspace.Workspace) []Decision {
+	return slices.DeleteFunc(Decisions(ctx, w), func(d Decision) bool { return d.Worktree != w.Repo.WorktreeID })
 }
 
 // ReadDecision reads a decision from a file of the journal.

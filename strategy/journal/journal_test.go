@@ -16,37 +16,37 @@ import (
 func TestRemoveKeepsOtherDecision(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	j := journal.New(&workspace.Workspace{Repo: &git.Repo{CommonDir: dir}, Log: slog.New(slog.DiscardHandler)}).Journal
+	w := &workspace.Workspace{Repo: &git.Repo{CommonDir: dir}, Log: slog.New(slog.DiscardHandler)}
 	write := func(nonce string) {
 		t.Helper()
 		text := `{"nonce":"` + nonce + `","id":"0123456789ab","keep":["0123456789ab"]}`
-		if err := os.WriteFile(filepath.Join(j.Dir(), "e3b0c4.json"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(journal.Dir(w), "e3b0c4.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.MkdirAll(j.Dir(), 0o700); err != nil {
+	if err := os.MkdirAll(journal.Dir(w), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write("1")
-	old := j.Decisions(t.Context())
-	if len(old) != 1 || !j.IsRecorded(old[0]) {
+	old := journal.Decisions(t.Context(), w)
+	if len(old) != 1 || !journal.IsRecorded(old[0]) {
 		t.Fatalf("recorded: %+v", old)
 	}
 	write("2")
-	if j.IsRecorded(old[0]) {
+	if journal.IsRecorded(old[0]) {
 		t.Error("the former decision counts as recorded")
 	}
-	if err := j.Remove(old[0]); err != nil {
+	if err := journal.Remove(old[0]); err != nil {
 		t.Fatal(err)
 	}
-	now := j.Decisions(t.Context())
+	now := journal.Decisions(t.Context(), w)
 	if len(now) != 1 || now[0].Nonce != "2" {
 		t.Fatalf("after the removal of the former: %+v", now)
 	}
-	if err := j.Remove(now[0]); err != nil {
+	if err := journal.Remove(now[0]); err != nil {
 		t.Fatal(err)
 	}
-	if left := j.Decisions(t.Context()); len(left) > 0 {
+	if left := journal.Decisions(t.Context(), w); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Link records that a commit carries a checkpoint, so that a commit that is undone and made
@@ -26,11 +27,11 @@ const (
 	maxBlobs = 100 // files kept of each
 )
 
-func (ls *Links) linksPath() string { return filepath.Join(ls.RecordsDir(), "links.json") }
+func linksPath(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir(), "links.json") }
 
-// All returns the links, oldest first; none if they can't be read.
-func (ls *Links) All() []Link {
-	data, err := disk.ReadFile(ls.linksPath())
+// Links returns the links, oldest first; none if they can't be read.
+func Links(w *workspace.Workspace) []Link {
+	data, err := disk.ReadFile(linksPath(w))
 	if err != nil {
 		return nil
 	}
@@ -41,18 +42,18 @@ func (ls *Links) All() []Link {
 	return links
 }
 
-// Remember adds the link of a commit, replacing an older one with its id.
-func (ls *Links) Remember(l Link) error {
+// RememberLink adds the link of a commit, replacing an older one with its id.
+func RememberLink(w *workspace.Workspace, l Link) error {
 	if len(l.Blobs) > maxBlobs {
 		l.Blobs = nil
 	}
-	links := slices.DeleteFunc(ls.All(), func(o Link) bool { return o.ID == l.ID })
-	return ls.saveLinks(append(links, l))
+	links := slices.DeleteFunc(Links(w), func(o Link) bool { return o.ID == l.ID })
+	return saveLinks(w, append(links, l))
 }
 
-// Move updates the links of commits that were rewritten, by their old ids.
-func (ls *Links) Move(moved map[git.OID]git.OID) error {
-	links, changed := ls.All(), false
+// MoveLinks updates the links of commits that were rewritten, by their old ids.
+func MoveLinks(w *workspace.Workspace, moved map[git.OID]git.OID) error {
+	links, changed := Links(w), false
 	for i, l := range links {
 		if to, ok := moved[l.Commit]; ok {
 			links[i].Commit, changed = to, true
@@ -61,13 +62,13 @@ func (ls *Links) Move(moved map[git.OID]git.OID) error {
 	if !changed {
 		return nil
 	}
-	return ls.saveLinks(links)
+	return saveLinks(w, links)
 }
 
 // Relink updates the links of the ids that a commit took over from the commit it
 // replaced.
-func (ls *Links) Relink(ctx context.Context, d Decision, commit git.OID) {
-	links := ls.All()
+func Relink(ctx context.Context, w *workspace.Workspace, d Decision, commit git.OID) {
+	links := Links(w)
 	changed := false
 	for i, l := range links {
 		if l.Commit != commit && slices.Contains(d.Replaced, l.ID) {
@@ -77,12 +78,12 @@ func (ls *Links) Relink(ctx context.Context, d Decision, commit git.OID) {
 	if !changed {
 		return
 	}
-	if err := ls.saveLinks(links); err != nil {
-		ls.Log.WarnContext(ctx, "links not saved", "error", err.Error())
+	if err := saveLinks(w, links); err != nil {
+		w.Log.WarnContext(ctx, "links not saved", "error", err.Error())
 	}
 }
 
-func (ls *Links) saveLinks(links []Link) error {
+func saveLinks(w *workspace.Workspace, links []Link) error {
 	if len(links) > maxLinks {
 		links = links[len(links)-maxLinks:]
 	}
@@ -90,5 +91,5 @@ func (ls *Links) saveLinks(links []Link) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteCache(ls.linksPath(), data, 0o600)
+	return disk.WriteCache(linksPath(w), data, 0o600)
 }

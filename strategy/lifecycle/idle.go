@@ -25,17 +25,17 @@ const forgetAge = 24 * time.Hour
 // ForgetIdle removes the states of sessions that never had a commit, have nothing pending and
 // no shadow branch, and have been quiet for a day. It runs once a day: the states of hundreds
 // of sessions take time to read.
-func (m *Machine) ForgetIdle(ctx context.Context, except string) {
-	mark := filepath.Join(m.RecordsDir(), "swept")
+func ForgetIdle(ctx context.Context, w *workspace.Workspace, except string) {
+	mark := filepath.Join(w.RecordsDir(), "swept")
 	info, err := os.Lstat(mark)
-	if err == nil && m.Env.Now().Sub(info.ModTime()) < forgetAge || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err == nil && w.Env.Now().Sub(info.ModTime()) < forgetAge || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	err = m.WithLock(ctx, func() error {
-		states, _ := m.Sessions.All()
-		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !m.leftNothing(s) })
+	err = w.WithLock(ctx, func() error {
+		states, _ := w.Sessions.All()
+		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !leftNothing(w, s) })
 		if len(idle) > 0 {
-			refs, err := gitref.List(ctx, m.Repo, "refs/heads/entire/")
+			refs, err := gitref.List(ctx, w.Repo, "refs/heads/entire/")
 			if err != nil {
 				return fmt.Errorf("list shadow branches: %w", err)
 			}
@@ -44,28 +44,28 @@ func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 				if slices.ContainsFunc(refs, func(ref gitref.Ref) bool { return ref.Name == branch }) {
 					continue
 				}
-				if err := m.Sessions.Remove(s.ID); err != nil {
+				if err := w.Sessions.Remove(s.ID); err != nil {
 					return err
 				}
-				m.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
+				w.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
 			}
 		}
 		return disk.WriteCache(mark, nil, 0o600)
 	})
 	if err != nil {
-		m.Log.WarnContext(ctx, "idle sessions not forgotten", "error", err.Error())
+		w.Log.WarnContext(ctx, "idle sessions not forgotten", "error", err.Error())
 	}
 }
 
 // leftNothing reports whether a session seems to be over, and has neither uncommitted work nor
 // a checkpoint that depends on its state.
-func (m *Machine) leftNothing(s *session.State) bool {
+func leftNothing(w *workspace.Workspace, s *session.State) bool {
 	heard := s.StartedAt
 	if s.LastInteraction != nil {
 		heard = *s.LastInteraction
 	}
 	agent := s.Recorder.Agent
-	alive := agent.PID != 0 && m.Env.Alive(agent.PID, agent.Start)
+	alive := agent.PID != 0 && w.Env.Alive(agent.PID, agent.Start)
 	return s.Phase != session.Active && !alive && !workspace.HasRecord(s) && len(s.Recorder.Incomplete) == 0 &&
-		s.Recorder.CountedIn == "" && m.Env.Now().Sub(heard) > forgetAge
+		s.Recorder.CountedIn == "" && w.Env.Now().Sub(heard) > forgetAge
 }

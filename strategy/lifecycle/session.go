@@ -13,13 +13,13 @@ import (
 
 // StartSession creates the session's state, or continues it, and lists the files
 // that are untracked before its first turn.
-func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
-	return m.Step(ctx, in, session.Start, func(s *session.State, n *tracking.Pending) error {
-		if s.Recorder.Unlisted = m.observer.LargeWorktree(); s.Recorder.Unlisted {
+func StartSession(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
+	return Step(ctx, w, in, session.Start, func(s *session.State, n *tracking.Pending) error {
+		if s.Recorder.Unlisted = turn.LargeWorktree(w); s.Recorder.Unlisted {
 			n.Unstored = true // a child makes the list
 			return nil
 		}
-		entries, err := gitwork.Status(ctx, m.Repo)
+		entries, err := gitwork.Status(ctx, w.Repo)
 		if err != nil {
 			return fmt.Errorf("list untracked files: %w", err)
 		}
@@ -30,9 +30,9 @@ func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
 
 // CountOthers returns the number of sessions in this worktree, other than id, that
 // have work in progress.
-func (m *Machine) CountOthers(ctx context.Context, id string) int {
+func CountOthers(ctx context.Context, w *workspace.Workspace, id string) int {
 	others := 0
-	for _, s := range m.PendingSessions(ctx) {
+	for _, s := range w.PendingSessions(ctx) {
 		busy := s.Phase == session.Active || s.CheckpointCount > 0 || len(s.FilesTouched) > 0
 		if s.ID != id && s.Phase != session.Ended && busy {
 			others++
@@ -43,14 +43,14 @@ func (m *Machine) CountOthers(ctx context.Context, id string) int {
 
 // EndSession records the end of a session whose worktree was removed. Its pending work stays
 // pending.
-func (m *Machine) EndSession(ctx context.Context, id string) error {
-	return m.WithLock(ctx, func() error {
-		s, err := m.Sessions.Load(id)
+func EndSession(ctx context.Context, w *workspace.Workspace, id string) error {
+	return w.WithLock(ctx, func() error {
+		s, err := w.Sessions.Load(id)
 		if err != nil {
 			return err
 		}
-		now := m.Env.Now()
+		now := w.Env.Now()
 		s.Phase, s.EndedAt = session.Ended, &now
-		return m.Sessions.Save(s)
+		return w.Sessions.Save(s)
 	})
 }

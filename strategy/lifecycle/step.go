@@ -6,7 +6,10 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/condense"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -14,18 +17,18 @@ import (
 // if there is one, and saves the state last. The work is done without the lock, which is held
 // only while the state is saved; if another hook has saved the state meanwhile, all is
 // repeated from that state.
-func (m *Machine) Step(ctx context.Context, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
-	return m.retry(func() error { return m.stepOnce(ctx, in, event, parts{then: then}) })
+func Step(ctx context.Context, w *workspace.Workspace, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
+	return retry(w, func() error { return stepOnce(ctx, w, in, event, parts{then: then}) })
 }
 
 // retry repeats a step while other hooks save its session first.
-func (m *Machine) retry(once func() error) error {
+func retry(w *workspace.Workspace, once func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := once()
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
-		m.Retried++
+		w.Retried++
 	}
 }
 
@@ -35,17 +38,17 @@ type parts struct {
 	then  func(*session.State, *tracking.Pending) error // after the actions
 }
 
-func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event session.Event, p parts) error {
-	stamp := m.Stamp(in.SessionID)
-	s, err := m.states.Load(ctx, in)
+func stepOnce(ctx context.Context, w *workspace.Workspace, in workspace.Input, event session.Event, p parts) error {
+	stamp := w.Stamp(in.SessionID)
+	s, err := tracking.LoadState(ctx, w, in)
 	if err != nil {
 		return err
 	}
 	n := new(tracking.Pending)
 	work := session.Work{
-		Now: m.Env.Now,
+		Now: w.Env.Now,
 		SaveTurn: func(s *session.State) error {
-			if err := m.turns.SaveTurn(ctx, s, n, in); err != nil {
+			if err := turn.SaveTurn(ctx, w, s, n, in); err != nil {
 				return fmt.Errorf("%s: %w", session.SaveTurn, err)
 			}
 			return nil
@@ -55,7 +58,7 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 				s.Recorder.Incomplete = workspace.IncompleteCheckpoints(s)
 				return nil
 			}
-			if err := m.finalizer.Finalize(ctx, s, n); err != nil {
+			if err := condense.Finalize(ctx, w, s, n); err != nil {
 				return fmt.Errorf("%s: %w", session.Finalize, err)
 			}
 			return nil
@@ -77,38 +80,38 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 	// The state depends on the objects. If refs move, they are synced under the lock, together
 	// with the objects of the refs, as each sync costs more than the files in it.
 	if !n.MovesRefs() {
-		if err := m.Repo.SyncObjects(); err != nil {
+		if err := w.Repo.SyncObjects(); err != nil {
 			return err
 		}
 	}
-	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error { return m.moveRefs(ctx, s, n) })
+	err = tracking.SaveUnchanged(ctx, w, s, n, stamp, func() error { return moveRefs(ctx, w, s, n) })
 	if err == nil && n.Snapshot != nil {
-		m.server.RequestLater(ctx, s.ID, *n.Snapshot)
+		snapshots.RequestLater(ctx, w, s.ID, *n.Snapshot)
 	}
 	if err == nil && n.TurnSaved {
-		err = m.marks.UnmarkTurn(s.ID, n.Prompted)
+		err = tracking.UnmarkTurn(w, s.ID, n.Prompted)
 	}
 	if err == nil && (n.Unstored || len(s.Recorder.Incomplete) > 0) {
-		m.children.RequestCompletion(ctx, s.ID)
+		w.RequestCompletion(ctx, s.ID)
 	}
 	return err
 }
 
 // moveRefs makes the pending shadow commits, annotates the snapshot and completes the
 // checkpoints. The caller holds the lock.
-func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func moveRefs(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) error {
 	for _, c := range n.ShadowCommits {
-		dirs, err := m.shadows.Commit(ctx, s, c)
+		dirs, err := turn.CommitShadow(ctx, w, s, c)
 		if err != nil {
 			return err
 		}
 		n.CountOn(dirs...)
 	}
 	if n.Annotation != nil {
-		m.shadows.Annotate(ctx, s, *n.Annotation)
+		turn.AnnotateShadow(ctx, w, s, *n.Annotation)
 	}
 	if n.Completion != nil {
-		return m.finalizer.Complete(ctx, s, n)
+		return condense.Complete(ctx, w, s, n)
 	}
 	return nil
 }

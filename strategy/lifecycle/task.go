@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -18,51 +19,51 @@ var errNothing = errors.New("nothing to do")
 
 // TaskStart records that a subagent begins. It delays the agent: it starts no process and
 // reads no file but the session's state.
-func (ts *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
+func TaskStart(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
 	if in.Task.ToolUse == "" {
 		return fmt.Errorf("%w: there is none", workspace.ErrTask)
 	}
-	return ts.taskStep(ctx, in, func(s *session.State, _ *tracking.Pending) error {
+	return taskStep(ctx, w, in, func(s *session.State, _ *tracking.Pending) error {
 		if s.Recorder.FindTask(tracking.ByToolUse(in.Task.ToolUse)) != nil {
 			return errNothing
 		}
-		s.Recorder.AddTask(ts.newTask(s, in.Task))
+		s.Recorder.AddTask(newTask(w, s, in.Task))
 		return nil
 	})
 }
 
 // TaskProgress makes a checkpoint within a subagent's task, if something changed since the
 // last one. Events of the main agent are ignored.
-func (ts *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
+func TaskProgress(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	if in.Task.Agent == "" && !in.Task.Unnamed {
 		return nil
 	}
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
-	return ts.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
-		task := ts.taskOf(s, in)
+	return taskStep(ctx, w, in, func(s *session.State, n *tracking.Pending) error {
+		task := taskOf(w, s, in)
 		if task == nil || !task.Runs() {
 			return errNothing
 		}
-		return ts.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+		return turn.SaveTask(ctx, w, s, n, in, task.ToolUse)
 	})
 }
 
 // TaskEnd makes the last checkpoint of a subagent's task, once, however many hooks report the
 // end. If the subagent continues in the background, it records only that.
-func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
+func TaskEnd(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	if in.Task.ToolUse == "" && in.Task.Agent == "" {
 		return nil
 	}
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
-	return ts.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
-		task := ts.taskOf(s, in)
+	return taskStep(ctx, w, in, func(s *session.State, n *tracking.Pending) error {
+		task := taskOf(w, s, in)
 		switch {
 		case task == nil || task.Phase == session.TaskDone:
 			return errNothing
@@ -73,13 +74,13 @@ func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 			return errNothing
 		}
 		task.Phase = session.TaskStopped
-		return ts.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+		return turn.SaveTask(ctx, w, s, n, in, task.ToolUse)
 	})
 }
 
 // taskStep is a step of a task; the state isn't saved if there is nothing to do.
-func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
-	err := ts.machine.Step(ctx, in, session.TaskStep, do)
+func taskStep(ctx context.Context, w *workspace.Workspace, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
+	err := Step(ctx, w, in, session.TaskStep, do)
 	if errors.Is(err, errNothing) {
 		return nil
 	}
@@ -87,16 +88,16 @@ func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*sess
 }
 
 // newTask returns the task of an event.
-func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
+func newTask(w *workspace.Workspace, s *session.State, t workspace.TaskEvent) session.Task {
 	return session.Task{
-		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: ts.Env.Now(),
-		Type: ts.FirstPrompt(t.Type), Description: ts.FirstPrompt(t.Description),
+		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: w.Env.Now(),
+		Type: w.FirstPrompt(t.Type), Description: w.FirstPrompt(t.Description),
 	}
 }
 
 // taskOf returns the task of an event, nil if it is unknown. An unannounced task is recorded
 // now.
-func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
+func taskOf(w *workspace.Workspace, s *session.State, in workspace.Input) *session.Task {
 	rec, t := &s.Recorder, in.Task
 	if t.ToolUse == "" && t.Agent != "" {
 		if known := rec.FindTask(func(o *session.Task) bool { return o.Agent == t.Agent }); known != nil {
@@ -111,7 +112,7 @@ func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	}
 	task := rec.FindTask(tracking.ByToolUse(t.ToolUse))
 	if task == nil {
-		task = rec.AddTask(ts.newTask(s, t))
+		task = rec.AddTask(newTask(w, s, t))
 	}
 	if task.Agent == "" {
 		task.Agent = t.Agent

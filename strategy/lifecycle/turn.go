@@ -14,21 +14,23 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // BeginTurn begins a turn with a prompt. A prompt that wasn't written by a person continues
 // the turn before it. A turn that had no stop stays unclosed, which a child changes.
-func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
-	start := m.marks.MarkPrompt(ctx, in.SessionID)
+func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
+	start := tracking.MarkPrompt(ctx, w, in.SessionID)
 	begin := func(s *session.State, n *tracking.Pending) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
-			m.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
+			w.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
 		} else {
-			id, err := checkpoint.NewID(m.Env.Random)
+			id, err := checkpoint.NewID(w.Env.Random)
 			if err != nil {
 				return err
 			}
@@ -38,13 +40,13 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
 			if s.FirstPrompt == "" || prompts.IsBetter(in.Prompt, s.FirstPrompt) {
-				s.FirstPrompt = m.FirstPrompt(in.Prompt)
+				s.FirstPrompt = w.FirstPrompt(in.Prompt)
 			}
 		}
 		if rec.Turn.Start.IsZero() { // else the turn continues
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
 			if len(rec.Unclosed) == 0 {
-				m.steps.MeasureBefore(ctx, s, n)
+				provenance.MeasureBefore(ctx, w, s, n)
 			} else if info, err := os.Stat(s.TranscriptPath); err == nil {
 				rec.Turn.Offset = info.Size()
 			}
@@ -52,11 +54,11 @@ func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
 		rec.Background = false
 		endNotifiedTasks(s, in.Prompt)
 		if s.TranscriptPath == "" && transcript.IsHuman(in.Prompt) { // else it is read there
-			return m.transcripts.AddPrompts(ctx, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
+			return tracking.AddPrompts(ctx, w, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
 		}
 		return nil
 	}
-	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
+	return retry(w, func() error { return stepOnce(ctx, w, in, session.TurnStart, parts{begin: begin}) })
 }
 
 // mostUnclosed is the maximum number of turns of a session that are unclosed at the same time.
@@ -82,17 +84,17 @@ func leaveUnclosed(s *session.State) {
 }
 
 // CloseTurns closes the unclosed turns of this worktree's sessions.
-func (m *Machine) CloseTurns(ctx context.Context) {
-	for _, s := range m.PendingSessions(ctx) {
+func CloseTurns(ctx context.Context, w *workspace.Workspace) {
+	for _, s := range w.PendingSessions(ctx) {
 		if len(s.Recorder.Unclosed) == 0 {
 			continue
 		}
-		m.Recovered++
-		err := m.Step(ctx, workspace.Input{SessionID: s.ID}, session.TaskStep, func(s *session.State, n *tracking.Pending) error {
-			return m.turns.SaveUnclosed(ctx, s, n)
+		w.Recovered++
+		err := Step(ctx, w, workspace.Input{SessionID: s.ID}, session.TaskStep, func(s *session.State, n *tracking.Pending) error {
+			return turn.SaveUnclosed(ctx, w, s, n)
 		})
 		if err != nil {
-			m.Log.ErrorContext(ctx, "turn without a stop not saved", "session_id", s.ID, "error", err.Error())
+			w.Log.ErrorContext(ctx, "turn without a stop not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}
 }
@@ -100,8 +102,8 @@ func (m *Machine) CloseTurns(ctx context.Context) {
 // StopTurn ends a turn. If the lock isn't free, the stop leaves a note, and requests a
 // detached child that waits longer for the lock to end the turn. A commit made before that
 // ends it, too.
-func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
-	err := m.Step(ctx, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+func StopTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
+	err := Step(ctx, w, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Background = in.Background
 		return nil
 	})
@@ -109,24 +111,24 @@ func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
 		return err // it would fail again
 	}
 	note := stopNote{SessionID: in.SessionID, Background: in.Background}
-	if failed := m.marks.WriteMark(m.marks.StopMark(in.SessionID), note); failed != nil {
-		m.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", failed.Error())
+	if failed := tracking.WriteMark(w, tracking.StopMark(w, in.SessionID), note); failed != nil {
+		w.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", failed.Error())
 		return err
 	}
-	m.children.RequestCompletion(ctx, in.SessionID)
+	w.RequestCompletion(ctx, in.SessionID)
 	return err
 }
 
 // EndTurn ends the turn of a session of this worktree whose agent is dead: the changes of the
 // turn are saved as at its stop.
-func (m *Machine) EndTurn(ctx context.Context, id string) error {
-	return m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, nil)
+func EndTurn(ctx context.Context, w *workspace.Workspace, id string) error {
+	return Step(ctx, w, workspace.Input{SessionID: id}, session.TurnEnd, nil)
 }
 
 // CompleteTurn completes the checkpoints of a finished turn. The session no longer expects a
 // last message that its transcript lacks.
-func (m *Machine) CompleteTurn(ctx context.Context, id string) error {
-	return m.Step(ctx, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
+func CompleteTurn(ctx context.Context, w *workspace.Workspace, id string) error {
+	return Step(ctx, w, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Expect = ""
 		return nil
 	})
@@ -134,24 +136,24 @@ func (m *Machine) CompleteTurn(ctx context.Context, id string) error {
 
 // EndDeadTurns ends the turns of agents of this worktree that are no longer alive: they will
 // have no stop.
-func (m *Machine) EndDeadTurns(ctx context.Context) {
-	for _, s := range m.PendingSessions(ctx) {
+func EndDeadTurns(ctx context.Context, w *workspace.Workspace) {
+	for _, s := range w.PendingSessions(ctx) {
 		agent := s.Recorder.Agent
-		if s.Phase != session.Active || agent.PID == 0 || m.Env.Alive(agent.PID, agent.Start) {
+		if s.Phase != session.Active || agent.PID == 0 || w.Env.Alive(agent.PID, agent.Start) {
 			continue
 		}
-		m.Recovered++
+		w.Recovered++
 		in := workspace.Input{SessionID: s.ID}
-		if err := m.Step(ctx, in, session.TurnEnd, nil); err != nil {
-			m.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
+		if err := Step(ctx, w, in, session.TurnEnd, nil); err != nil {
+			w.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}
 }
 
 // EndInterruptedTurns ends the turns of this worktree that a person stopped, according to their
 // transcripts: they will have no stop.
-func (m *Machine) EndInterruptedTurns(ctx context.Context) {
-	for _, s := range m.PendingSessions(ctx) {
+func EndInterruptedTurns(ctx context.Context, w *workspace.Workspace) {
+	for _, s := range w.PendingSessions(ctx) {
 		if s.Phase != session.Active || s.TranscriptPath == "" || s.Recorder.Turn.Start.IsZero() {
 			continue
 		}
@@ -159,16 +161,16 @@ func (m *Machine) EndInterruptedTurns(ctx context.Context) {
 		if err != nil || at.Before(s.Recorder.Turn.Start) {
 			continue
 		}
-		m.Recovered++
+		w.Recovered++
 		turn := s.TurnID
-		err = m.Step(ctx, workspace.Input{SessionID: s.ID}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+		err = Step(ctx, w, workspace.Input{SessionID: s.ID}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 			if s.TurnID != turn {
 				return ErrTurnOver
 			}
 			return nil
 		})
 		if err != nil && !errors.Is(err, ErrTurnOver) {
-			m.Log.ErrorContext(ctx, "interrupted turn not saved", "session_id", s.ID, "error", err.Error())
+			w.Log.ErrorContext(ctx, "interrupted turn not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}
 }
@@ -181,19 +183,19 @@ type stopNote struct {
 
 // EndLeftTurns ends the turns of this worktree whose stops could not end them, and starts
 // children that finish ends of sessions.
-func (m *Machine) EndLeftTurns(ctx context.Context) {
-	entries, err := os.ReadDir(m.marks.Dir())
+func EndLeftTurns(ctx context.Context, w *workspace.Workspace) {
+	entries, err := os.ReadDir(tracking.MarksDir(w))
 	if err != nil {
 		return
 	}
-	m.marks.RequestEnds(ctx, entries)
+	tracking.RequestEnds(ctx, w, entries)
 	for _, e := range entries {
 		id, is := tracking.MarkedSession(e.Name(), tracking.StopPrefix)
 		if !is {
 			continue
 		}
-		if err := m.endLeftTurn(ctx, id); err != nil {
-			m.Log.ErrorContext(ctx, "turn not saved", "session_id", id, "error", err.Error())
+		if err := endLeftTurn(ctx, w, id); err != nil {
+			w.Log.ErrorContext(ctx, "turn not saved", "session_id", id, "error", err.Error())
 		}
 	}
 }
@@ -201,13 +203,13 @@ func (m *Machine) EndLeftTurns(ctx context.Context) {
 // ErrTurnOver means that the turn to be ended has already ended.
 var ErrTurnOver = errors.New("the turn is over")
 
-func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
-	if _, err := m.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
-		return tracking.RemoveMark(filepath.Join(m.marks.Dir(), tracking.StopPrefix+id+tracking.MarkSuffix))
+func endLeftTurn(ctx context.Context, w *workspace.Workspace, id string) error {
+	if _, err := w.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
+		return tracking.RemoveMark(filepath.Join(tracking.MarksDir(w), tracking.StopPrefix+id+tracking.MarkSuffix))
 	}
-	m.Recovered++
-	err := m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
-		data, err := disk.ReadFile(m.marks.StopMark(id))
+	w.Recovered++
+	err := Step(ctx, w, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+		data, err := disk.ReadFile(tracking.StopMark(w, id))
 		if err != nil {
 			return ErrTurnOver // there was a prompt, or another hook ended the turn
 		}

@@ -10,19 +10,21 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Changed returns up to most paths that changed from the preceding snapshot, shadow commit or
+// ChangedFiles returns up to most paths that changed from the preceding snapshot, shadow commit or
 // commit to a point. Directories with only changed attributes are left out.
-func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, error) {
+func ChangedFiles(ctx context.Context, w *workspace.Workspace, p Point, most int) ([]string, error) {
 	if p.Snapshot != 0 {
-		return pt.changedInSnapshot(ctx, p.Snapshot, most)
+		return changedInSnapshot(ctx, w, p.Snapshot, most)
 	}
 	of := p.Shadow
 	if of == "" {
 		of = p.Commit
 	}
-	commit, err := pt.Repo.Commit(ctx, string(of))
+	commit, err := w.Repo.Commit(ctx, string(of))
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +33,13 @@ func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, err
 	case len(commit.Parents) > 0:
 		from = commit.Parents[0]
 	case p.Shadow != "": // the first on the branch: it has HEAD's files, too
-		head, _, err := pt.Head(ctx)
+		head, _, err := w.Head(ctx)
 		if err != nil {
 			return nil, err
 		}
 		from = head.OID
 	}
-	changes, err := gitdiff.Changes(ctx, pt.Repo, from, of)
+	changes, err := gitdiff.Changes(ctx, w.Repo, from, of)
 	var paths []string
 	for _, c := range changes {
 		if len(paths) < most && !strings.HasPrefix(c.Path, ".entire/") {
@@ -47,8 +49,8 @@ func (pt *Points) Changed(ctx context.Context, p Point, most int) ([]string, err
 	return paths, err
 }
 
-func (pt *Points) changedInSnapshot(ctx context.Context, v bands.Version, most int) (paths []string, err error) {
-	store, err := pt.snapshots.Store()
+func changedInSnapshot(ctx context.Context, w *workspace.Workspace, v bands.Version, most int) (paths []string, err error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return nil, err
 	}

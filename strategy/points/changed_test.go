@@ -42,7 +42,6 @@ func TestChangedOfCommitsAndShadowCommits(t *testing.T) {
 	s.Git(dir, "checkout", "-q", "-f", "-B", "main", string(second))
 
 	w := &workspace.Workspace{Repo: s.Open(dir), Log: slog.New(slog.DiscardHandler)}
-	pt := points.New(w).Points
 	for _, c := range []struct {
 		name string
 		p    points.Point
@@ -55,12 +54,12 @@ func TestChangedOfCommitsAndShadowCommits(t *testing.T) {
 		{"a shadow commit without a parent, against HEAD", points.Point{Shadow: shadow, Commit: first}, 9, []string{"later"}},
 		{"a shadow commit with one", points.Point{Shadow: second}, 9, []string{"a", "dir/c"}},
 	} {
-		got, err := pt.Changed(t.Context(), c.p, c.most)
+		got, err := points.ChangedFiles(t.Context(), w, c.p, c.most)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", c.name, err, diff)
 		}
 	}
-	if _, err := pt.Changed(t.Context(), points.Point{Commit: git.OID(strings.Repeat("1", 40))}, 9); err == nil {
+	if _, err := points.ChangedFiles(t.Context(), w, points.Point{Commit: git.OID(strings.Repeat("1", 40))}, 9); err == nil {
 		t.Error("a commit that isn't there: no error")
 	}
 }
@@ -83,7 +82,7 @@ func TestChangedOfSnapshots(t *testing.T) {
 		return w
 	}
 	here, there := of(dir), of(other)
-	store, err := snapshots.New(here).Snapshots.MakeStore(t.Context())
+	store, err := snapshots.MakeStore(t.Context(), here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +92,7 @@ func TestChangedOfSnapshots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken, err := snapshots.New(w).Snapshots.Take(t.Context(), held, capture.TakeOptions{Cause: bands.Named, Force: true})
+		taken, err := snapshots.Take(t.Context(), w, held, capture.TakeOptions{Cause: bands.Named, Force: true})
 		if err := held.Release(); err != nil {
 			t.Error(err)
 		}
@@ -113,7 +112,6 @@ func TestChangedOfSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := take(here)
-	pt := points.New(here).Points
 	for _, c := range []struct {
 		name string
 		v    bands.Version
@@ -126,13 +124,13 @@ func TestChangedOfSnapshots(t *testing.T) {
 		{"not more than asked for", third, 1, []string{"a"}},
 		{"the first of another worktree", elsewhere, 9, nil},
 	} {
-		got, err := pt.Changed(t.Context(), points.Point{Snapshot: c.v, Checkpoint: checkpoint.ID("0123456789ab")}, c.most)
+		got, err := points.ChangedFiles(t.Context(), here, points.Point{Snapshot: c.v, Checkpoint: checkpoint.ID("0123456789ab")}, c.most)
 		slices.Sort(got)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", c.name, err, diff)
 		}
 	}
-	if _, err := pt.Changed(t.Context(), points.Point{Snapshot: third + 1}, 9); err == nil {
+	if _, err := points.ChangedFiles(t.Context(), here, points.Point{Snapshot: third + 1}, 9); err == nil {
 		t.Error("a snapshot that isn't there: no error")
 	}
 }

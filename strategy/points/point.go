@@ -72,18 +72,18 @@ const (
 	pointVersion = 60 // newest snapshots read for such a list
 )
 
-// Points returns up to most of the newest points of this worktree, newest first. It writes
+// List returns up to most of the newest points of this worktree, newest first. It writes
 // nothing.
-func (pt *Points) Points(ctx context.Context, most int) ([]Point, error) {
-	shadows, err := pt.shadowPoints(ctx, most)
+func List(ctx context.Context, w *workspace.Workspace, most int) ([]Point, error) {
+	shadows, err := shadowPoints(ctx, w, most)
 	if err != nil {
 		return nil, err
 	}
-	commits, err := pt.commitPoints(ctx, most)
+	commits, err := commitPoints(ctx, w, most)
 	if err != nil {
 		return nil, err
 	}
-	snaps, err := pt.snapshotPoints(ctx, max(most, pointVersion))
+	snaps, err := snapshotPoints(ctx, w, max(most, pointVersion))
 	if err != nil {
 		return nil, err
 	}
@@ -147,12 +147,12 @@ func (p Point) joined(s snapPoint) Point {
 }
 
 // shadowPoints returns the newest shadow checkpoints on HEAD.
-func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
-	head, born, err := pt.Head(ctx)
+func shadowPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Point, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, pt.Repo, checkpoint.ShadowBranch(head.OID, pt.Repo.WorktreeID), most)
+	commits, err := gitlog.Last(ctx, w.Repo, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID), most)
 	if err != nil { // there is no such branch
 		return nil, nil //nolint:nilerr // git reports only that it can't
 	}
@@ -169,15 +169,15 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 		}
 		asked := "" // according to the checkpoint; that of a task has no record of it
 		if p.TaskID == "" {
-			texts, err := checkpoint.ShadowPrompts(ctx, pt.Repo, c.Tree, p.Session)
+			texts, err := checkpoint.ShadowPrompts(ctx, w.Repo, c.Tree, p.Session)
 			if err != nil {
-				pt.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
+				w.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
 			}
 			if n := len(texts); n > 0 {
 				asked = texts[n-1]
 			}
 		}
-		s, err := pt.Sessions.Load(p.Session)
+		s, err := w.Sessions.Load(p.Session)
 		if err != nil {
 			s = new(session.State)
 		}
@@ -199,15 +199,15 @@ func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 }
 
 // commitPoints returns the newest commits that carry a stored checkpoint.
-func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
-	v1, err := checkpoint.Tree(ctx, pt.Repo)
+func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Point, error) {
+	v1, err := checkpoint.Tree(ctx, w.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, pt.Repo, "HEAD", max(most, PointCommits))
+	commits, err := gitlog.Last(ctx, w.Repo, "HEAD", max(most, PointCommits))
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}
@@ -221,7 +221,7 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 		}
 	}
 	points, enough := make([]Point, 0, len(linked)), errors.New("enough points")
-	err = checkpoint.ReadAllAvailable(ctx, pt.Repo, []git.OID{v1}, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
+	err = checkpoint.ReadAllAvailable(ctx, w.Repo, []git.OID{v1}, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
 		if len(points) == most {
 			return enough
 		}
@@ -239,7 +239,7 @@ func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 		}
 		if main, ok := stored.Main(); ok {
 			p.Session, p.Agent = main.Meta.SessionID, main.Meta.Agent
-			if stored, err := main.Prompts(ctx, pt.Repo); err == nil {
+			if stored, err := main.Prompts(ctx, w.Repo); err == nil {
 				p.Prompt = checkpoint.FirstPrompt(cmp.Or(main.Meta.Title, prompts.Last(stored)))
 			}
 		}
@@ -261,8 +261,8 @@ type snapPoint struct {
 }
 
 // snapshotPoints returns the points of the newest snapshots of this worktree.
-func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
-	store, err := pt.snapshots.Store()
+func snapshotPoints(ctx context.Context, w *workspace.Workspace, most int) ([]snapPoint, error) {
+	store, err := snapshots.Store(w)
 	if errors.Is(err, snapshots.ErrNoBands) {
 		return nil, nil
 	}
@@ -280,18 +280,18 @@ func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, er
 		}
 		s, err := store.Snapshot(v)
 		if err != nil {
-			pt.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
+			w.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
 			continue
 		}
-		if s.Lineage == pt.snapshots.Lineage() {
-			points = append(points, pt.pointOf(store, s))
+		if s.Lineage == snapshots.Lineage(w) {
+			points = append(points, pointOf(store, s))
 		}
 	}
 	return points, nil
 }
 
 // pointOf returns the point of a snapshot.
-func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
+func pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	p := snapPoint{Point: Point{
 		ID: s.Version.String(), Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
 		Session: s.Causality.Session, Agent: s.Causality.Agent, Prompt: s.Causality.Prompt,

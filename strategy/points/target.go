@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -26,17 +27,17 @@ const leastShort = 4
 // checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or a commit as git
 // understands it (HEAD~2). A text such as "123d" is an id's beginning only if no snapshot is that
 // old. If there is no point, or several, it returns a *PointError with the reason.
-func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
+func FindPoint(ctx context.Context, w *workspace.Workspace, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
 	}
 	if v, err := bands.ParseVersion(spec); err == nil && (spec[0] == 'v' || len(spec) < LeastPrefix) {
-		return pt.pointOfNumber(ctx, spec, v)
+		return pointOfNumber(ctx, w, spec, v)
 	}
 	if n, ok := parseTurn(spec); ok {
-		return pt.pointBeforeTurn(ctx, spec, n)
+		return pointBeforeTurn(ctx, w, spec, n)
 	}
-	points, err := pt.Points(ctx, MaxPoints)
+	points, err := List(ctx, w, MaxPoints)
 	if err != nil {
 		return Point{}, err
 	}
@@ -56,20 +57,20 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return Point{}, &PointError{spec, "is the beginning of " + strings.Join(found.ids(), " and of ")}
 	}
 	if err == nil { // several commits may carry a checkpoint
-		p, err := pt.pointOfCheckpoint(ctx, spec, id)
+		p, err := pointOfCheckpoint(ctx, w, spec, id)
 		if err == nil && p.Commit == "" {
-			p.Commit, err = pt.carrier(ctx, points, id)
+			p.Commit, err = carrier(ctx, w, points, id)
 		}
 		return p, err
 	}
-	if at, ok := ParseTime(spec, pt.Env.Now()); ok {
-		p, err := pt.pointBefore(spec, at)
+	if at, ok := ParseTime(spec, w.Env.Now()); ok {
+		p, err := pointBefore(w, spec, at)
 		if err == nil {
 			return p, nil
 		}
 		return onlyByPrefix(points, spec, err)
 	}
-	p, err := pt.pointOfCommit(ctx, spec, points)
+	p, err := pointOfCommit(ctx, w, spec, points)
 	if err == nil || len(spec) < leastShort {
 		return p, err
 	}
@@ -85,12 +86,12 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 
 // carrier returns the newest commit that carries a checkpoint: among the newest points, else
 // among all; empty if there is none.
-func (pt *Points) carrier(ctx context.Context, newest []Point, id checkpoint.ID) (git.OID, error) {
+func carrier(ctx context.Context, w *workspace.Workspace, newest []Point, id checkpoint.ID) (git.OID, error) {
 	carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
 	if i := slices.IndexFunc(newest, carries); i >= 0 {
 		return newest[i].Commit, nil
 	}
-	all, err := pt.Points(ctx, AllPoints)
+	all, err := List(ctx, w, AllPoints)
 	if err != nil {
 		return "", err
 	}
@@ -151,12 +152,12 @@ func parseTurn(spec string) (n int, ok bool) {
 
 // pointOfNumber returns the point of a version or, if there is none and the digits begin
 // exactly one id, the point with that id.
-func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Version) (Point, error) {
-	p, err := pt.pointAt(spec, v)
+func pointOfNumber(ctx context.Context, w *workspace.Workspace, spec string, v bands.Version) (Point, error) {
+	p, err := pointAt(w, spec, v)
 	if !errors.Is(err, bands.ErrNoSnapshot) || spec[0] == 'v' {
 		return p, err
 	}
-	points, listErr := pt.Points(ctx, MaxPoints)
+	points, listErr := List(ctx, w, MaxPoints)
 	if listErr != nil {
 		return Point{}, listErr
 	}
@@ -164,8 +165,8 @@ func (pt *Points) pointOfNumber(ctx context.Context, spec string, v bands.Versio
 }
 
 // pointAt returns the point of a version.
-func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
-	store, err := pt.snapshots.Store()
+func pointAt(w *workspace.Workspace, spec string, v bands.Version) (Point, error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return Point{}, &PointError{spec, err.Error()}
 	}
@@ -176,26 +177,26 @@ func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 	if len(s.Only) > 0 {
 		return Point{}, &PointError{spec, "has only what a rewind changed; its point is " + rewindstate.TargetName(store, v)}
 	}
-	if s.Lineage != pt.snapshots.Lineage() {
+	if s.Lineage != snapshots.Lineage(w) {
 		return Point{}, &PointError{spec, "is a snapshot of the worktree " + s.Root}
 	}
-	return pt.pointOf(store, s).Point, nil
+	return pointOf(store, s).Point, nil
 }
 
 // pointOfCheckpoint returns the point of a checkpoint, with its snapshot if there is one.
-func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
-	if store, err := pt.snapshots.Store(); err == nil {
-		if v, err := store.Lineage(pt.snapshots.Lineage()).Paired(string(id)); err == nil && v != 0 {
-			p, err := pt.pointAt(spec, v)
+func pointOfCheckpoint(ctx context.Context, w *workspace.Workspace, spec string, id checkpoint.ID) (Point, error) {
+	if store, err := snapshots.Store(w); err == nil {
+		if v, err := store.Lineage(snapshots.Lineage(w)).Paired(string(id)); err == nil && v != 0 {
+			p, err := pointAt(w, spec, v)
 			p.Checkpoint = id // it may be paired with others too
 			return p, err
 		}
 	}
-	v1, err := checkpoint.Tree(ctx, pt.Repo)
+	v1, err := checkpoint.Tree(ctx, w.Repo)
 	if err != nil {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
-	stored, err := checkpoint.ReadAvailable(ctx, pt.Repo, v1, id)
+	stored, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
@@ -207,8 +208,8 @@ func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpo
 }
 
 // pointBefore returns the point of the last snapshot at or before a time.
-func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
-	store, err := pt.snapshots.Store()
+func pointBefore(w *workspace.Workspace, spec string, at time.Time) (Point, error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return Point{}, &PointError{spec, err.Error()}
 	}
@@ -218,8 +219,8 @@ func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
 	}
 	for _, v := range slices.Backward(versions) {
 		s, err := store.Snapshot(v)
-		if err == nil && s.Lineage == pt.snapshots.Lineage() && !s.Created.After(at) {
-			return pt.pointOf(store, s).Point, nil
+		if err == nil && s.Lineage == snapshots.Lineage(w) && !s.Created.After(at) {
+			return pointOf(store, s).Point, nil
 		}
 	}
 	return Point{}, &PointError{spec, "there is no snapshot that old"}
@@ -227,11 +228,11 @@ func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
 
 // pointOfCommit returns the point of a commit: that of its checkpoint, or of the shadow commit
 // itself.
-func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point) (Point, error) {
+func pointOfCommit(ctx context.Context, w *workspace.Workspace, spec string, points []Point) (Point, error) {
 	if strings.HasPrefix(spec, "-") {
 		return Point{}, &PointError{spec, "no such point"}
 	}
-	c, err := pt.Repo.Commit(ctx, spec+"^{commit}")
+	c, err := w.Repo.Commit(ctx, spec+"^{commit}")
 	if err != nil {
 		return Point{}, &PointError{spec, "no such point"}
 	}
@@ -243,7 +244,7 @@ func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point
 		return p, nil
 	}
 	for _, id := range slices.Backward(checkpoint.IDsOf(c)) {
-		p, err := pt.pointOfCheckpoint(ctx, spec, id)
+		p, err := pointOfCheckpoint(ctx, w, spec, id)
 		if err == nil {
 			p.Commit = c.OID
 			return p, nil
@@ -256,8 +257,8 @@ func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point
 }
 
 // Target returns the snapshot of a point and its store.
-func (pt *Points) Target(p Point) (*bands.Store, bands.Snapshot, error) {
-	store, err := pt.snapshots.Store()
+func Target(w *workspace.Workspace, p Point) (*bands.Store, bands.Snapshot, error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return nil, bands.Snapshot{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // errFound ends a search.
@@ -18,15 +19,15 @@ var errFound = errors.New("found")
 // TaskAnswered returns the offset after the transcript line with the result of the task whose
 // last checkpoint is p; the agent can't continue without that line. It returns 0 if p is
 // another point, or there is no such line.
-func (pt *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (int64, error) {
+func TaskAnswered(ctx context.Context, w *workspace.Workspace, p Point, s *session.State) (int64, error) {
 	if p.TaskID == "" || p.Shadow == "" {
 		return 0, nil
 	}
-	c, err := pt.Repo.Commit(ctx, string(p.Shadow))
+	c, err := w.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
 		return 0, err
 	}
-	end, ended, err := tasks.ReadShadowEnd(ctx, pt.Repo, c.Tree, s.ID, p.TaskID)
+	end, ended, err := tasks.ReadShadowEnd(ctx, w.Repo, c.Tree, s.ID, p.TaskID)
 	if err != nil || !ended {
 		return 0, err
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Turn is a turn of this worktree.
@@ -31,18 +34,18 @@ type Turn struct {
 // pointBeforeTurn returns the point at which the n-th last turn of this worktree began, with the
 // turn. The list of turns is the index's, which is brought up to date. If no snapshot was taken for
 // the turn, the point is that of the last snapshot before it.
-func (pt *Points) pointBeforeTurn(ctx context.Context, spec string, n int) (p Point, err error) {
-	store, err := pt.snapshots.Store()
+func pointBeforeTurn(ctx context.Context, w *workspace.Workspace, spec string, n int) (p Point, err error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return Point{}, &PointError{spec, err.Error()}
 	}
-	r, err := pt.filler.Open(ctx, func(string, int64, int64) {})
+	r, err := indexing.Open(ctx, w, func(string, int64, int64) {})
 	if err != nil {
 		return Point{}, fmt.Errorf("read the list of turns: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	const searched = 50 // for a turn that changed something
-	rows, _, err := r.Turns(ctx, index.Filter{Worktree: pt.Repo.Root}, n+searched)
+	rows, _, err := r.Turns(ctx, index.Filter{Worktree: w.Repo.Root}, n+searched)
 	if err != nil {
 		return Point{}, err
 	}
@@ -51,17 +54,17 @@ func (pt *Points) pointBeforeTurn(ctx context.Context, spec string, n int) (p Po
 	}
 	list, _ := store.Snapshots() // unreadable ones are left out
 	all := ownSnapshots{rows: rows, list: slices.DeleteFunc(list, func(s bands.Snapshot) bool {
-		return s.Lineage != pt.snapshots.Lineage() || len(s.Only) > 0
+		return s.Lineage != snapshots.Lineage(w) || len(s.Only) > 0
 	})}
-	begin, found := all.before(n-1, pt.running(&rows[n-1]))
+	begin, found := all.before(n-1, running(w, &rows[n-1]))
 	if !found {
 		return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
 	}
 	row := &rows[n-1]
-	p = pt.pointOf(store, begin).Point
+	p = pointOf(store, begin).Point
 	p.Turn = &Turn{
 		Session: row.Session, Agent: row.Agent, Prompt: cmp.Or(prompts.Title(row.Prompt), row.Prompt), At: row.At, Number: n,
-		Unchanged: !all.changed(n-1) && pt.running(row) == "",
+		Unchanged: !all.changed(n-1) && running(w, row) == "",
 	}
 	if p.Turn.Unchanged {
 		for i := n; i < len(rows); i++ {
@@ -75,8 +78,8 @@ func (pt *Points) pointBeforeTurn(ctx context.Context, spec string, n int) (p Po
 }
 
 // running returns the id of a turn that is under way, "" if it has ended.
-func (pt *Points) running(row *index.Row) string {
-	s, err := pt.Sessions.Load(row.Session)
+func running(w *workspace.Workspace, row *index.Row) string {
+	s, err := w.Sessions.Load(row.Session)
 	if err != nil || s.Phase != session.Active || row.Line < s.Recorder.Turn.Line {
 		return ""
 	}
@@ -144,13 +147,13 @@ func (o *ownSnapshots) before(turn int, id string) (s bands.Snapshot, found bool
 
 // TurnsSince returns the turns, oldest first, whose snapshots a rewind to a version takes back: those
 // that were taken after it and that no earlier restore took back.
-func (pt *Points) TurnsSince(v bands.Version) ([]Turn, error) {
-	store, err := pt.snapshots.Store()
+func TurnsSince(w *workspace.Workspace, v bands.Version) ([]Turn, error) {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return nil, err
 	}
 	all, _ := store.Snapshots() // unreadable ones are left out
-	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Lineage != pt.snapshots.Lineage() || len(s.Only) > 0 })
+	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Lineage != snapshots.Lineage(w) || len(s.Only) > 0 })
 	if now, found := history.Present(all); found {
 		all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > now.Version })
 	}

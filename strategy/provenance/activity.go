@@ -120,19 +120,19 @@ func (a *Activity) Stepped(name string, st *Interval) bool {
 }
 
 // ActivitySince returns the activity of this worktree's sessions since a snapshot.
-func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Activity, error) {
+func ActivitySince(ctx context.Context, w *workspace.Workspace, target bands.Snapshot) ([]*Activity, error) {
 	var all []*Activity
-	for _, s := range sp.AllSessions(ctx) {
+	for _, s := range w.AllSessions(ctx) {
 		active := s.Phase == session.Active
 		if !active && s.LastInteraction != nil && s.LastInteraction.Before(target.Created.Add(-settle)) {
 			continue
 		}
 		act := NewActivity(s.ID)
 		act.Active = active
-		if err := sp.readActivity(ctx, act, s, target); err != nil {
+		if err := readActivity(ctx, w, act, s, target); err != nil {
 			return nil, err
 		}
-		for _, st := range sp.ReadSteps(ctx, s, new(tracking.Pending)) {
+		for _, st := range ReadSteps(ctx, w, s, new(tracking.Pending)) {
 			into := act.steps
 			if st.By == byPerson {
 				into = act.PersonSteps
@@ -148,7 +148,7 @@ func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*A
 
 // readActivity reads the transcripts of a session and of its subagents. Those that can't be
 // read are skipped: most of the evidence is in the snapshots.
-func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
+func readActivity(ctx context.Context, w *workspace.Workspace, act *Activity, s *session.State, target bands.Snapshot) error {
 	offset := int64(0)
 	if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
 		offset = target.Causality.TranscriptBytes
@@ -156,7 +156,7 @@ func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.Sta
 	files := []string{s.TranscriptPath}
 	agents, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {
-		sp.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+		w.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
 	}
 	for _, f := range agents {
 		if !f.Changed.Before(target.Created.Add(-settle)) {
@@ -173,11 +173,11 @@ func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.Sta
 			return ctx.Err()
 		}
 		if err != nil {
-			sp.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
+			w.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
 			continue
 		}
 		act.Timed = act.Timed || !scan.LastTime.IsZero()
-		act.AddScan(sp.Repo, scan, target.Created.Add(-settle))
+		act.AddScan(w.Repo, scan, target.Created.Add(-settle))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -34,38 +35,38 @@ const (
 
 // MeasureBefore records, when a turn begins, how persons have changed the session's pending
 // files since its last stop. It starts no git process.
-func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *tracking.Pending) {
-	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !sp.OwnsSession(s) {
+func MeasureBefore(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) {
+	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !w.OwnsSession(s) {
 		return
 	}
-	found, err := sp.changedSinceStop(ctx, s, n)
+	found, err := changedSinceStop(ctx, w, s, n)
 	if err == nil && len(found.Paths) > 0 {
-		if s.Recorder.Turn.Mixed = sp.AnyOtherActive(ctx, s.ID); !s.Recorder.Turn.Mixed {
-			err = sp.addSteps(ctx, s, n, found)
+		if s.Recorder.Turn.Mixed = w.AnyOtherActive(ctx, s.ID); !s.Recorder.Turn.Mixed {
+			err = addSteps(ctx, w, s, n, found)
 		}
 	}
 	if err != nil {
-		sp.Log.WarnContext(ctx, "changes before the turn not recorded", "session_id", s.ID, "error", err.Error())
+		w.Log.WarnContext(ctx, "changes before the turn not recorded", "session_id", s.ID, "error", err.Error())
 	}
 }
 
 // changedSinceStop returns the pending files that differ from their contents at the session's
 // last stop.
-func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *tracking.Pending) (Step, error) {
-	known := sp.ReadSteps(ctx, s, n)
-	found := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
-	forgotten := sp.tombstones.FileMatcher()
+func changedSinceStop(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) (Step, error) {
+	known := ReadSteps(ctx, w, s, n)
+	found := Step{At: w.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	forgotten := w.TombstonedFiles()
 	for _, p := range s.FilesTouched[:min(len(s.FilesTouched), mostBefore)] {
 		last, at, ok := lastStep(known, p)
 		if !ok || last == UnknownBlob || forgotten(p) {
 			continue
 		}
-		data, kind := sp.changedFile(p, at.Add(-workspace.ClockSlack))
+		data, kind := changedFile(w, p, at.Add(-workspace.ClockSlack))
 		switch {
 		case kind == fileGone && last != GoneBlob:
 			found.add(p, GoneBlob)
-		case kind == fileRead && sp.Repo.Format.HashBlob(data) != last:
-			blob, err := sp.Repo.WriteBlob(data)
+		case kind == fileRead && w.Repo.Format.HashBlob(data) != last:
+			blob, err := w.Repo.WriteBlob(data)
 			if err != nil {
 				return found, err
 			}
@@ -86,8 +87,8 @@ const (
 )
 
 // changedFile reads a small file of the worktree if it changed since a time.
-func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
-	full := filepath.Join(sp.Repo.Root, filepath.FromSlash(path))
+func changedFile(w *workspace.Workspace, path string, since time.Time) ([]byte, fileKind) {
+	full := filepath.Join(w.Repo.Root, filepath.FromSlash(path))
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), workspace.IsNotDir(err):
@@ -113,20 +114,20 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 // WorktreeEntries returns the entries of files of the worktree with their present contents, except
 // those that are too large or can't be read, of the first ones if there are many. Contents that
 // known has aren't stored again.
-func (sp *Steps) WorktreeEntries(paths []string, known func(path string) git.OID) (map[string]gittree.Edit, error) {
+func WorktreeEntries(w *workspace.Workspace, paths []string, known func(path string) git.OID) (map[string]gittree.Edit, error) {
 	entries := map[string]gittree.Edit{}
 	for _, p := range paths[:min(len(paths), mostBefore)] {
-		data, kind := sp.changedFile(p, time.Time{})
+		data, kind := changedFile(w, p, time.Time{})
 		e := gittree.Edit{Path: p}
 		switch kind {
 		case fileSkipped:
 			continue
 		case fileGone:
 		case fileRead:
-			if e.Mode, e.OID = git.ModeFile, sp.Repo.Format.HashBlob(data); e.OID == known(p) {
+			if e.Mode, e.OID = git.ModeFile, w.Repo.Format.HashBlob(data); e.OID == known(p) {
 				break
 			}
-			if _, err := sp.Repo.WriteBlob(data); err != nil {
+			if _, err := w.Repo.WriteBlob(data); err != nil {
 				return nil, err
 			}
 		}
@@ -138,11 +139,11 @@ func (sp *Steps) WorktreeEntries(paths []string, known func(path string) git.OID
 // StepBefore returns the contents that persons had given a turn's files before it, or the
 // first of the turns beside it, began, according to the snapshot of that beginning. Files with
 // steps of the session are left out: they were read then.
-func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
-	store, err := sp.snapshots.Store()
+func StepBefore(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, turn StepTurn) Step {
+	store, err := snapshots.Store(w)
 	// None of these turns made the contents that files had when the first one began.
 	first := s
-	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
+	for _, o := range w.OtherPendingSessions(ctx, s.ID) {
 		if o.Phase == session.Active && !o.Recorder.Turn.Start.After(first.Recorder.Turn.Start) {
 			first = o
 		}
@@ -152,9 +153,9 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		return Step{}
 	}
 	own, others := PathSteps{}, PathSteps{}
-	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
-	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
-		others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
+	own.AddSession(s.ID, ReadSteps(ctx, w, s, n))
+	for _, o := range w.OtherPendingSessions(ctx, s.ID) {
+		others.AddSession(o.ID, ReadSteps(ctx, w, o, new(tracking.Pending)))
 	}
 	// A path that another session has changed since is left out, as the snapshot of the
 	// beginning may have that change, and so is one whose last content is unknown.
@@ -170,25 +171,25 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 	if len(paths) == 0 {
 		return Step{}
 	}
-	snap, ok := sp.beginning(store, first)
+	snap, ok := beginning(w, store, first)
 	if !ok {
 		return Step{}
 	}
 	found := Step{At: start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true, Early: snap.Created.Before(turn.Base.Committer.When)}
 	paths = paths[:min(len(paths), mostBefore)]
-	forgotten := sp.tombstones.FileMatcher()
+	forgotten := w.TombstonedFiles()
 	for _, p := range paths {
 		if forgotten(p) {
 			continue
 		}
-		was, _, err := sp.Lookup(ctx, turn.Base.Tree, p)
+		was, _, err := w.Lookup(ctx, turn.Base.Tree, p)
 		if err == nil && (was.Mode == git.ModeModule || was.Mode == git.ModeTree) {
 			continue
 		}
 		var blob git.OID
 		held := false
 		if err == nil {
-			blob, held, err = sp.blobIn(store, snap, p)
+			blob, held, err = blobIn(w, store, snap, p)
 		}
 		left := was.OID // or as the last session left it
 		if n := len(others[p]); n > 0 {
@@ -196,7 +197,7 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		}
 		switch {
 		case err != nil:
-			sp.Log.InfoContext(ctx, "content of a file before the turn unknown", "path", sp.Redact.Path(p), "error", err.Error())
+			w.Log.InfoContext(ctx, "content of a file before the turn unknown", "path", w.Redact.Path(p), "error", err.Error())
 		case held && blob != left:
 			found.add(p, blob)
 		}
@@ -207,9 +208,9 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 // beginning returns the snapshot of the tree at the beginning of the session's turn: that of
 // its first prompt or, if nothing had changed then or it was taken too late, the last one
 // before. A turn that was interrupted has several prompts.
-func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
+func beginning(w *workspace.Workspace, store *bands.Store, s *session.State) (bands.Snapshot, bool) {
 	var first bands.Snapshot
-	snap, found, err := store.Lineage(sp.snapshots.Lineage()).Latest()
+	snap, found, err := store.Lineage(snapshots.Lineage(w)).Latest()
 	for range oldestBefore {
 		if err != nil || !found {
 			break
@@ -232,22 +233,22 @@ func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot
 // AtPrompt returns the content of a file at the prompt that followed a turn of the session without a
 // stop, from the first call that changed the file since, or from the snapshot of the prompt;
 // [UnknownBlob] if neither shows it.
-func (sp *Steps) AtPrompt(_ context.Context, s *session.State, work *Work, prompt time.Time, path string) git.OID {
+func AtPrompt(_ context.Context, w *workspace.Workspace, s *session.State, work *Work, prompt time.Time, path string) git.OID {
 	if work != nil {
 		later := work.read().States([]string{path}, func(c transcript.Write) bool { return work.isAfter(c) })
 		if len(later) > 0 && later[0].Before != nil &&
 			work.reach(work.read().Commands(nil, &later[0], func(c transcript.Write) bool { return work.isAfter(c) }), path) == unreached {
-			if blob, err := sp.Repo.WriteBlob([]byte(*later[0].Before)); err == nil {
+			if blob, err := w.Repo.WriteBlob([]byte(*later[0].Before)); err == nil {
 				return blob
 			}
 		}
 	}
-	store, err := sp.snapshots.Store()
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return UnknownBlob
 	}
 	var found bands.Snapshot
-	snap, ok, err := store.Lineage(sp.snapshots.Lineage()).Latest()
+	snap, ok, err := store.Lineage(snapshots.Lineage(w)).Latest()
 	for range oldestBefore {
 		if err != nil || !ok || snap.Created.Before(prompt) {
 			break
@@ -261,7 +262,7 @@ func (sp *Steps) AtPrompt(_ context.Context, s *session.State, work *Work, promp
 	if found.Version == 0 || found.Late {
 		return UnknownBlob
 	}
-	blob, held, err := sp.blobIn(store, found, path)
+	blob, held, err := blobIn(w, store, found, path)
 	if err != nil || !held {
 		return UnknownBlob
 	}
@@ -270,7 +271,7 @@ func (sp *Steps) AtPrompt(_ context.Context, s *session.State, work *Work, promp
 
 // blobIn stores a small file of a snapshot as a blob; false if its content isn't in
 // the store or is too large.
-func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
+func blobIn(w *workspace.Workspace, store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
 	content := &bounded{room: largestBefore}
 	err := export.ReadFile(store, snap, path, content)
 	switch {
@@ -281,7 +282,7 @@ func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (g
 	case err != nil:
 		return "", false, err
 	}
-	blob, err := sp.Repo.WriteBlob(content.buf.Bytes())
+	blob, err := w.Repo.WriteBlob(content.buf.Bytes())
 	return blob, true, err
 }
 

@@ -15,7 +15,7 @@ import (
 // splitMoved finds, among the files that differed when a turn began, those that persons moved
 // away from a pending path. Their contents by the session become a step of its own before that
 // of the persons, and they are pending under their new names only. tree is that of HEAD.
-func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.Pending, before Step, tree git.OID) (moved, rest Step) {
+func splitMoved(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, before Step, tree git.OID) (moved, rest Step) {
 	moved, rest = before, before
 	moved.By, moved.Raw, moved.Paths, moved.Blobs = byAgent, false, nil, nil
 	rest.Paths, rest.Blobs = nil, nil
@@ -25,9 +25,9 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	// The sources are the files with steps of the session that are neither in the worktree nor
 	// in HEAD, as the session left them. The stop may have treated one as removed by the turn;
 	// it is then no longer pending.
-	empty := sp.Repo.Format.HashBlob(nil)
+	empty := w.Repo.Format.HashBlob(nil)
 	wrote := map[string]git.OID{}
-	for _, step := range sp.ReadSteps(ctx, s, n) {
+	for _, step := range ReadSteps(ctx, w, s, n) {
 		for i, p := range step.Paths {
 			if step.By == byAgent {
 				wrote[p] = step.Blobs[i]
@@ -37,22 +37,22 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	var sources []Source
 	for _, p := range slices.Sorted(maps.Keys(wrote)) {
 		left := wrote[p]
-		if left == GoneBlob || left == UnknownBlob || left == empty || sp.files.HasFile(p) {
+		if left == GoneBlob || left == UnknownBlob || left == empty || w.HasFile(p) {
 			continue
 		}
-		if _, tracked, err := sp.Lookup(ctx, tree, p); err == nil && !tracked {
+		if _, tracked, err := w.Lookup(ctx, tree, p); err == nil && !tracked {
 			sources = append(sources, Source{Path: p, Left: left, Gone: true})
 		}
 	}
 	sources = sources[:min(len(sources), MostRenames)]
-	read := func(blob git.OID) ([]byte, error) { return sp.smallBlob(ctx, blob) }
+	read := func(blob git.OID) ([]byte, error) { return smallBlob(ctx, w, blob) }
 	lines, err := NewSourceLines(sources, read)
 	if err != nil {
-		sp.Log.WarnContext(ctx, "moved files not searched for", "session_id", s.ID, "error", err.Error())
+		w.Log.WarnContext(ctx, "moved files not searched for", "session_id", s.ID, "error", err.Error())
 		return moved, before
 	}
 	for i, p := range before.Paths {
-		from, ok := sp.movedFrom(ctx, before.Blobs[i], lines)
+		from, ok := movedFrom(ctx, w, before.Blobs[i], lines)
 		if ok {
 			moved.add(p, from.Left)
 			s.Rename(from.Path, p)
@@ -66,11 +66,11 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 
 // movedFrom returns the source with the same content, else the one that contains at least half
 // of its lines.
-func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines) (Source, bool) {
+func movedFrom(ctx context.Context, w *workspace.Workspace, blob git.OID, lines *SourceLines) (Source, bool) {
 	if i := slices.IndexFunc(lines.sources, func(from Source) bool { return from.Left == blob }); i >= 0 {
 		return lines.sources[i], true
 	}
-	content, err := sp.smallBlob(ctx, blob)
+	content, err := smallBlob(ctx, w, blob)
 	if err != nil || workspace.IsOpaque(content) {
 		return Source{}, false
 	}
@@ -78,7 +78,7 @@ func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines
 	if !ok {
 		return Source{}, false
 	}
-	before, err := sp.smallBlob(ctx, from.Left)
+	before, err := smallBlob(ctx, w, from.Left)
 	if err != nil {
 		return Source{}, false
 	}
@@ -87,10 +87,10 @@ func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines
 }
 
 // smallBlob returns the content of a blob, nil for GoneBlob.
-func (sp *Steps) smallBlob(ctx context.Context, blob git.OID) ([]byte, error) {
+func smallBlob(ctx context.Context, w *workspace.Workspace, blob git.OID) ([]byte, error) {
 	if blob == GoneBlob {
 		return nil, nil
 	}
-	object, err := sp.Repo.ReadWithin(ctx, string(blob), largestBefore)
+	object, err := w.Repo.ReadWithin(ctx, string(blob), largestBefore)
 	return object.Data, err
 }

@@ -80,10 +80,10 @@ func (s *Step) add(path string, blob git.OID) {
 
 // ReadSteps returns the session's steps that are not settled, oldest first. Unreadable steps
 // are left out, which makes an attribution less exact.
-func (sp *Steps) ReadSteps(ctx context.Context, s *session.State, n *tracking.Pending) []Step {
-	data, err := n.Steps.Read(sp.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
+func ReadSteps(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) []Step {
+	data, err := n.Steps.Read(w.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
 	if err != nil {
-		sp.Log.WarnContext(ctx, "steps not read", "session_id", s.ID, "error", err.Error())
+		w.Log.WarnContext(ctx, "steps not read", "session_id", s.ID, "error", err.Error())
 		return nil
 	}
 	var steps []Step
@@ -122,15 +122,15 @@ func unsettled(steps []Step, pending []string) []Step {
 }
 
 // addSteps adds to n the steps to be appended to the session's.
-func (sp *Steps) addSteps(ctx context.Context, s *session.State, n *tracking.Pending, steps ...Step) error {
+func addSteps(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, steps ...Step) error {
 	rec := &s.Recorder
 	steps = slices.DeleteFunc(steps, func(s Step) bool { return s.By != byCommit && len(s.Paths) == 0 })
 	if len(steps) == 0 {
 		return nil
 	}
-	broken := len(n.Steps.Data) == 0 && sp.Sessions.SideOf(s, session.StepsKind).Check(rec.Steps) != nil
+	broken := len(n.Steps.Data) == 0 && w.Sessions.SideOf(s, session.StepsKind).Check(rec.Steps) != nil
 	if broken || rec.Steps > maxSteps {
-		steps = append(sp.ReadSteps(ctx, s, n), steps...)
+		steps = append(ReadSteps(ctx, w, s, n), steps...)
 		rec.Steps, n.Steps = 0, tracking.Tail{}
 		s.Renew(session.StepsKind)
 	}
@@ -147,7 +147,7 @@ func (sp *Steps) addSteps(ctx context.Context, s *session.State, n *tracking.Pen
 }
 
 // SettleSteps records a commit after which only some files are still pending.
-func (sp *Steps) SettleSteps(ctx context.Context, s *session.State, n *tracking.Pending, pending []string) error {
+func SettleSteps(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, pending []string) error {
 	if s.Recorder.Steps == 0 {
 		return nil
 	}
@@ -156,22 +156,22 @@ func (sp *Steps) SettleSteps(ctx context.Context, s *session.State, n *tracking.
 		s.Renew(session.StepsKind)
 		return nil
 	}
-	return sp.addSteps(ctx, s, n, Step{At: sp.Env.Now().UTC(), By: byCommit, Paths: pending})
+	return addSteps(ctx, w, s, n, Step{At: w.Env.Now().UTC(), By: byCommit, Paths: pending})
 }
 
 // RenameSteps records renamed files under their new names, with the contents that the session
 // wrote.
-func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.Pending, renamed map[string]git.OID) error {
-	wrote := Step{At: sp.Env.Now().UTC(), By: byAgent}
+func RenameSteps(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, renamed map[string]git.OID) error {
+	wrote := Step{At: w.Env.Now().UTC(), By: byAgent}
 	for _, p := range slices.Sorted(maps.Keys(renamed)) {
 		wrote.add(p, renamed[p])
 	}
-	return sp.addSteps(ctx, s, n, wrote)
+	return addSteps(ctx, w, s, n, wrote)
 }
 
 // AddTurn records the steps of a turn.
-func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
-	return sp.addSteps(ctx, s, n, sp.TurnSteps(ctx, s, n, turn)...)
+func AddTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, turn StepTurn) error {
+	return addSteps(ctx, w, s, n, TurnSteps(ctx, w, s, n, turn)...)
 }
 
 // TitleOf returns a title for the prompts of the session's turn, empty if there is none or

@@ -20,12 +20,12 @@ import (
 // files before it, those that its calls and others gave them in it, and those that it left. What
 // persons wrote in a file between two calls, before the first or after the last one, is theirs, if
 // no command of the turn can have written it.
-func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) []Step {
-	made := sp.madeBy(ctx, s, turn)
-	before := sp.StepBefore(ctx, s, n, turn)
-	sides := turnSides{sp: sp, s: s, turn: turn, made: made, before: before, at: made.Begun}
+func TurnSteps(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, turn StepTurn) []Step {
+	made := madeBy(ctx, w, s, turn)
+	before := StepBefore(ctx, w, s, n, turn)
+	sides := turnSides{w: w, s: s, turn: turn, made: made, before: before, at: made.Begun}
 	sides.first = Step{At: made.Begun, Turn: s.TurnID, By: byPerson, Raw: true}
-	known := sp.ReadSteps(ctx, s, n)
+	known := ReadSteps(ctx, w, s, n)
 	if turn.Work != nil {
 		for _, p := range turn.Touched[:min(len(turn.Touched), mostBefore)] {
 			sides.file(ctx, p, known)
@@ -55,25 +55,25 @@ func (sp *Steps) TurnSteps(ctx context.Context, s *session.State, n *tracking.Pe
 		}
 		before = first
 	}
-	moved, before := sp.splitMoved(ctx, s, n, before, turn.Base.Tree)
+	moved, before := splitMoved(ctx, w, s, n, before, turn.Base.Tree)
 	steps := append([]Step{moved, before}, sides.steps...)
 	return append(steps, unsure, made)
 }
 
 // madeBy returns the step of a turn, without paths.
-func (sp *Steps) madeBy(ctx context.Context, s *session.State, turn StepTurn) Step {
+func madeBy(ctx context.Context, w *workspace.Workspace, s *session.State, turn StepTurn) Step {
 	since := s.Recorder.Turn.Start
 	var beside []string
 	if !since.IsZero() {
 		// Sessions that were active during the turn count even if they have nothing pending.
-		for _, o := range append(sp.OtherPendingSessions(ctx, s.ID), sp.Sessions.RestingSince(since)...) {
+		for _, o := range append(w.OtherPendingSessions(ctx, s.ID), w.Sessions.RestingSince(since)...) {
 			worked := o.Phase == session.Active || o.LastInteraction != nil && o.LastInteraction.After(since)
-			if o.ID != s.ID && worked && sp.OwnsSession(o) {
+			if o.ID != s.ID && worked && w.OwnsSession(o) {
 				beside = append(beside, o.ID)
 			}
 		}
 	}
-	at := sp.Env.Now().UTC()
+	at := w.Env.Now().UTC()
 	if !turn.End.IsZero() {
 		at = turn.End.UTC().Add(-1)
 	}
@@ -85,7 +85,7 @@ func (sp *Steps) madeBy(ctx context.Context, s *session.State, turn StepTurn) St
 
 // turnSides separates what others wrote in a turn's files from what its calls wrote.
 type turnSides struct {
-	sp   *Steps
+	w    *workspace.Workspace
 	s    *session.State
 	turn StepTurn
 	made Step
@@ -141,7 +141,7 @@ func (t *turnSides) beforeFirst(ctx context.Context, path string, known []Step, 
 	commands := work.read().Commands(nil, st, work.has)
 	switch able := work.reach(commands, path); {
 	case able == unreached && len(t.made.Beside) == 0 && !t.made.Begun.IsZero():
-		if blob, err := t.sp.Repo.WriteBlob([]byte(*st.Before)); err == nil {
+		if blob, err := t.w.Repo.WriteBlob([]byte(*st.Before)); err == nil {
 			mark(&t.begun, path)
 			t.first.add(path, blob)
 		}
@@ -176,7 +176,7 @@ func (t *turnSides) between(path, last string, from, st *transcript.FileState) {
 // from is nil there was no edit, and last is the content before the turn.
 func (t *turnSides) afterLast(ctx context.Context, path, last string, from *transcript.FileState) {
 	work := t.turn.Work
-	now, ok := t.turn.content(ctx, t.sp, path)
+	now, ok := t.turn.content(ctx, t.w, path)
 	if !ok {
 		return
 	}
@@ -241,7 +241,7 @@ func (t *turnSides) contentFrom(ctx context.Context, names []string, known []Ste
 func (t *turnSides) contentBefore(ctx context.Context, path string, known []Step) (string, bool) {
 	blob, _, found := lastStep(append(slices.Clone(known), t.before), path)
 	if !found {
-		e, exists, err := t.sp.Lookup(ctx, t.turn.Base.Tree, path)
+		e, exists, err := t.w.Lookup(ctx, t.turn.Base.Tree, path)
 		if err != nil || !exists {
 			return "", err == nil
 		}
@@ -250,14 +250,14 @@ func (t *turnSides) contentBefore(ctx context.Context, path string, known []Step
 	if blob == GoneBlob || blob == UnknownBlob {
 		return "", blob == GoneBlob
 	}
-	object, err := t.sp.Repo.ReadWithin(ctx, string(blob), largestBefore)
+	object, err := t.w.Repo.ReadWithin(ctx, string(blob), largestBefore)
 	return strings.ReplaceAll(string(object.Data), "\r\n", "\n"), err == nil && !workspace.IsOpaque(object.Data)
 }
 
 // ranLast reports whether a command after a state of a file may have made the file's last change, by
 // its time. Without times in the transcript any may have.
 func (t *turnSides) ranLast(path string, from *transcript.FileState) bool {
-	info, err := os.Lstat(filepath.Join(t.sp.Repo.Root, filepath.FromSlash(path)))
+	info, err := os.Lstat(filepath.Join(t.w.Repo.Root, filepath.FromSlash(path)))
 	if _, isLate := t.turn.Late[path]; isLate || err != nil || !t.s.Recorder.Turn.Timed {
 		return true
 	}
@@ -286,7 +286,7 @@ func (t *turnSides) doubtful() Step {
 // add adds a step with a content of a file at a call's result, or if that is nil, at
 // the end of the turn.
 func (t *turnSides) add(path, content string, at *transcript.FileState, by Step) {
-	blob, err := t.sp.Repo.WriteBlob([]byte(content))
+	blob, err := t.w.Repo.WriteBlob([]byte(content))
 	if err != nil {
 		return // it is less exact
 	}
@@ -318,21 +318,21 @@ func (t *turnSides) left(path string, by Step) {
 func (t *turnSides) isKnown(ctx context.Context, path string, known []Step, content string) bool {
 	blob, _, found := lastStep(known, path)
 	if !found {
-		e, _, err := t.sp.Lookup(ctx, t.turn.Base.Tree, path)
+		e, _, err := t.w.Lookup(ctx, t.turn.Base.Tree, path)
 		if err != nil {
 			return false
 		}
 		blob = e.OID
 	}
-	return blob == t.sp.Repo.Format.HashBlob([]byte(content)) || blob == GoneBlob && content == ""
+	return blob == t.w.Repo.Format.HashBlob([]byte(content)) || blob == GoneBlob && content == ""
 }
 
 // content returns the content that the turn left in a file, with line ends as the client shows
 // them; false if it is too large or can't be read.
-func (turn StepTurn) content(ctx context.Context, sp *Steps, path string) (string, bool) {
-	data, kind := sp.changedFile(path, time.Time{})
+func (turn StepTurn) content(ctx context.Context, w *workspace.Workspace, path string) (string, bool) {
+	data, kind := changedFile(w, path, time.Time{})
 	if late, ok := turn.Late[path]; ok {
-		object, err := sp.Repo.ReadWithin(ctx, string(late), largestBefore)
+		object, err := w.Repo.ReadWithin(ctx, string(late), largestBefore)
 		if late == UnknownBlob || late != GoneBlob && err != nil {
 			return "", false
 		}

@@ -28,17 +28,17 @@ const (
 
 // ReadWrites reads the calls of a session and of its subagents that wrote files, from a line of
 // its transcript up to a cursor. Transcripts that can't be read are left out.
-func (sp *Steps) ReadWrites(ctx context.Context, s *session.State, first int, to transcript.Cursor) *transcript.Writes {
-	w := &transcript.Writes{Root: sp.Repo.Root}
+func ReadWrites(ctx context.Context, w *workspace.Workspace, s *session.State, first int, to transcript.Cursor) *transcript.Writes {
+	writes := &transcript.Writes{Root: w.Repo.Root}
 	note := func(err error) {
 		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-			sp.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
+			w.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
 		}
 	}
 	if s.TranscriptPath == "" {
-		return w
+		return writes
 	}
-	note(w.ReadEnd(ctx, s.TranscriptPath, to, first, mostOfTranscript))
+	note(writes.ReadEnd(ctx, s.TranscriptPath, to, first, mostOfTranscript))
 	room := int64(mostOfAgents)
 	for _, task := range s.Recorder.Tasks {
 		f, found := subagents.Find(s.TranscriptPath, task.Agent)
@@ -46,10 +46,10 @@ func (sp *Steps) ReadWrites(ctx context.Context, s *session.State, first int, to
 			continue
 		}
 		room -= f.Size
-		w.Subagent = task.Agent
-		note(w.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
+		writes.Subagent = task.Agent
+		note(writes.ReadEnd(ctx, f.Path, transcript.Cursor{Offset: f.Size}, 0, f.Size))
 	}
-	return w
+	return writes
 }
 
 // Work is the work of a turn, as the transcripts show it.
@@ -65,8 +65,8 @@ type Work struct {
 
 // WorkOf returns the work of a turn of the session, whose transcript has been read up to a cursor.
 // next is the turn after it, nil if there is none.
-func (sp *Steps) WorkOf(ctx context.Context, s *session.State, to transcript.Cursor, turn session.Turn, next *session.Turn) *Work {
-	read := sync.OnceValue(func() *transcript.Writes { return sp.ReadWrites(ctx, s, turn.Line, to) })
+func WorkOf(ctx context.Context, w *workspace.Workspace, s *session.State, to transcript.Cursor, turn session.Turn, next *session.Turn) *Work {
+	read := sync.OnceValue(func() *transcript.Writes { return ReadWrites(ctx, w, s, turn.Line, to) })
 	hasTask := func(call string) bool {
 		task := s.Recorder.FindTask(tracking.ByToolUse(call))
 		if task == nil {
@@ -75,7 +75,7 @@ func (sp *Steps) WorkOf(ctx context.Context, s *session.State, to transcript.Cur
 		_, found := subagents.Find(s.TranscriptPath, task.Agent)
 		return found
 	}
-	return &Work{repo: sp.Repo, read: read, hasTask: hasTask, turn: turn, next: next, parsed: map[string]parsedCommand{}}
+	return &Work{repo: w.Repo, read: read, hasTask: hasTask, turn: turn, next: next, parsed: map[string]parsedCommand{}}
 }
 
 // has reports whether a call belongs to the turn: by its place in the transcript, or for a

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/report"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // changes fills in the files of the turns: with the differences between the snapshots at their
 // beginning and their end, else with the hunks of their commits that have lines of the turn.
 func (f *filling) changes(ctx context.Context) error {
-	store, err := bands.Open(f.snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(f.Workspace))
 	if err != nil && !errors.Is(err, bands.ErrNoStore) {
 		f.Log.WarnContext(ctx, "no snapshots", "error", err.Error())
 	}

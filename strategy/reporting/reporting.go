@@ -27,23 +27,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Services are the services of this package, for one worktree.
-type Services struct {
-	Reporter *Reporter
-}
-
-// New returns the services of a worktree.
-func New(w *workspace.Workspace) *Services {
-	return &Services{Reporter: &Reporter{Workspace: w, snapshots: snapshots.New(w).Snapshots}}
-}
-
-// Reporter fills reports.
-type Reporter struct {
-	*workspace.Workspace
-
-	snapshots *snapshots.Snapshots
-}
-
 // Selection selects the contents of a report: the commits of a range and the turns in their
 // checkpoints; or one turn and its commits; or the turns that a filter selects and their
 // commits.
@@ -64,8 +47,8 @@ type Progress func(what string, done, total int64)
 
 // Report fills a report from the index r, except its name and origin. If git rejects the
 // range, the error is a *git.ExitError.
-func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, cost Cost, progress Progress) (*report.Report, error) {
-	f := &filling{Reporter: rp, index: r, report: &report.Report{}, cost: cost, progress: progress, commitAt: map[git.OID]int{}}
+func Report(ctx context.Context, w *workspace.Workspace, r *index.Reader, s Selection, cost Cost, progress Progress) (*report.Report, error) {
+	f := &filling{Workspace: w, index: r, report: &report.Report{}, cost: cost, progress: progress, commitAt: map[git.OID]int{}}
 	if err := f.selected(ctx, s); err != nil {
 		return nil, err
 	}
@@ -82,11 +65,11 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" || s.Filter.Author != "" {
 		return f.report, nil
 	}
-	store, err := bands.Open(rp.snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(w))
 	if err != nil {
 		return f.report, nil //nolint:nilerr // there are none
 	}
-	past, err := history.Read(store, rp.snapshots.Lineage())
+	past, err := history.Read(store, snapshots.Lineage(w))
 	if err != nil {
 		return f.report, nil //nolint:nilerr // as far as is known, there are none
 	}
@@ -97,10 +80,10 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 		}
 		paths := make([]string, len(t.Paths))
 		for i, p := range t.Paths {
-			paths[i] = rp.Redact.Path(p)
+			paths[i] = w.Redact.Path(p)
 		}
 		f.report.Rewinds = append(f.report.Rewinds, report.Rewind{
-			At: t.At.In(rp.Env.Now().Location()), Target: t.Target.String(), Rescue: t.Rescue.String(), Paths: paths,
+			At: t.At.In(w.Env.Now().Location()), Target: t.Target.String(), Rescue: t.Rescue.String(), Paths: paths,
 		})
 	}
 	return f.report, nil
@@ -108,7 +91,7 @@ func (rp *Reporter) Report(ctx context.Context, r *index.Reader, s Selection, co
 
 // filling fills one report.
 type filling struct {
-	*Reporter
+	*workspace.Workspace
 
 	index    *index.Reader
 	report   *report.Report
@@ -289,13 +272,13 @@ func turnID(row *index.Row, taken map[string]bool) string {
 	return id
 }
 
-// Name returns the repository's name, that of its folder.
-func (rp *Reporter) Name() string {
-	root := rp.Repo.MainRoot()
+// RepositoryName returns the repository's name, that of its folder.
+func RepositoryName(w *workspace.Workspace) string {
+	root := w.Repo.MainRoot()
 	if root == "" {
-		root = rp.Repo.CommonDir
+		root = w.Repo.CommonDir
 	}
-	return rp.Redact.Path(strings.TrimSuffix(filepath.Base(root), ".git"))
+	return w.Redact.Path(strings.TrimSuffix(filepath.Base(root), ".git"))
 }
 
 // errStop ends a diff.

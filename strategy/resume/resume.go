@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ErrUncommitted means that a branch is not checked out because tracked files have uncommitted
@@ -57,34 +58,34 @@ type Carrier struct {
 
 // FindBranch finds a branch by its name: a local one, else a remote-tracking one, origin's
 // before those of other remotes.
-func (r *Resumer) FindBranch(ctx context.Context, name string) (Branch, bool, error) {
+func FindBranch(ctx context.Context, w *workspace.Workspace, name string) (Branch, bool, error) {
 	name = strings.TrimPrefix(name, "refs/heads/")
 	if !gitref.ValidBranch(name) {
 		return Branch{}, false, nil
 	}
-	current, err := gitref.HeadBranch(ctx, r.Repo)
+	current, err := gitref.HeadBranch(ctx, w.Repo)
 	if err != nil {
 		return Branch{}, false, err
 	}
 	b := Branch{Name: name, Current: name == current}
-	if found, err := r.hasRef(ctx, b.ref()); found || err != nil {
+	if found, err := hasRef(ctx, w, b.ref()); found || err != nil {
 		return b, found, err
 	}
-	remotes, err := r.remotes(ctx)
+	remotes, err := remotes(ctx, w)
 	if err != nil {
 		return Branch{}, false, err
 	}
 	b.Current = false
 	for _, b.Remote = range remotes {
-		if found, err := r.hasRef(ctx, b.ref()); found || err != nil {
+		if found, err := hasRef(ctx, w, b.ref()); found || err != nil {
 			return b, found, err
 		}
 	}
 	return Branch{}, false, nil
 }
 
-func (r *Resumer) hasRef(ctx context.Context, ref string) (bool, error) {
-	_, err := r.Repo.Commit(ctx, ref)
+func hasRef(ctx context.Context, w *workspace.Workspace, ref string) (bool, error) {
+	_, err := w.Repo.Commit(ctx, ref)
 	if errors.Is(err, git.ErrMissing) {
 		return false, nil
 	}
@@ -92,8 +93,8 @@ func (r *Resumer) hasRef(ctx context.Context, ref string) (bool, error) {
 }
 
 // remotes returns the names of the remotes, origin first.
-func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
-	names, err := gitremote.List(ctx, r.Repo)
+func remotes(ctx context.Context, w *workspace.Workspace) ([]string, error) {
+	names, err := gitremote.List(ctx, w.Repo)
 	if i := slices.Index(names, "origin"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "origin")
 	}
@@ -101,14 +102,14 @@ func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
 }
 
 // FetchBranch fetches the branch from its remote.
-func (r *Resumer) FetchBranch(ctx context.Context, b Branch) error {
-	return gitremote.Fetch(ctx, r.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
+func FetchBranch(ctx context.Context, w *workspace.Workspace, b Branch) error {
+	return gitremote.Fetch(ctx, w.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
 }
 
 // CanSwitch returns ErrUncommitted if tracked files have changes. Untracked files are left to
 // git.
-func (r *Resumer) CanSwitch(ctx context.Context) error {
-	entries, err := gitwork.Status(ctx, r.Repo)
+func CanSwitch(ctx context.Context, w *workspace.Workspace) error {
+	entries, err := gitwork.Status(ctx, w.Repo)
 	if err != nil {
 		return err
 	}
@@ -122,25 +123,25 @@ func (r *Resumer) CanSwitch(ctx context.Context) error {
 
 // DetachedHead returns the commit of a detached HEAD, which may be unreachable after a switch;
 // empty on a branch.
-func (r *Resumer) DetachedHead(ctx context.Context) (git.OID, error) {
-	branch, err := gitref.HeadBranch(ctx, r.Repo)
+func DetachedHead(ctx context.Context, w *workspace.Workspace) (git.OID, error) {
+	branch, err := gitref.HeadBranch(ctx, w.Repo)
 	if branch != "" || err != nil {
 		return "", err
 	}
-	c, _, err := r.Head(ctx)
+	c, _, err := w.Head(ctx)
 	return c.OID, err
 }
 
 // Switch checks the branch out, and creates it if only a remote has it.
-func (r *Resumer) Switch(ctx context.Context, b Branch) error {
+func Switch(ctx context.Context, w *workspace.Workspace, b Branch) error {
 	var err error
 	switch {
 	case b.Current:
 		return nil
 	case b.Remote != "":
-		err = gitwork.SwitchTracking(ctx, r.Repo, b.Name, b.ref())
+		err = gitwork.SwitchTracking(ctx, w.Repo, b.Name, b.ref())
 	default:
-		err = gitwork.Switch(ctx, r.Repo, b.Name)
+		err = gitwork.Switch(ctx, w.Repo, b.Name)
 	}
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
 		return fmt.Errorf("check out %s: %s", b.Name, git.Plainly(strings.TrimSpace(exit.Stderr)))
@@ -151,18 +152,18 @@ func (r *Resumer) Switch(ctx context.Context, b Branch) error {
 // LastCheckpoint finds the newest commit with a checkpoint of the branch: its tip, or if that
 // has none, a commit below it along the first parents, up to the default branch. It returns
 // false if there is none.
-func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, error) {
-	tip, err := r.Repo.Commit(ctx, b.ref())
+func LastCheckpoint(ctx context.Context, w *workspace.Workspace, b Branch) (Carrier, bool, error) {
+	tip, err := w.Repo.Commit(ctx, b.ref())
 	if err != nil {
 		return Carrier{}, false, err
 	}
 	commits := []git.Commit{tip}
 	if len(checkpoint.IDsOf(tip)) == 0 {
-		trunk, err := r.trunk(ctx, b.Name)
+		trunk, err := trunk(ctx, w, b.Name)
 		if err != nil {
 			return Carrier{}, false, err
 		}
-		if commits, err = gitlog.FirstParents(ctx, r.Repo, tip.OID, trunk, resumeDepth); err != nil {
+		if commits, err = gitlog.FirstParents(ctx, w.Repo, tip.OID, trunk, resumeDepth); err != nil {
 			return Carrier{}, false, err
 		}
 	}
@@ -181,15 +182,15 @@ func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, 
 
 // trunk returns the tips of the default branch, the local one and its remote's; none on the
 // default branch itself, or if it isn't known.
-func (r *Resumer) trunk(ctx context.Context, branch string) ([]git.OID, error) {
-	remotes, err := r.remotes(ctx)
+func trunk(ctx context.Context, w *workspace.Workspace, branch string) ([]git.OID, error) {
+	remotes, err := remotes(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	names, remote := []string{"main", "master"}, "origin"
 	if len(remotes) > 0 {
 		remote = remotes[0]
-		head, err := gitremote.Head(ctx, r.Repo, remote)
+		head, err := gitremote.Head(ctx, w.Repo, remote)
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +204,7 @@ func (r *Resumer) trunk(ctx context.Context, branch string) ([]git.OID, error) {
 		}
 		var ends []git.OID
 		for _, b := range []Branch{{Name: name}, {Name: name, Remote: remote}} {
-			c, err := r.Repo.Commit(ctx, b.ref())
+			c, err := w.Repo.Commit(ctx, b.ref())
 			if errors.Is(err, git.ErrMissing) {
 				continue
 			}

@@ -12,13 +12,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // FindCarrier returns the checkpoint that a text names: by its id or at least 7 digits of it,
 // or by its commit as git understands it. An id need not be stored here. The error is a
 // *PointError if the text names nothing, and wraps ErrNoCheckpoint or ErrAmbiguous.
-func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error) {
-	ids, err := r.byPrefix(ctx, strings.ToLower(spec))
+func FindCarrier(ctx context.Context, w *workspace.Workspace, spec string) (Carrier, error) {
+	ids, err := byPrefix(ctx, w, strings.ToLower(spec))
 	switch {
 	case err != nil:
 		return Carrier{}, err
@@ -27,7 +29,7 @@ func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error)
 	case len(ids) == 1:
 		return Carrier{IDs: ids}, nil
 	}
-	c, err := r.Repo.Commit(ctx, spec)
+	c, err := w.Repo.Commit(ctx, spec)
 	if err == nil {
 		ids := checkpoint.IDsOf(c)
 		if len(ids) == 0 {
@@ -43,25 +45,25 @@ func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error)
 }
 
 // byPrefix returns the stored checkpoints whose ids begin with a text.
-func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
+func byPrefix(ctx context.Context, w *workspace.Workspace, prefix string) ([]checkpoint.ID, error) {
 	if len(prefix) < points.LeastPrefix {
 		return nil, nil
 	}
 	if _, err := checkpoint.ParseID(prefix + "000000000000"[min(len(prefix), 12):]); err != nil {
 		return nil, nil //nolint:nilerr // it is no beginning of an id
 	}
-	v1, err := checkpoint.Tree(ctx, r.Repo)
+	v1, err := checkpoint.Tree(ctx, w.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	shard, found, err := gittree.Lookup(ctx, r.Repo, v1, prefix[:2])
+	shard, found, err := gittree.Lookup(ctx, w.Repo, v1, prefix[:2])
 	if err != nil || !found || shard.Mode != git.ModeTree {
 		return nil, err
 	}
-	entries, err := r.Repo.Tree(ctx, shard.OID)
+	entries, err := w.Repo.Tree(ctx, shard.OID)
 	if err != nil {
 		return nil, err
 	}
@@ -78,29 +80,29 @@ func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID,
 // FindStored reads the first of the checkpoints that is stored on the local branch, or else on
 // a fetched branch of a remote. It returns checkpoint.ErrNotFound if none is. Metadata missing
 // in this clone is left out and marked.
-func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
-	v1, err := checkpoint.Tree(ctx, r.Repo)
+func FindStored(ctx context.Context, w *workspace.Workspace, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
+	v1, err := checkpoint.Tree(ctx, w.Repo)
 	if err == nil {
-		c, err := r.readFirst(ctx, v1, ids)
+		c, err := readFirst(ctx, w, v1, ids)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
 	} else if !errors.Is(err, checkpoint.ErrNotFound) {
 		return checkpoint.Checkpoint{}, err
 	}
-	remotes, err := r.remotes(ctx)
+	remotes, err := remotes(ctx, w)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
 	for _, remote := range remotes {
-		tip, err := r.Repo.Commit(ctx, Branch{Name: strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), Remote: remote}.ref())
+		tip, err := w.Repo.Commit(ctx, Branch{Name: strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), Remote: remote}.ref())
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
 		if err != nil {
 			return checkpoint.Checkpoint{}, err
 		}
-		c, err := r.readFirst(ctx, tip.Tree, ids)
+		c, err := readFirst(ctx, w, tip.Tree, ids)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
@@ -109,9 +111,9 @@ func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoi
 }
 
 // readFirst reads the first of the checkpoints that the tree has.
-func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
+func readFirst(ctx context.Context, w *workspace.Workspace, v1 git.OID, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
 	for _, id := range ids {
-		c, err := checkpoint.ReadAvailable(ctx, r.Repo, v1, id)
+		c, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
@@ -122,19 +124,19 @@ func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID
 // CheckpointRemote returns the remote from which missing checkpoints are fetched: the remote
 // that the user configured for them, else the branch's own, else origin, else the only one;
 // empty if there is none.
-func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, error) {
-	if named := r.Options.PushRemote; named != "" {
-		place, err := gitremote.FindDestination(ctx, r.Repo, named)
+func CheckpointRemote(ctx context.Context, w *workspace.Workspace, branch string) (string, error) {
+	if named := w.Options.PushRemote; named != "" {
+		place, err := gitremote.FindDestination(ctx, w.Repo, named)
 		if err == nil {
-			err = r.pusher.CheckRemote(place)
+			err = sharing.CheckRemote(w, place)
 		}
 		return named, err
 	}
-	remotes, err := r.remotes(ctx)
+	remotes, err := remotes(ctx, w)
 	if err != nil || len(remotes) == 0 {
 		return "", err
 	}
-	own, err := r.Repo.Config.Match(ctx, `^branch\..*\.remote$`)
+	own, err := w.Repo.Config.Match(ctx, `^branch\..*\.remote$`)
 	if err != nil {
 		return "", err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -52,15 +53,15 @@ type CodeRewound struct {
 }
 
 // PreviewCode returns what RewindCode would change, and writes nothing.
-func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned CodePlan, err error) {
-	c, err := r.Repo.Commit(ctx, string(p.Shadow))
+func PreviewCode(ctx context.Context, w *workspace.Workspace, p points.Point) (planned CodePlan, err error) {
+	c, err := w.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
 		return planned, fmt.Errorf("read turn checkpoint: %w", err)
 	}
-	if planned.touched, err = r.touchedPaths(ctx, c); err != nil {
+	if planned.touched, err = touchedPaths(ctx, w, c); err != nil {
 		return planned, err
 	}
-	present, err := r.presentFiles(ctx, planned.touched)
+	present, err := presentFiles(ctx, w, planned.touched)
 	if err != nil {
 		return planned, err
 	}
@@ -68,7 +69,7 @@ func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned Cod
 	removed := map[string]bool{}
 	var steps []plan.Step
 	for _, name := range planned.touched {
-		wanted, _, err := r.Lookup(ctx, c.Tree, name)
+		wanted, _, err := w.Lookup(ctx, c.Tree, name)
 		if err != nil {
 			return planned, err
 		}
@@ -105,18 +106,18 @@ func (r *Rewinder) PreviewCode(ctx context.Context, p points.Point) (planned Cod
 }
 
 // touchedPaths returns the files touched according to the checkpoint, its branch or a session.
-func (r *Rewinder) touchedPaths(ctx context.Context, c git.Commit) ([]string, error) {
-	head, born, err := r.Head(ctx)
+func touchedPaths(ctx context.Context, w *workspace.Workspace, c git.Commit) ([]string, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
 	var paths []string
 	trees := []git.OID{c.OID}
-	if tip, err := r.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)); err == nil {
+	if tip, err := w.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)); err == nil {
 		trees = append(trees, tip.OID)
 	}
 	for _, t := range trees {
-		changes, err := gitdiff.Changes(ctx, r.Repo, head.OID, t)
+		changes, err := gitdiff.Changes(ctx, w.Repo, head.OID, t)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func (r *Rewinder) touchedPaths(ctx context.Context, c git.Commit) ([]string, er
 			paths = append(paths, ch.Path)
 		}
 	}
-	for _, s := range r.AllSessions(ctx) {
+	for _, s := range w.AllSessions(ctx) {
 		paths = append(paths, s.FilesTouched...)
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return p == ".entire" || strings.HasPrefix(p, ".entire/") })
@@ -141,14 +142,14 @@ type presentFile struct {
 }
 
 // presentFiles returns the files at the paths.
-func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string]presentFile, error) {
+func presentFiles(ctx context.Context, w *workspace.Workspace, paths []string) (map[string]presentFile, error) {
 	present := make(map[string]presentFile, len(paths))
 	var regular []string
 	for _, name := range paths {
 		now := presentFile{}
-		full := filepath.Join(r.Repo.Root, filepath.FromSlash(name))
+		full := filepath.Join(w.Repo.Root, filepath.FromSlash(name))
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir)))
+			info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(dir)))
 			if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 				now.blocked = true
 			} else if err == nil && !info.IsDir() {
@@ -168,13 +169,13 @@ func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string
 			if err != nil {
 				return nil, err
 			}
-			now.Mode, now.OID = git.ModeLink, r.Repo.Format.HashBlob([]byte(target))
+			now.Mode, now.OID = git.ModeLink, w.Repo.Format.HashBlob([]byte(target))
 		default:
 			now.blocked = true
 		}
 		present[name] = now
 	}
-	oids, err := gitwork.HashFiles(ctx, r.Repo, gitwork.HashOnly, regular)
+	oids, err := gitwork.HashFiles(ctx, w.Repo, gitwork.HashOnly, regular)
 	if err != nil {
 		return nil, err
 	}
@@ -187,19 +188,19 @@ func (r *Rewinder) presentFiles(ctx context.Context, paths []string) (map[string
 	return present, nil
 }
 
-// RewindCode rewinds to a point that has no snapshot. The point's files become a partial
+// RestoreCode rewinds to a point that has no snapshot. The point's files become a partial
 // snapshot, which is restored like any other, so the store is created even if snapshots are
 // disabled. An interrupted rewind to the same commit is completed.
-func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (done CodeRewound, err error) {
-	store, err := r.snapshots.MakeStore(ctx)
+func RestoreCode(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (done CodeRewound, err error) {
+	store, err := snapshots.MakeStore(ctx, w)
 	if err != nil {
 		return done, err
 	}
-	if _, _, err := r.finisher.finish(ctx, store); err != nil {
+	if _, _, err := finish(ctx, w, store); err != nil {
 		return done, err
 	}
-	done.Rewound, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
-		opts := r.restoreOptions(o)
+	done.Rewound, err = restoreFiles(ctx, w, store, o, func(held *bands.Held) (restore.Result, error) {
+		opts := restoreOptions(w, o)
 		opts.Message = "before rewind to " + p.Shadow.Short()
 		left, found := history.Interrupted(store, opts.Lineage)
 		if found = found && !left.Other(); found { // does it restore the files of the same point?
@@ -217,13 +218,13 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 			opts.Follow = withoutConversation(left.Op, nil)
 			return restore.Finish(ctx, held, opts)
 		}
-		planned, err := r.PreviewCode(ctx, p)
+		planned, err := PreviewCode(ctx, w, p)
 		if done.Skipped = planned.Skipped; err != nil || len(planned.Steps) == 0 {
 			return restore.Result{}, err
 		}
-		target, err := r.importCode(ctx, held, p, planned)
+		target, err := importCode(ctx, w, held, p, planned)
 		if err == nil {
-			done.Before, err = r.rescueCode(ctx, p, planned)
+			done.Before, err = rescueCode(ctx, w, p, planned)
 		}
 		if err != nil {
 			return restore.Result{}, fmt.Errorf("nothing changed: %w", err)
@@ -231,30 +232,30 @@ func (r *Rewinder) RewindCode(ctx context.Context, p points.Point, o Options) (d
 		opts.Causality.Shadow = string(done.Before)
 		return restore.Run(ctx, held, target.Version, opts)
 	})
-	former, found := rewindstate.ReadFormer(r.Repo.CommonDir, r.snapshots.Lineage())
+	former, found := rewindstate.ReadFormer(w.Repo.CommonDir, snapshots.Lineage(w))
 	if err == nil && found && (p.Shadow == former.From || p.Shadow == former.To) {
-		err = disk.Remove(rewindstate.FormerPath(r.Repo.CommonDir, r.snapshots.Lineage()))
+		err = disk.Remove(rewindstate.FormerPath(w.Repo.CommonDir, snapshots.Lineage(w)))
 	}
 	return done, err
 }
 
 // importCode takes a partial snapshot of the files that a plan restores. Git writes them to a
 // directory beside the tree, through its filters.
-func (r *Rewinder) importCode(ctx context.Context, held *bands.Held, p points.Point, planned CodePlan) (_ bands.Snapshot, err error) {
-	stage := filepath.Join(r.Repo.GitDir, "entire-checkout")
+func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p points.Point, planned CodePlan) (_ bands.Snapshot, err error) {
+	stage := filepath.Join(w.Repo.GitDir, "entire-checkout")
 	if err := os.RemoveAll(stage); err != nil { // left by a killed run
 		return bands.Snapshot{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
 	files := filepath.Join(stage, "files")
-	if err := gitwork.CheckoutInto(ctx, r.Repo, files, planned.wanted); err != nil {
+	if err := gitwork.CheckoutInto(ctx, w.Repo, files, planned.wanted); err != nil {
 		return bands.Snapshot{}, err
 	}
 	take := capture.TakeOptions{
-		Options: r.snapshots.TreeOptions(), Message: "files of " + p.Shadow.Short(), Cause: bands.Rescue, Force: true,
+		Options: snapshots.TreeOptions(w), Message: "files of " + p.Shadow.Short(), Cause: bands.Rescue, Force: true,
 		Causality: bands.Causality{Action: "rewind", Session: p.Session, Shadow: string(p.Shadow)},
 	}
-	take.Root, take.Lineage, take.Exclude = files, rewindstate.PartialLineage(r.Repo.WorktreeID), nil
+	take.Root, take.Lineage, take.Exclude = files, rewindstate.PartialLineage(w.Repo.WorktreeID), nil
 	for _, s := range planned.Steps {
 		take.Only = append(take.Only, s.Path)
 	}
@@ -264,30 +265,30 @@ func (r *Rewinder) importCode(ctx context.Context, held *bands.Held, p points.Po
 
 // rescueCode commits the touched files as they are, under a ref of its own. The commit has all
 // of them and not only those of the plan: a rewind to it would reset missing ones to HEAD.
-func (r *Rewinder) rescueCode(ctx context.Context, p points.Point, planned CodePlan) (git.OID, error) {
-	head, _, err := r.Head(ctx)
+func rescueCode(ctx context.Context, w *workspace.Workspace, p points.Point, planned CodePlan) (git.OID, error) {
+	head, _, err := w.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	entries, err := r.files.StoreContents(ctx, planned.touched)
+	entries, err := w.StoreContents(ctx, planned.touched)
 	if err != nil {
 		return "", err
 	}
-	by, err := r.Identity(ctx)
+	by, err := w.Identity(ctx)
 	if err != nil {
 		return "", err
 	}
-	tree, err := gittree.Apply(ctx, r.Repo, head.Tree, workspace.EditsOf(entries, planned.touched))
+	tree, err := gittree.Apply(ctx, w.Repo, head.Tree, workspace.EditsOf(entries, planned.touched))
 	if err != nil {
 		return "", err
 	}
-	oid, err := r.Repo.WriteCommit(git.Commit{
+	oid, err := w.Repo.WriteCommit(git.Commit{
 		Tree: tree, Parents: []git.OID{head.OID}, Author: by, Committer: by,
 		Message: "before rewind to " + p.Shadow.Short() + "\n\n" + checkpoint.SessionKey + ": " + p.Session + "\n",
 	})
 	if err != nil {
 		return "", err
 	}
-	name := rewindstate.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
-	return oid, gitref.Update(ctx, r.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
+	name := rewindstate.HeldRefs + snapshots.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
+	return oid, gitref.Update(ctx, w.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
 }

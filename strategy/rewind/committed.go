@@ -22,26 +22,28 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Committed returns those of the paths that a rewind to a point with a snapshot changes whose
 // committed content would change: commits since the snapshot gave them the content that they have at
 // HEAD, and the snapshot has another. It calls steps, which returns the steps of the rewind, only if
 // there are such commits.
-func (r *Rewinder) Committed(ctx context.Context, p points.Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
-	store, target, err := r.points.Target(p)
+func Committed(ctx context.Context, w *workspace.Workspace, p points.Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
+	store, target, err := points.Target(w, p)
 	if err != nil {
 		return nil, err
 	}
-	head, born, err := r.Head(ctx)
+	head, born, err := w.Head(ctx)
 	if err != nil || !born || string(head.OID) == target.Causality.Commit {
 		return nil, err
 	}
-	then, err := r.Repo.Commit(ctx, cmp.Or(target.Causality.Commit, string(head.OID)))
+	then, err := w.Repo.Commit(ctx, cmp.Or(target.Causality.Commit, string(head.OID)))
 	if err != nil || target.Causality.Commit == "" { // not recorded, or not in this clone
 		then.OID = ""
 	}
-	changes, err := gitdiff.Changes(ctx, r.Repo, then.OID, head.OID)
+	changes, err := gitdiff.Changes(ctx, w.Repo, then.OID, head.OID)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
@@ -60,7 +62,7 @@ func (r *Rewinder) Committed(ctx context.Context, p points.Point, steps func() (
 	defer func() { err = errors.Join(err, content.Bands.Close()) }()
 	for step := range planned {
 		c, found := since[step.Path]
-		if found && step.Kind != plan.StepAttributes && !r.hasContent(content, target, step.Path, c.New) {
+		if found && step.Kind != plan.StepAttributes && !hasContent(w, content, target, step.Path, c.New) {
 			paths = append(paths, step.Path)
 		}
 	}
@@ -69,7 +71,7 @@ func (r *Rewinder) Committed(ctx context.Context, p points.Point, steps func() (
 
 // hasContent reports whether a snapshot has the content of a blob at a path, perhaps with other line
 // ends. It is false for large files, which are not read.
-func (r *Rewinder) hasContent(content *contents.Reader, s bands.Snapshot, name string, blob git.OID) bool {
+func hasContent(w *workspace.Workspace, content *contents.Reader, s bands.Snapshot, name string, blob git.OID) bool {
 	const most = 64 << 20
 	root, _ := s.Tree.Ref()
 	e, err := tree.Lookup(content.Records, root, name)
@@ -84,27 +86,27 @@ func (r *Rewinder) hasContent(content *contents.Reader, s bands.Snapshot, name s
 		}
 		data = b.Bytes()
 	}
-	return r.Repo.Format.HashBlob(data) == blob || r.Repo.Format.HashBlob(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) == blob
+	return w.Repo.Format.HashBlob(data) == blob || w.Repo.Format.HashBlob(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) == blob
 }
 
 // CommittedCode is Committed for a rewind to a point without a snapshot.
-func (r *Rewinder) CommittedCode(ctx context.Context, p points.Point, planned CodePlan) (paths []string, err error) {
-	head, born, err := r.Head(ctx)
+func CommittedCode(ctx context.Context, w *workspace.Workspace, p points.Point, planned CodePlan) (paths []string, err error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
-	if tip, err := r.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)); err == nil {
-		apart, err := gitlog.Unreachable(ctx, r.Repo, tip.OID, []git.OID{p.Shadow})
+	if tip, err := w.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)); err == nil {
+		apart, err := gitlog.Unreachable(ctx, w.Repo, tip.OID, []git.OID{p.Shadow})
 		if err != nil || len(apart) == 0 { // there is no commit since
 			return nil, err
 		}
 	}
 	before := head.OID
-	if c, err := r.Repo.Commit(ctx, string(p.Shadow)); err == nil && slices.Contains(c.Parents, before) {
+	if c, err := w.Repo.Commit(ctx, string(p.Shadow)); err == nil && slices.Contains(c.Parents, before) {
 		return nil, nil // the files that a rewind on this commit replaced
 	}
 	for _, step := range planned.Steps {
-		e, found, err := gittree.Lookup(ctx, r.Repo, head.Tree, step.Path)
+		e, found, err := gittree.Lookup(ctx, w.Repo, head.Tree, step.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -117,12 +119,12 @@ func (r *Rewinder) CommittedCode(ctx context.Context, p points.Point, planned Co
 
 // Discarded returns the paths that a reset of the branch to a commit changes: those that differ
 // between it and HEAD.
-func (r *Rewinder) Discarded(ctx context.Context, to git.OID) (paths []string, err error) {
-	head, born, err := r.Head(ctx)
+func Discarded(ctx context.Context, w *workspace.Workspace, to git.OID) (paths []string, err error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born || head.OID == to {
 		return nil, err
 	}
-	changes, err := gitdiff.Changes(ctx, r.Repo, to, head.OID)
+	changes, err := gitdiff.Changes(ctx, w.Repo, to, head.OID)
 	for _, c := range changes {
 		paths = append(paths, c.Path)
 	}
@@ -143,12 +145,12 @@ type Past struct {
 }
 
 // Last returns what an undo or redo takes back: [history.ErrEmpty] if there is nothing.
-func (r *Rewinder) Last(ctx context.Context, op history.Operation) (last Past, err error) {
-	store, err := r.movable()
+func Last(ctx context.Context, w *workspace.Workspace, op history.Operation) (last Past, err error) {
+	store, err := movable(w)
 	if err != nil {
 		return last, err
 	}
-	past, left, err := history.WithInterrupted(store, r.snapshots.Lineage())
+	past, left, err := history.WithInterrupted(store, snapshots.Lineage(w))
 	if err != nil {
 		return last, err
 	}
@@ -171,8 +173,8 @@ func (r *Rewinder) Last(ctx context.Context, op history.Operation) (last Past, e
 	if err != nil { // the undo reports it
 		return last, nil //nolint:nilerr // the same error follows
 	}
-	then, err := r.Repo.Commit(ctx, rescue.Causality.Commit)
-	head, born, failed := r.Head(ctx)
+	then, err := w.Repo.Commit(ctx, rescue.Causality.Commit)
+	head, born, failed := w.Head(ctx)
 	if failed != nil || !born || rescue.Causality.Commit == "" || then.OID == head.OID {
 		return last, failed
 	}
@@ -180,7 +182,7 @@ func (r *Rewinder) Last(ctx context.Context, op history.Operation) (last Past, e
 		last.Moved = true
 		return last, nil //nolint:nilerr // a commit that doesn't exist is no failure
 	}
-	base, err := gitlog.MergeBase(ctx, r.Repo, then.OID, head.OID)
+	base, err := gitlog.MergeBase(ctx, w.Repo, then.OID, head.OID)
 	if err != nil {
 		return last, err
 	}
@@ -188,7 +190,7 @@ func (r *Rewinder) Last(ctx context.Context, op history.Operation) (last Past, e
 		last.Moved = true
 		return last, nil
 	}
-	subjects, err := gitlog.Subjects(ctx, r.Repo, string(then.OID), string(head.OID))
+	subjects, err := gitlog.Subjects(ctx, w.Repo, string(then.OID), string(head.OID))
 	last.Commits = len(subjects)
 	return last, err
 }

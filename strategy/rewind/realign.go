@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -31,44 +32,44 @@ import (
 //
 // If only some paths were restored, only these are examined: those equal to HEAD are no longer
 // pending.
-func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
+func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
 	if done.Target.Version == 0 {
 		return nil, nil
 	}
 	var changed []string
-	err := al.WithLock(ctx, func() error {
-		states := al.AllSessions(ctx)
+	err := w.WithLock(ctx, func() error {
+		states := w.AllSessions(ctx)
 		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this continues an interrupted run
-			if err := al.saveSessions(ctx, store, done.Origin, states); err != nil {
+			if err := saveSessions(ctx, w, store, done.Origin, states); err != nil {
 				return err
 			}
 		}
 		if len(paths) > 0 {
 			var err error
-			changed, err = al.dropClean(ctx, states, paths)
+			changed, err = dropClean(ctx, w, states, paths)
 			return err
 		}
 		var err error
 		if len(done.Target.Only) > 0 && done.Target.Causality.Restores == 0 {
-			changed, err = al.alignWithCommit(ctx, store, git.OID(done.Target.Causality.Shadow), states)
+			changed, err = alignWithCommit(ctx, w, store, git.OID(done.Target.Causality.Shadow), states)
 			return err
 		}
 		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
 			return nil // its restore was stopped before it changed the sessions
 		}
-		wanted, err := al.sessionsAt(ctx, store, done.Target, states)
+		wanted, err := sessionsAt(ctx, w, store, done.Target, states)
 		if err != nil {
 			return err
 		}
 		worked := func(s *session.State) bool { // it began a turn, or HEAD moved, after the wanted state
-			is, was := al.reader.Current(ctx, s), wanted[s.ID]
+			is, was := rewindstate.ReadSession(ctx, w, s), wanted[s.ID]
 			return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
 		}
 		if done.Op != history.OpRestore && slices.ContainsFunc(states, worked) {
-			changed, err = al.addPending(ctx, states, wanted)
+			changed, err = addPending(ctx, w, states, wanted)
 			return err
 		}
-		changed, err = al.restoreSessions(ctx, states, wanted)
+		changed, err = restoreSessions(ctx, w, states, wanted)
 		return err
 	})
 	if err != nil {
@@ -79,22 +80,22 @@ func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore
 
 // saveSessions writes the states of the sessions, and keeps their shadow commits, which the
 // branch may drop, under a ref.
-func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
+func saveSessions(ctx context.Context, w *workspace.Workspace, store *bands.Store, rescue bands.Version, states []*session.State) error {
 	if rescue == 0 {
 		return nil
 	}
 	var p rewindstate.SessionsBefore
-	hold := workspace.NewRefTransaction(al.Repo)
+	hold := workspace.NewRefTransaction(w.Repo)
 	for _, s := range states {
-		m := al.reader.Current(ctx, s)
+		m := rewindstate.ReadSession(ctx, w, s)
 		p.Sessions = append(p.Sessions, m)
 		if m.Shadow != "" {
-			if err := hold.Set(ctx, rewindstate.HeldRef(al.snapshots.Lineage(), rescue), m.Shadow); err != nil {
+			if err := hold.Set(ctx, rewindstate.HeldRef(snapshots.Lineage(w), rescue), m.Shadow); err != nil {
 				return err
 			}
 		}
 	}
-	if err := gitref.Update(ctx, al.Repo, "entire: rewind", hold.Updates()); err != nil {
+	if err := gitref.Update(ctx, w.Repo, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
@@ -102,7 +103,7 @@ func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue 
 
 // sessionsAt returns the state of each session at a snapshot, as recorded with that or else
 // with the newest one before it. A session without a record had not done anything yet.
-func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
+func sessionsAt(ctx context.Context, w *workspace.Workspace, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
 	found := map[string]rewindstate.Session{}
 	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
 	if err != nil {
@@ -124,7 +125,7 @@ func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ba
 		}
 		recorded, err := rewindstate.List(store, v)
 		if err != nil {
-			al.Log.WarnContext(ctx, "session states of the snapshot not read", "version", v.String(), "error", err.Error())
+			w.Log.WarnContext(ctx, "session states of the snapshot not read", "version", v.String(), "error", err.Error())
 		}
 		for _, m := range recorded {
 			if _, newer := found[m.Session]; !newer {
@@ -137,8 +138,8 @@ func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ba
 
 // restoreSessions restores the sessions to the wanted states, and moves the shadow branch of
 // HEAD to the newest shadow commit among them. It returns the sessions that changed.
-func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
-	head, born, err := al.Head(ctx)
+func restoreSessions(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 	for _, s := range states {
 		m := wanted[s.ID]
 		same := m.Base == head.OID
-		if same && al.newerShadow(ctx, tip, m.Shadow) {
+		if same && newerShadow(ctx, w, tip, m.Shadow) {
 			tip = m.Shadow
 		}
 		before := pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
@@ -156,7 +157,7 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 		// differ from it.
 		files := []string(m.Files)
 		if !same {
-			if files, err = al.differing(ctx, files); err != nil {
+			if files, err = differing(ctx, w, files); err != nil {
 				return nil, err
 			}
 		}
@@ -183,11 +184,11 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 			save = append(save, s)
 		}
 	}
-	if err := al.moveTip(ctx, head, tip, rewrite); err != nil {
+	if err := moveTip(ctx, w, head, tip, rewrite); err != nil {
 		return nil, err
 	}
 	for _, s := range save {
-		if err := al.Sessions.Save(s); err != nil {
+		if err := w.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 	}
@@ -205,45 +206,45 @@ func (p pendingWork) equal(s *session.State) bool {
 }
 
 // newerShadow reports whether the shadow commit b exists and is newer than a.
-func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
+func newerShadow(ctx context.Context, w *workspace.Workspace, a, b git.OID) bool {
 	if b == "" {
 		return false
 	}
-	later, err := al.Repo.Commit(ctx, string(b))
+	later, err := w.Repo.Commit(ctx, string(b))
 	if err != nil {
 		return false
 	}
 	if a == "" {
 		return true
 	}
-	earlier, err := al.Repo.Commit(ctx, string(a))
+	earlier, err := w.Repo.Commit(ctx, string(a))
 	return err != nil || later.Committer.When.After(earlier.Committer.When)
 }
 
 // moveTip moves the shadow branch of HEAD to tip, or removes it, and commits the pending files
 // of the sessions in rewrite to it.
-func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
-	refs := workspace.NewRefTransaction(al.Repo)
-	branch := checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID)
+func moveTip(ctx context.Context, w *workspace.Workspace, head git.Commit, tip git.OID, rewrite []*session.State) error {
+	refs := workspace.NewRefTransaction(w.Repo)
+	branch := checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
 	if err := refs.Set(ctx, branch, tip); err != nil {
 		return err
 	}
-	at, err := al.files.TipOf(ctx, refs, branch, head)
+	at, err := w.TipOf(ctx, refs, branch, head)
 	if err != nil {
 		return err
 	}
 	for _, s := range rewrite {
-		entries, err := al.files.StoreContents(ctx, s.FilesTouched)
+		entries, err := w.StoreContents(ctx, s.FilesTouched)
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, al.Repo, at, workspace.EditsOf(entries, s.FilesTouched), checkpoint.Carry{
-			Session: s.ID, Strategy: al.StrategyName(), When: al.Env.Now(),
+		oid, err := checkpoint.WriteCarryForward(ctx, w.Repo, at, workspace.EditsOf(entries, s.FilesTouched), checkpoint.Carry{
+			Session: s.ID, Strategy: w.StrategyName(), When: w.Env.Now(),
 		})
 		if err != nil {
 			return err
 		}
-		c, err := al.Repo.Commit(ctx, string(oid))
+		c, err := w.Repo.Commit(ctx, string(oid))
 		if err != nil {
 			return err
 		}
@@ -253,7 +254,7 @@ func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 			return err
 		}
 	}
-	err = gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates())
+	err = gitref.Update(ctx, w.Repo, "entire: rewind", refs.Updates())
 	if errors.Is(err, gitref.ErrMoved) {
 		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
 	}
@@ -262,8 +263,8 @@ func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 
 // dropClean removes from the pending files those at or below the paths that don't differ from
 // HEAD.
-func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
-	entries, err := gitwork.Status(ctx, al.Repo, paths...)
+func dropClean(ctx context.Context, w *workspace.Workspace, states []*session.State, paths []string) ([]string, error) {
+	entries, err := gitwork.Status(ctx, w.Repo, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +281,7 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 			continue
 		}
 		s.Keep(keep)
-		if err := al.Sessions.Save(s); err != nil {
+		if err := w.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 		changed = append(changed, s.ID)
@@ -291,32 +292,32 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 // alignWithCommit aligns the sessions with a turn checkpoint of the shadow branch: the branch
 // is reset to it, and files that no longer differ from HEAD are not pending. For the commit of
 // a rescue it restores the states at that time.
-func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
-	head, _, err := al.Head(ctx)
+func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
+	head, _, err := w.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	branch := checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID)
-	log, err := gitlog.Last(ctx, al.Repo, branch, points.PointCommits)
+	branch := checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
+	log, err := gitlog.Last(ctx, w.Repo, branch, points.PointCommits)
 	if err != nil {
 		log = nil // there is no such branch
 	}
 	at := slices.IndexFunc(log, func(c git.Commit) bool { return c.OID == commit })
 	if at < 0 {
-		return al.alignWithRescue(ctx, store, commit, states)
+		return alignWithRescue(ctx, w, store, commit, states)
 	}
-	refs := workspace.NewRefTransaction(al.Repo)
+	refs := workspace.NewRefTransaction(w.Repo)
 	if err := refs.Set(ctx, branch, commit); err != nil {
 		return nil, err
 	}
-	if err := gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates()); err != nil {
+	if err := gitref.Update(ctx, w.Repo, "entire: rewind", refs.Updates()); err != nil {
 		return nil, err
 	}
 	counts := map[string]int{}
 	for _, c := range log[:at] {
 		counts[points.Trailer(c.Message, checkpoint.SessionKey)]++
 	}
-	entries, err := gitdiff.Changes(ctx, al.Repo, head.OID, commit)
+	entries, err := gitdiff.Changes(ctx, w.Repo, head.OID, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +333,7 @@ func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, comm
 		if before.equal(s) {
 			continue
 		}
-		if err := al.Sessions.Save(s); err != nil {
+		if err := w.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 		changed = append(changed, s.ID)
@@ -342,8 +343,8 @@ func (al *Aligner) alignWithCommit(ctx context.Context, store *bands.Store, comm
 
 // alignWithRescue restores the sessions to their states at the time of a rescue's commit; if
 // these are unknown, files that don't differ from HEAD are no longer pending.
-func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
-	past, err := history.Read(store, al.snapshots.Lineage())
+func alignWithRescue(ctx context.Context, w *workspace.Workspace, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
+	past, err := history.Read(store, snapshots.Lineage(w))
 	if err != nil {
 		return nil, err
 	}
@@ -352,11 +353,11 @@ func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, comm
 		if err != nil || rescue.Causality.Shadow != string(commit) || !rewindstate.HasSessionsBefore(store, t.Rescue) {
 			continue
 		}
-		wanted, err := al.sessionsAt(ctx, store, rescue, states)
+		wanted, err := sessionsAt(ctx, w, store, rescue, states)
 		if err != nil {
 			return nil, err
 		}
-		return al.restoreSessions(ctx, states, wanted)
+		return restoreSessions(ctx, w, states, wanted)
 	}
 	var pending []string
 	for _, s := range states {
@@ -365,13 +366,13 @@ func (al *Aligner) alignWithRescue(ctx context.Context, store *bands.Store, comm
 	if len(pending) == 0 {
 		return nil, nil
 	}
-	return al.dropClean(ctx, states, pending)
+	return dropClean(ctx, w, states, pending)
 }
 
 // addPending makes files of the wanted states that differ from HEAD pending again, in shadow
 // commits on top of the present ones. It returns the sessions that changed.
-func (al *Aligner) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
-	head, born, err := al.Head(ctx)
+func addPending(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
@@ -379,7 +380,7 @@ func (al *Aligner) addPending(ctx context.Context, states []*session.State, want
 	counts := map[string]int{}
 	for _, s := range states {
 		files := slices.DeleteFunc(slices.Clone([]string(wanted[s.ID].Files)), func(p string) bool { return workspace.ContainsPath(s.FilesTouched, p) })
-		if files, err = al.differing(ctx, files); err != nil {
+		if files, err = differing(ctx, w, files); err != nil {
 			return nil, err
 		}
 		if len(files) > 0 {
@@ -390,17 +391,17 @@ func (al *Aligner) addPending(ctx context.Context, states []*session.State, want
 	if len(again) == 0 {
 		return nil, nil
 	}
-	shadow, err := workspace.NewRefTransaction(al.Repo).Get(ctx, checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID))
+	shadow, err := workspace.NewRefTransaction(w.Repo).Get(ctx, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID))
 	if err != nil {
 		return nil, err
 	}
-	if err := al.moveTip(ctx, head, shadow, again); err != nil {
+	if err := moveTip(ctx, w, head, shadow, again); err != nil {
 		return nil, err
 	}
 	var changed []string
 	for _, s := range again {
 		s.CheckpointCount = counts[s.ID]
-		if err := al.Sessions.Save(s); err != nil {
+		if err := w.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 		changed = append(changed, s.ID)
@@ -409,11 +410,11 @@ func (al *Aligner) addPending(ctx context.Context, states []*session.State, want
 }
 
 // differing returns the files that differ from HEAD.
-func (al *Aligner) differing(ctx context.Context, files []string) ([]string, error) {
+func differing(ctx context.Context, w *workspace.Workspace, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	entries, err := gitwork.Status(ctx, al.Repo, files...)
+	entries, err := gitwork.Status(ctx, w.Repo, files...)
 	if err != nil {
 		return nil, err
 	}

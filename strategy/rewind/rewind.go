@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Scope is the part of a point that a rewind restores.
@@ -73,12 +74,12 @@ var ErrNothingToUndo = errors.New("no rewind to go back from")
 
 // PreviewRewind returns what a rewind to a point with a snapshot would change, and writes
 // nothing.
-func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options) (_ Plan, err error) {
-	store, target, err := r.points.Target(p)
+func PreviewRewind(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (_ Plan, err error) {
+	store, target, err := points.Target(w, p)
 	if err != nil {
 		return Plan{}, err
 	}
-	choice, err := r.newChoice(ctx, store, target, o)
+	choice, err := newChoice(ctx, w, store, target, o)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -87,7 +88,7 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options)
 	if err != nil {
 		return Plan{}, err
 	}
-	present, err := capture.ScanReporting(ctx, store, r.snapshots.TreeOptions(), o.Progress)
+	present, err := capture.ScanReporting(ctx, store, snapshots.TreeOptions(w), o.Progress)
 	if err != nil {
 		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
 	}
@@ -98,22 +99,22 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options)
 
 // Rewind restores the tree to a point with a snapshot, in the scope of the options, and then
 // the sessions.
-func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done Rewound, err error) {
-	store, target, err := r.points.Target(p)
+func Rewind(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (done Rewound, err error) {
+	store, target, err := points.Target(w, p)
 	if err != nil {
 		return Rewound{}, err
 	}
-	if _, _, err := r.finisher.finish(ctx, store); err != nil {
+	if _, _, err := finish(ctx, w, store); err != nil {
 		return Rewound{}, err
 	}
-	stopped, found := r.finisher.unfinished(store)
+	stopped, found := unfinished(w, store)
 	if found && o.Conversation && stopped.Op == history.OpRestore && stopped.Target == p.Snapshot {
-		plan, err := r.PreviewRewind(ctx, p, o)
+		plan, err := PreviewRewind(ctx, w, p, o)
 		if err != nil {
 			return done, err
 		}
 		if plan.Empty() { // it was stopped after its files, which are still those of the point
-			done, err = r.finisher.finishSessions(ctx, store, stopped)
+			done, err = finishSessions(ctx, w, store, stopped)
 			done.Plan = plan
 			return done, err
 		}
@@ -124,15 +125,15 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 			err = errors.Join(err, choice.Close())
 		}
 	}()
-	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
-		if choice, err = r.newChoice(ctx, store, target, o); err != nil {
+	done, err = restoreFiles(ctx, w, store, o, func(held *bands.Held) (restore.Result, error) {
+		if choice, err = newChoice(ctx, w, store, target, o); err != nil {
 			return restore.Result{}, err
 		}
 		scope, err := choice.scope(ctx)
 		if err != nil {
 			return restore.Result{}, err
 		}
-		opts := r.restoreOptions(o)
+		opts := restoreOptions(w, o)
 		opts.Scope, opts.Message = scope, "before rewind to "+target.Version.String()
 		return restore.Run(ctx, held, target.Version, opts)
 	})
@@ -144,30 +145,30 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing. For an undo that has
 // only sessions or a conversation left to restore, the plan has no changes.
-func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (plan.Plan, error) {
-	return r.previewMove(ctx, history.OpUndo, o, restore.PlanUndo)
+func PreviewUndo(ctx context.Context, w *workspace.Workspace, o Options) (plan.Plan, error) {
+	return previewMove(ctx, w, history.OpUndo, o, restore.PlanUndo)
 }
 
 // PreviewRedo returns what RedoRewind would change, and writes nothing.
-func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (plan.Plan, error) {
-	return r.previewMove(ctx, history.OpRedo, o, restore.PlanRedo)
+func PreviewRedo(ctx context.Context, w *workspace.Workspace, o Options) (plan.Plan, error) {
+	return previewMove(ctx, w, history.OpRedo, o, restore.PlanRedo)
 }
 
-func (r *Rewinder) previewMove(ctx context.Context, op history.Operation, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
-	store, err := r.movable()
+func previewMove(ctx context.Context, w *workspace.Workspace, op history.Operation, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
+	store, err := movable(w)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if stopped, found := r.finisher.unfinished(store); found && stopped.Op == op {
+	if stopped, found := unfinished(w, store); found && stopped.Op == op {
 		target, err := store.Snapshot(stopped.Target)
 		return plan.Plan{Target: target}, err
 	}
-	return how(ctx, store, r.moveOptions(o))
+	return how(ctx, store, moveOptions(w, o))
 }
 
 // movable opens the store for an undo or redo: [history.ErrEmpty] if there is none.
-func (r *Rewinder) movable() (*bands.Store, error) {
-	store, err := r.snapshots.OpenStore()
+func movable(w *workspace.Workspace) (*bands.Store, error) {
+	store, err := snapshots.OpenStore(w)
 	if errors.Is(err, snapshots.ErrNoBands) {
 		err = fmt.Errorf("%w: %w", history.ErrEmpty, err)
 	}
@@ -176,27 +177,27 @@ func (r *Rewinder) movable() (*bands.Store, error) {
 
 // UndoRewind reverts the last rewind: the files that it changed and that haven't changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
-func (r *Rewinder) UndoRewind(ctx context.Context, o Options) (Rewound, error) {
-	return r.move(ctx, history.OpUndo, o, restore.Undo)
+func UndoRewind(ctx context.Context, w *workspace.Workspace, o Options) (Rewound, error) {
+	return move(ctx, w, history.OpUndo, o, restore.Undo)
 }
 
 // RedoRewind reverts the last undo.
-func (r *Rewinder) RedoRewind(ctx context.Context, o Options) (Rewound, error) {
-	return r.move(ctx, history.OpRedo, o, restore.Redo)
+func RedoRewind(ctx context.Context, w *workspace.Workspace, o Options) (Rewound, error) {
+	return move(ctx, w, history.OpRedo, o, restore.Redo)
 }
 
-func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
-	store, err := r.movable()
+func move(ctx context.Context, w *workspace.Workspace, op history.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
+	store, err := movable(w)
 	if err != nil {
 		return Rewound{}, err
 	}
-	finished, done, err := r.finisher.finish(ctx, store)
+	finished, done, err := finish(ctx, w, store)
 	if err != nil || finished == op {
 		return done, err
 	}
-	follow := r.finisher.followUp(store, op, o.Paths)
-	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
-		opts := r.moveOptions(o)
+	follow := followUp(w, store, op, o.Paths)
+	done, err = restoreFiles(ctx, w, store, o, func(held *bands.Held) (restore.Result, error) {
+		opts := moveOptions(w, o)
 		opts.Follow, opts.Always = follow, follow == followRestore
 		opts.Causality.Shadow = shadowLeft(store, opts.Lineage, op)
 		return how(ctx, held, opts)
@@ -206,7 +207,7 @@ func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, ho
 		done.TakesBack = rewindstate.TargetName(store, v)
 	}
 	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
-		convs, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
+		convs, failed := conversation.UndoConversations(ctx, w, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
 			failed = conversation.MarkCompleted(store, done.Origin)
 		}
@@ -234,29 +235,29 @@ func shadowLeft(store *bands.Store, lineage string, op history.Operation) string
 }
 
 // moveOptions returns the options of an undo or redo.
-func (r *Rewinder) moveOptions(o Options) restore.Options {
-	opts := r.restoreOptions(o)
+func moveOptions(w *workspace.Workspace, o Options) restore.Options {
+	opts := restoreOptions(w, o)
 	opts.Paths = o.Paths
 	return opts
 }
 
-func (r *Rewinder) restoreOptions(o Options) restore.Options {
+func restoreOptions(w *workspace.Workspace, o Options) restore.Options {
 	follow := withoutConversation(history.OpRestore, o.Paths)
 	if o.Conversation {
 		follow = followTruncate
 	}
-	head, _ := r.Repo.ResolveRef("HEAD") // "" on an unborn branch
+	head, _ := w.Repo.ResolveRef("HEAD") // "" on an unborn branch
 	return restore.Options{
-		Options: r.snapshots.TreeOptions(), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
+		Options: snapshots.TreeOptions(w), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
 		Causality: bands.Causality{Action: "rewind", Commit: string(head)}, Follow: follow, Always: o.Conversation,
 	}
 }
 
-// restore runs a restore under the store's lock, and aligns the sessions with the tree.
-func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
+// restoreFiles runs a restore under the store's lock, and aligns the sessions with the tree.
+func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.SilentWait)
 	if errors.Is(err, filelock.ErrLocked) && ctx.Err() == nil {
-		r.Env.Say("Waiting for another process that uses the snapshot store.")
+		w.Env.Say("Waiting for another process that uses the snapshot store.")
 		held, err = snapshots.Hold(ctx, store, snapshots.HoldWait)
 	}
 	if err != nil {
@@ -266,10 +267,10 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return Rewound{Result: done, Plan: Plan{Plan: done.Plan}}, err
 	}
-	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
+	sessions, failed := realign(ctx, w, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
 		var past history.History
-		if past, failed = history.Read(store, r.snapshots.Lineage()); failed == nil {
+		if past, failed = history.Read(store, snapshots.Lineage(w)); failed == nil {
 			turn, _, found := past.Last()
 			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // no conversation is affected
 				failed = conversation.MarkCompleted(store, done.Origin)
@@ -280,8 +281,8 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 }
 
 // Rescue takes a snapshot of the tree before an operation other than a rewind changes it.
-func (r *Rewinder) Rescue(ctx context.Context, message string) error {
-	store, err := r.snapshots.Store()
+func Rescue(ctx context.Context, w *workspace.Workspace, message string) error {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return err
 	}
@@ -289,6 +290,6 @@ func (r *Rewinder) Rescue(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.snapshots.Take(ctx, held, capture.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
+	_, err = snapshots.Take(ctx, w, held, capture.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
 	return errors.Join(err, held.Release())
 }

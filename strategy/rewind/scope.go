@@ -74,8 +74,8 @@ type rewindChoice struct {
 }
 
 // newChoice returns the choice for one rewind. The caller closes it.
-func (r *Rewinder) newChoice(ctx context.Context, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
-	known, err := r.authors.AuthorsSince(ctx, store, target)
+func newChoice(ctx context.Context, w *workspace.Workspace, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
+	known, err := authorship.AuthorsSince(ctx, w, store, target)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 	switch o.Scope {
 	case RewindPaths:
 		scope.Paths = o.Paths
-		return scope, plan.CheckPaths(c.Store, c.target, plan.Scope{Root: c.R.Repo.Root, Paths: o.Paths})
+		return scope, plan.CheckPaths(c.Store, c.target, plan.Scope{Root: c.Workspace.Repo.Root, Paths: o.Paths})
 	case RewindCode:
 		var err error
 		if scope.Paths, err = c.Touched(ctx); err != nil {

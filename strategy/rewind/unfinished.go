@@ -14,6 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Steps that follow the files of a rewind, recorded in the Follow field of its turn.
@@ -126,32 +128,32 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 }
 
 // unfinished returns FindUnfinished of this worktree.
-func (f *Finisher) unfinished(store *bands.Store) (Unfinished, bool) {
-	return FindUnfinished(store, f.Sessions, f.Repo.WorktreeID)
+func unfinished(w *workspace.Workspace, store *bands.Store) (Unfinished, bool) {
+	return FindUnfinished(store, w.Sessions, w.Repo.WorktreeID)
 }
 
 // finish completes an operation that was stopped after its files: it aligns the sessions, and
 // restores the transcripts of an undo or redo. It returns that undo or redo, empty if there
 // was none. Cutting a conversation back is left to the caller.
-func (f *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
-	stopped, found := f.unfinished(store)
+func finish(ctx context.Context, w *workspace.Workspace, store *bands.Store) (op history.Operation, done Rewound, err error) {
+	stopped, found := unfinished(w, store)
 	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
-	if done, err = f.finishSessions(ctx, store, stopped); err != nil {
+	if done, err = finishSessions(ctx, w, store, stopped); err != nil {
 		return "", done, err
 	}
 	if stopped.Op == history.OpRestore {
 		return "", done, conversation.MarkCompleted(store, stopped.rescue)
 	}
-	if done.Conversations, err = f.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
+	if done.Conversations, err = conversation.UndoConversations(ctx, w, stopped.Target, stopped.rescue); err != nil {
 		return "", done, err
 	}
 	return stopped.Op, done, conversation.MarkCompleted(store, stopped.rescue)
 }
 
 // finishSessions aligns the sessions with the files of an unfinished rewind.
-func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
+func finishSessions(ctx context.Context, w *workspace.Workspace, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
 	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
 		return done, err
 	}
@@ -159,14 +161,14 @@ func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 		return done, err
 	}
 	done.Origin, done.Op = stopped.rescue, stopped.Op
-	done.Sessions, err = f.aligner.realign(ctx, store, done.Result, stopped.paths)
+	done.Sessions, err = realign(ctx, w, store, done.Result, stopped.paths)
 	return done, err
 }
 
 // followUp returns the step that follows the files of an undo or redo.
-func (f *Finisher) followUp(store *bands.Store, op history.Operation, paths []string) string {
-	past, err := history.Read(store, f.snapshots.Lineage())
-	if _, unfinished := history.Interrupted(store, f.snapshots.Lineage()); err != nil || unfinished {
+func followUp(w *workspace.Workspace, store *bands.Store, op history.Operation, paths []string) string {
+	past, err := history.Read(store, snapshots.Lineage(w))
+	if _, unfinished := history.Interrupted(store, snapshots.Lineage(w)); err != nil || unfinished {
 		return "" // reverting it adds no turn, completing it uses its own
 	}
 	turns := past.Undo

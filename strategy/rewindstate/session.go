@@ -44,14 +44,14 @@ type Session struct {
 	Earlier []git.OID `json:"earlier,omitempty"`
 }
 
-// Current returns the present state of a session.
-func (r *Reader) Current(ctx context.Context, s *session.State) Session {
+// ReadSession returns the present state of a session.
+func ReadSession(ctx context.Context, w *workspace.Workspace, s *session.State) Session {
 	m := Session{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
 	if s.BaseCommit == "" {
 		return m
 	}
 	branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-	if tip, err := workspace.NewRefTransaction(r.Repo).Get(ctx, branch); err == nil {
+	if tip, err := workspace.NewRefTransaction(w.Repo).Get(ctx, branch); err == nil {
 		m.Shadow = tip
 	}
 	return m

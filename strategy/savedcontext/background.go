@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // needsChild reports whether work is left for a background process.
@@ -19,7 +20,7 @@ func (cc *contextComparer) needsChild() bool {
 // none.
 func (cc *contextComparer) improvable() string {
 	last := cc.m.Last
-	if !cc.saver.Options.Recall.ModelPass || last == nil || last.ID == cc.m.Improved || last.Cause == recall.Requested {
+	if !cc.w.Options.Recall.ModelPass || last == nil || last.ID == cc.m.Improved || last.Cause == recall.Requested {
 		return ""
 	}
 	return last.ID
@@ -28,37 +29,37 @@ func (cc *contextComparer) improvable() string {
 // FinishRecall does the work of the background process: it ends a session whose
 // hook ran out of time, reads the rest of its context, completes the checkpoint that
 // was saved without it, and prunes automatic checkpoints.
-func (e *Ender) FinishRecall(ctx context.Context, id string) error {
+func FinishRecall(ctx context.Context, w *workspace.Workspace, id string) error {
 	var failed []error
 	if id != "" {
-		failed = append(failed, e.finishEnd(ctx, id), e.saver.finishSession(ctx, id))
+		failed = append(failed, finishEnd(ctx, w, id), finishSession(ctx, w, id))
 	}
 	const day = 24 * time.Hour
-	o := e.Options.Recall
-	gone, err := e.saver.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
+	o := w.Options.Recall
+	gone, err := Contexts(w).Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
 	if err != nil {
 		failed = append(failed, err)
 	} else if len(gone) > 0 {
-		e.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
+		w.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
 	}
 	return errors.Join(failed...)
 }
 
 // finishSession reads the rest of a session's context, completes the checkpoint that was saved
 // without it, and stores a model's analysis in it if the settings require one.
-func (sa *Saver) finishSession(ctx context.Context, id string) error {
+func finishSession(ctx context.Context, w *workspace.Workspace, id string) error {
 	ask := ""
-	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
-		ask = w.improvable()
-		last := w.m.Last
-		if w.m.Unfinished == "" || last == nil || last.ID != w.m.Unfinished {
+	err := recollect(ctx, w, id, allEffort(), func(ctx context.Context, cw *contextWriter) error {
+		ask = cw.improvable()
+		last := cw.m.Last
+		if cw.m.Unfinished == "" || last == nil || last.ID != cw.m.Unfinished {
 			return nil
 		}
-		w.m.Unfinished = ""
-		if last.Prompts != w.m.Digest.Prompts && last.Prompts != 0 && w.m.End == nil {
+		cw.m.Unfinished = ""
+		if last.Prompts != cw.m.Digest.Prompts && last.Prompts != 0 && cw.m.End == nil {
 			return nil // the session continued: its context is no longer that of the checkpoint
 		}
-		_, err := w.save(ctx, Saving{Cause: last.Cause}, last.Status, last.ID)
+		_, err := cw.save(ctx, Saving{Cause: last.Cause}, last.Status, last.ID)
 		if errors.Is(err, recall.ErrNotFound) {
 			return nil
 		}
@@ -70,20 +71,20 @@ func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	if err != nil || ask == "" {
 		return err
 	}
-	m, _, err := sa.remembered(ctx, id)
+	m, _, err := remembered(ctx, w, id)
 	if err != nil {
 		return err
 	}
-	better, failed := digest.Improve(ctx, sa.Env.Ask, &m.Digest, m.Said, sa.Redact) // no lock is held while the model runs
+	better, failed := digest.Improve(ctx, w.Env.Ask, &m.Digest, m.Said, w.Redact) // no lock is held while the model runs
 	if failed != nil {
-		sa.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", ask, "error", failed.Error())
+		w.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", ask, "error", failed.Error())
 	}
-	return sa.recollect(ctx, id, stopEffort(), func(ctx context.Context, w *contextWriter) error {
-		w.m.Improved = ask
+	return recollect(ctx, w, id, stopEffort(), func(ctx context.Context, cw *contextWriter) error {
+		cw.m.Improved = ask
 		if failed != nil {
 			return nil //nolint:nilerr // it is logged, and the model is not asked again
 		}
-		c, err := sa.Contexts().Get(ctx, ask)
+		c, err := Contexts(w).Get(ctx, ask)
 		if errors.Is(err, recall.ErrNotFound) {
 			return nil
 		}
@@ -91,7 +92,7 @@ func (sa *Saver) finishSession(ctx context.Context, id string) error {
 			return err
 		}
 		c.State.Analysis = better
-		_, err = sa.Contexts().Put(ctx, c)
+		_, err = Contexts(w).Put(ctx, c)
 		return err
 	})
 }

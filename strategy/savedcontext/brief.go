@@ -42,15 +42,15 @@ type Recalled struct {
 // is the whole brief that a session starting here now would get, at once or with its first
 // prompt, or the notice if it would get only that. It has no parts if the settings exclude
 // briefs. The error wraps recall.ErrNotFound if there is no checkpoint.
-func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+func Recall(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind) (Recalled, error) {
 	if id != "" {
-		whole, err := br.saver.Contexts().Find(ctx, id)
+		whole, err := Contexts(w).Find(ctx, id)
 		if err != nil {
 			return Recalled{}, err
 		}
-		return br.brief(ctx, whole, kind)
+		return makeBrief(ctx, w, whole, kind)
 	}
-	usual, err := br.newest(ctx, workspace.Input{})
+	usual, err := newest(ctx, w, workspace.Input{})
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -60,28 +60,28 @@ func (br *Briefer) Recall(ctx context.Context, id string, kind brief.Kind) (Reca
 	if kind == brief.Full && usual.kind == brief.Notice {
 		kind = usual.kind
 	}
-	o := br.Options.Recall
+	o := w.Options.Recall
 	switch {
 	case o.OnStart == settings.Never, o.Inject == settings.InjectOff:
-		recalled, err := br.brief(ctx, id, brief.Notice)
+		recalled, err := makeBrief(ctx, w, id, brief.Notice)
 		recalled.Brief = brief.Brief{Message: recalled.Brief.Message}
 		return recalled, err
 	case o.OnStart == settings.Prompt:
 		kind = brief.Notice
 	}
-	return br.brief(ctx, id, kind)
+	return makeBrief(ctx, w, id, kind)
 }
 
-// brief returns the brief of a checkpoint for the present files, in at most two parts: a
+// makeBrief returns the brief of a checkpoint for the present files, in at most two parts: a
 // session's start has two hooks.
-func (br *Briefer) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+func makeBrief(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
-	return br.briefIn(ctx, id, kind, hooks)
+	return briefIn(ctx, w, id, kind, hooks)
 }
 
 // briefIn returns the brief in at most the given number of parts.
-func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
-	m, err := br.material(ctx, id, kind)
+func briefIn(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind, parts int) (Recalled, error) {
+	m, err := material(ctx, w, id, kind)
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -90,9 +90,9 @@ func (br *Briefer) briefIn(ctx context.Context, id string, kind brief.Kind, part
 }
 
 // material reads the data for a brief of the checkpoint id.
-func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
-	store := br.saver.Contexts()
-	m := brief.Material{Kind: kind, Now: br.Env.Now()}
+func material(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind) (brief.Material, error) {
+	store := Contexts(w)
+	m := brief.Material{Kind: kind, Now: w.Env.Now()}
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return m, err
@@ -101,59 +101,59 @@ func (br *Briefer) material(ctx context.Context, id string, kind brief.Kind) (br
 		m.Checkpoint = c
 		return m, nil
 	}
-	head, _, err := br.Head(ctx)
+	head, _, err := w.Head(ctx)
 	if err != nil {
 		return m, fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
 	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
 		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
-		m.Subject = br.Redact.Text(subject)
+		m.Subject = w.Redact.Text(subject)
 	}
-	if m.Branch, err = br.saver.branchShown(ctx); err != nil {
+	if m.Branch, err = branchShown(ctx, w); err != nil {
 		return m, err
 	}
 	// The commit at the session's start is in its memory, if that still exists.
 	known, base := map[string]capture.Captured(nil), c.State.Context.GitCommit
 	if len(c.Sessions) > 0 {
-		memory, _, err := br.saver.remembered(ctx, c.Sessions[0])
-		if err == nil && memory.Worktree == br.Repo.Root && memory.Base != "" {
+		memory, _, err := remembered(ctx, w, c.Sessions[0])
+		if err == nil && memory.Worktree == w.Repo.Root && memory.Base != "" {
 			known, base = memory.Files, memory.Base
 		}
 	}
-	if m.Present, err = br.present(ctx, c, known); err != nil {
+	if m.Present, err = present(ctx, w, c, known); err != nil {
 		return m, err
 	}
 	if kind == brief.Full {
 		if err := store.Contents(ctx, &c); err != nil {
 			return m, err
 		}
-		if err := br.addPresent(&m, c); err != nil {
+		if err := addPresent(w, &m, c); err != nil {
 			return m, err
 		}
-		if m.Base, err = br.baseOf(ctx, c, base); err != nil {
+		if m.Base, err = baseOf(ctx, w, c, base); err != nil {
 			return m, err
 		}
 	}
 	if kind != brief.Drift {
-		br.addCommits(ctx, &m, c, base)
+		addCommits(ctx, w, &m, c, base)
 	}
-	m.Others = br.othersSince(ctx, c)
+	m.Others = othersSince(ctx, w, c)
 	m.Checkpoint = c
 	return m, nil
 }
 
 // branchShown returns the name of the checked-out branch, redacted.
-func (sa *Saver) branchShown(ctx context.Context) (string, error) {
-	name, err := gitref.HeadBranch(ctx, sa.Repo)
-	return sa.Redact.Path(name), err
+func branchShown(ctx context.Context, w *workspace.Workspace) (string, error) {
+	name, err := gitref.HeadBranch(ctx, w.Repo)
+	return w.Redact.Path(name), err
 }
 
 // present returns the present state of the checkpoint's files. Files that there is no time to
 // read are left out, and so are those with altered names.
-func (br *Briefer) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
+func present(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
-	compare := br.saver.capturer("", maxHashed)
+	compare := capturer(w, "", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
 	if err != nil {
@@ -182,8 +182,8 @@ func isAltered(path string) bool {
 
 // addPresent adds the present contents of the changed files that the checkpoint has with
 // content.
-func (br *Briefer) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
-	root, err := os.OpenRoot(br.Repo.Root)
+func addPresent(w *workspace.Workspace, m *brief.Material, c recall.Checkpoint) (err error) {
+	root, err := os.OpenRoot(w.Repo.Root)
 	if err != nil {
 		return fmt.Errorf("open worktree: %w", err)
 	}
@@ -199,7 +199,7 @@ func (br *Briefer) addPresent(m *brief.Material, c recall.Checkpoint) (err error
 			continue
 		}
 		left -= len(text)
-		now.Content = br.Redact.Text(text)
+		now.Content = w.Redact.Text(text)
 		m.Present[p] = now
 	}
 	return nil
@@ -223,7 +223,7 @@ func readText(root *os.Root, path string, most int) (string, bool) {
 }
 
 // baseOf returns the contents of the larger changed files at the session's start.
-func (br *Briefer) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
+func baseOf(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint, base string) (map[string]string, error) {
 	if base == "" {
 		return nil, nil //nolint:nilnil // the branch had no commit
 	}
@@ -234,7 +234,7 @@ func (br *Briefer) baseOf(ctx context.Context, c recall.Checkpoint, base string)
 		if f.Change != recall.Modified || len(f.Content) < small || len(f.Content) > left {
 			continue
 		}
-		object, err := br.Repo.Read(ctx, base+":"+p)
+		object, err := w.Repo.Read(ctx, base+":"+p)
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
@@ -245,20 +245,20 @@ func (br *Briefer) baseOf(ctx context.Context, c recall.Checkpoint, base string)
 			continue
 		}
 		left -= len(object.Data)
-		texts[p] = br.Redact.Text(string(object.Data))
+		texts[p] = w.Redact.Text(string(object.Data))
 	}
 	return texts, nil
 }
 
 // othersSince finds other sessions that changed files of the checkpoint after
 // it.
-func (br *Briefer) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
+func othersSince(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint) []brief.Other {
 	var others []brief.Other
-	for _, t := range br.recent.candidates(ctx) {
-		if slices.Contains(c.Sessions, t.id) || t.Worktree != br.Repo.Root || t.Seen.Before(c.CreatedAt) {
+	for _, t := range candidates(ctx, w) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != w.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}
-		m, _, err := br.saver.remembered(ctx, t.id)
+		m, _, err := remembered(ctx, w, t.id)
 		if err != nil {
 			continue
 		}

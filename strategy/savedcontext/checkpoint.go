@@ -23,7 +23,7 @@ func (cc *contextComparer) changedSinceKept() bool { return cc.fingerprint().dif
 // judge returns the verdict on saving the context for a cause.
 func (cc *contextComparer) judge(ctx context.Context, cause recall.Cause) Verdict {
 	cc.checkKept(ctx)
-	o := cc.saver.Options.Recall
+	o := cc.w.Options.Recall
 	return Occasion{
 		cause: cause, onClear: o.OnClear, verify: o.VerifyBeforeClear, auto: o.Auto,
 		asked: cc.m.Asked, changed: cc.changedSinceKept(),
@@ -36,7 +36,7 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 		if m == nil {
 			continue
 		}
-		if _, err := cc.saver.Repo.Commit(ctx, "refs/entire/context/"+m.ID); errors.Is(err, git.ErrMissing) {
+		if _, err := cc.w.Repo.Commit(ctx, "refs/entire/context/"+m.ID); errors.Is(err, git.ErrMissing) {
 			cc.forget(m.ID)
 		}
 	}
@@ -58,7 +58,7 @@ func (w *contextWriter) save(ctx context.Context, want Saving, status recall.Sta
 	if err := w.write(); err != nil {
 		return c, err
 	}
-	c.ID, err = w.saver.Contexts().Put(ctx, c)
+	c.ID, err = Contexts(w.w).Put(ctx, c)
 	w.m.Saving = nil
 	if err != nil {
 		return c, fmt.Errorf("save context checkpoint: %w", err)
@@ -86,7 +86,7 @@ func (cc *contextComparer) settleSaving(ctx context.Context) error {
 	if half == nil {
 		return nil
 	}
-	list, err := cc.saver.Contexts().List(ctx, contextstore.Filter{Session: cc.s.ID, Limit: 1})
+	list, err := Contexts(cc.w).List(ctx, contextstore.Filter{Session: cc.s.ID, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (cc *contextComparer) settleSaving(ctx context.Context) error {
 
 // compose returns a checkpoint of the current context, not yet written.
 func (w *contextWriter) compose(ctx context.Context, want Saving) (recall.Checkpoint, error) {
-	r, m := w.saver, w.m
-	src := digest.Sources{Root: r.Repo.Root, Branch: w.obs.branch, Said: m.Said, Files: w.paths()}
+	m := w.m
+	src := digest.Sources{Root: w.w.Repo.Root, Branch: w.obs.branch, Said: m.Said, Files: w.paths()}
 	src.Files = slices.DeleteFunc(src.Files, func(p string) bool { _, ok := m.Files[p]; return !ok })
 	for i, path := range src.Files {
-		src.Files[i] = r.Redact.Path(path)
+		src.Files[i] = w.w.Redact.Path(path)
 	}
 	for _, f := range m.Files {
 		src.Added += f.Added
@@ -117,31 +117,31 @@ func (w *contextWriter) compose(ctx context.Context, want Saving) (recall.Checkp
 		return recall.Checkpoint{}, err
 	}
 	c := recall.Checkpoint{
-		Summary: r.Redact.Text(want.Summary), Description: r.Redact.Text(want.Description), CreatedAt: r.Env.Now().UTC().Truncate(time.Second),
-		Cause: want.Cause, Mode: cmp.Or(want.Mode, recall.Mode(r.Options.Recall.Mode)),
+		Summary: w.w.Redact.Text(want.Summary), Description: w.w.Redact.Text(want.Description), CreatedAt: w.w.Env.Now().UTC().Truncate(time.Second),
+		Cause: want.Cause, Mode: cmp.Or(want.Mode, recall.Mode(w.w.Options.Recall.Mode)),
 		Sessions: []string{w.s.ID}, Checkpoints: slices.Clone(w.s.Recorder.Linked),
 		Prompts: m.Digest.Prompts, Tokens: m.Digest.Tokens, Compaction: m.Digest.Compaction, Warnings: w.obs.warnings,
 	}
 	for _, tag := range want.Tags {
-		c.Tags = append(c.Tags, r.Redact.Text(tag))
+		c.Tags = append(c.Tags, w.w.Redact.Text(tag))
 	}
 	if c.Summary == "" {
 		c.Summary = m.Digest.Summary(src)
 	}
-	if r.Options.Recall.CaptureAnalysis {
+	if w.w.Options.Recall.CaptureAnalysis {
 		c.State.Analysis = m.Digest.Analysis(src)
 		c.State.Context = m.Digest.Context(src)
 		if c.Description == "" {
 			c.Description = m.Digest.Description(src)
 		}
 	}
-	c.State.Context.WorkingDirectory = r.Repo.Root
+	c.State.Context.WorkingDirectory = w.w.Repo.Root
 	c.State.Context.GitBranch, c.State.Context.GitCommit = w.obs.branch, string(w.obs.head.OID)
 	// A file has no content if the mode excludes it, or if the file's name holds a secret.
 	c.State.Files = make(map[string]recall.File, len(m.Files))
 	for path, known := range m.Files {
 		f := known.File
-		f.Path, f.Blob, f.Content = r.Redact.Path(path), known.Blob, ""
+		f.Path, f.Blob, f.Content = w.w.Redact.Path(path), known.Blob, ""
 		switch {
 		case f.Path != path:
 			f.Blob, f.Omitted, f.Outline = "", recall.Secret, nil
@@ -167,13 +167,13 @@ func (cr *contextReader) subjects(ctx context.Context) ([]string, error) {
 		if slices.ContainsFunc(missing, ours) {
 			missing = slices.DeleteFunc(missing, ours)
 			subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-			subjects = append(subjects, cr.saver.Redact.Text(subject[:min(len(subject), workspace.CutMargin)]))
+			subjects = append(subjects, cr.w.Redact.Text(subject[:min(len(subject), workspace.CutMargin)]))
 		}
 		if len(c.Parents) == 0 {
 			break
 		}
 		var err error
-		if c, err = cr.saver.Repo.Commit(ctx, string(c.Parents[0])); errors.Is(err, git.ErrMissing) {
+		if c, err = cr.w.Repo.Commit(ctx, string(c.Parents[0])); errors.Is(err, git.ErrMissing) {
 			break // of a shallow clone
 		} else if err != nil {
 			return nil, fmt.Errorf("list commits: %w", err)

@@ -45,17 +45,17 @@ const doubled = time.Minute
 
 // BeforeClear saves the context that a clear would lose and reports whether to ask. It and the
 // hook at the session's end may run in any order, concurrently, and twice.
-func (cl *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
+func BeforeClear(ctx context.Context, w *workspace.Workspace, c Clearing) (Unsaved, error) {
 	var lost Unsaved
-	err := cl.end(ctx, c, recall.Clear, endEffort(), func(w *contextWriter, kept *fingerprint) {
-		end := w.m.End
+	err := end(ctx, w, c, recall.Clear, endEffort(), func(cw *contextWriter, kept *fingerprint) {
+		end := cw.m.End
 		if end == nil || end.ID == "" || !end.Fresh {
 			return
 		}
 		lost = Unsaved{ID: end.ID, Ask: end.Ask && end.Answer == NoAnswer, Summary: end.Summary}
-		lost.Files, lost.Added = w.fingerprint().since(kept)
+		lost.Files, lost.Added = cw.fingerprint().since(kept)
 		if kept != nil {
-			lost.Last, lost.Added = kept.At, w.addedSince(ctx, kept)
+			lost.Last, lost.Added = kept.At, cw.addedSince(ctx, kept)
 		}
 	})
 	if errors.Is(err, session.ErrNotFound) {
@@ -67,12 +67,12 @@ func (cl *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error)
 // addedSince counts the lines added since a kept checkpoint, compared with its file contents;
 // for files without content there, since the session's start.
 func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) int {
-	old, err := cc.saver.Contexts().Get(ctx, kept.ID)
+	old, err := Contexts(cc.w).Get(ctx, kept.ID)
 	if err == nil {
-		err = cc.saver.Contexts().Contents(ctx, &old)
+		err = Contexts(cc.w).Contents(ctx, &old)
 	}
 	if err != nil {
-		cc.saver.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())
+		cc.w.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())
 	}
 	added := 0
 	for path, now := range cc.fingerprint().Files {
@@ -81,7 +81,7 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 			continue
 		}
 		was, is := old.State.Files[path], cc.m.Files[path]
-		object, err := cc.saver.Repo.Read(ctx, is.Blob)
+		object, err := cc.w.Repo.Read(ctx, is.Blob)
 		if err != nil || is.Blob == "" || was.Omitted != "" || was.Path == "" {
 			added += max(now.added()-before.added(), 0)
 			continue
@@ -94,9 +94,9 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 
 // end records how a session ended and saves its context as the cause requires. A second call
 // for the same end only completes it. then gets the last checkpoint kept before the end.
-func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *contextWriter, kept *fingerprint)) error {
-	return cl.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *contextWriter) error {
-		return w.end(ctx, c, cause, then)
+func end(ctx context.Context, w *workspace.Workspace, c Clearing, cause recall.Cause, how effort, then func(cw *contextWriter, kept *fingerprint)) error {
+	return recollect(ctx, w, c.SessionID, how, func(ctx context.Context, cw *contextWriter) error {
+		return cw.end(ctx, c, cause, then)
 	})
 }
 
@@ -108,7 +108,7 @@ func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause,
 	// transcript's last line. Its commit is that branch's current tip, unknown if the branch
 	// was deleted.
 	if branch := w.m.Digest.Branch; c.Late && branch != "" && branch != "HEAD" && branch != w.obs.branch {
-		tip, err := w.saver.Repo.Commit(ctx, "refs/heads/"+branch)
+		tip, err := w.w.Repo.Commit(ctx, "refs/heads/"+branch)
 		if err != nil {
 			tip = git.Commit{}
 		}
@@ -127,7 +127,7 @@ func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause,
 	if recorded && c.PromptID != "" && end.Prompt != "" {
 		recorded = c.PromptID == end.Prompt
 	} else if recorded {
-		recorded = w.saver.Env.Now().Sub(end.At) < doubled
+		recorded = w.w.Env.Now().Sub(end.At) < doubled
 	}
 	switch {
 	case !recorded:
@@ -150,7 +150,7 @@ func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause,
 // endNow saves the context as the cause requires and records the end.
 func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
 	v := w.judge(ctx, cause)
-	end := &sessionEnd{Cause: cause, At: w.saver.Env.Now().UTC(), Prompt: c.PromptID}
+	end := &sessionEnd{Cause: cause, At: w.w.Env.Now().UTC(), Prompt: c.PromptID}
 	before := w.m.Kept
 	switch {
 	case v.save:
@@ -168,7 +168,7 @@ func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cau
 
 // seen records that a hook of the session ran.
 func (cr *contextReader) seen(agent session.Process) {
-	cr.m.SeenBefore, cr.m.Seen = cr.m.Seen, cr.saver.Env.Now().UTC()
+	cr.m.SeenBefore, cr.m.Seen = cr.m.Seen, cr.w.Env.Now().UTC()
 	switch {
 	case agent.PID != 0:
 		cr.m.Agent = agent
@@ -203,30 +203,30 @@ const (
 )
 
 // AnswerClear applies the user's reply.
-func (cl *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswer) error {
-	err := cl.saver.recollect(ctx, c.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
-		end := w.m.End
+func AnswerClear(ctx context.Context, w *workspace.Workspace, c Clearing, answer ClearAnswer) error {
+	err := recollect(ctx, w, c.SessionID, stopEffort(), func(ctx context.Context, cw *contextWriter) error {
+		end := cw.m.End
 		if end == nil || !end.Fresh || end.ID == "" || answer == NoAnswer {
 			return nil
 		}
 		if answer == DiscardIt {
-			if err := cl.saver.Contexts().Discard(ctx, end.ID); err != nil {
+			if err := Contexts(w).Discard(ctx, end.ID); err != nil {
 				return fmt.Errorf("discard context checkpoint: %w", err)
 			}
-			w.forget(end.ID)
+			cw.forget(end.ID)
 			end.Answer, end.ID = answer, ""
 			return nil
 		}
-		err := cl.saver.Contexts().SetStatus(ctx, end.ID, recall.Kept)
-		switch last := w.m.Last; {
+		err := Contexts(w).SetStatus(ctx, end.ID, recall.Kept)
+		switch last := cw.m.Last; {
 		case errors.Is(err, recall.ErrNotFound):
-			w.forget(end.ID)
+			cw.forget(end.ID)
 		case err != nil:
 			return fmt.Errorf("keep context checkpoint: %w", err)
 		case last != nil && last.ID == end.ID:
 			kept := *last
 			kept.Status = recall.Kept
-			w.saved(kept)
+			cw.saved(kept)
 		}
 		end.Answer, end.Status = answer, recall.Kept
 		return nil
@@ -252,15 +252,15 @@ func (cc *contextComparer) forget(id string) {
 
 // RecallEnd saves the context of a session that ends, as the reason requires. Work beyond the
 // hook's limits is left to a background process.
-func (cl *Clearer) RecallEnd(ctx context.Context, in workspace.Input) error {
+func RecallEnd(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	later := false
-	err := cl.end(ctx, clearingOf(in), endCause(in), endEffort(),
-		func(w *contextWriter, _ *fingerprint) { later = w.needsChild() })
+	err := end(ctx, w, clearingOf(in), endCause(in), endEffort(),
+		func(cw *contextWriter, _ *fingerprint) { later = cw.needsChild() })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // it never had a prompt
 	}
 	if later {
-		cl.children.DetachRecall(ctx, in.SessionID)
+		w.DetachRecall(ctx, in.SessionID)
 	}
 	return err
 }

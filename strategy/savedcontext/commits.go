@@ -11,28 +11,29 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // addCommits adds the commits since base with work of the checkpoint's session, and whether
 // the last one is pushed, as far as refs show it. If git can't list them, only those that the
 // transcript reports remain. It delays a prompt: commits are read from files, and at most one
 // git process is started, for a commit that is not pushed.
-func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.Checkpoint, base string) {
+func addCommits(ctx context.Context, w *workspace.Workspace, m *brief.Material, c recall.Checkpoint, base string) {
 	head, reported := git.OID(c.State.Context.GitCommit), c.State.Analysis.Progress.Commits
 	if head == "" || len(c.Checkpoints)+len(reported) == 0 {
 		return
 	}
 	const most = 20
 	for at, n := head, 0; base != "" && len(c.Checkpoints) > 0 && at != git.OID(base) && n < most; n++ {
-		commit, err := br.Repo.Commit(ctx, string(at))
+		commit, err := w.Repo.Commit(ctx, string(at))
 		if err != nil {
-			br.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
+			w.Log.WarnContext(ctx, "commits of a saved context not listed", "error", err.Error())
 			break
 		}
 		ours := func(id checkpoint.ID) bool { return slices.Contains(c.Checkpoints, string(id)) }
 		if slices.ContainsFunc(checkpoint.IDsOf(commit), ours) {
 			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
-			m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: br.Redact.Text(subject)})
+			m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: w.Redact.Text(subject)})
 		}
 		if len(commit.Parents) == 0 {
 			break
@@ -48,22 +49,22 @@ func (br *Briefer) addCommits(ctx context.Context, m *brief.Material, c recall.C
 	// one whose tip is the commit.
 	const remotes, origin = "refs/remotes/", "origin/"
 	if m.Branch != "" {
-		if tip, err := br.Repo.Commit(ctx, remotes+origin+m.Branch); err == nil && tip.OID == head {
+		if tip, err := w.Repo.Commit(ctx, remotes+origin+m.Branch); err == nil && tip.OID == head {
 			m.Remote = origin + m.Branch
 			return
 		}
 	}
-	if some, err := gitref.Exist(ctx, br.Repo, remotes); err != nil || !some {
+	if some, err := gitref.Exist(ctx, w.Repo, remotes); err != nil || !some {
 		return
 	}
-	pushed, err := gitlog.IsPushed(ctx, br.Repo, head)
+	pushed, err := gitlog.IsPushed(ctx, w.Repo, head)
 	if err != nil || !pushed {
 		m.Unpushed = err == nil
 		return
 	}
 	m.Pushed = true
-	list, err := gitref.List(ctx, br.Repo, remotes)
+	list, err := gitref.List(ctx, w.Repo, remotes)
 	if i := slices.IndexFunc(list, func(r gitref.Ref) bool { return r.OID == head }); err == nil && i >= 0 {
-		m.Remote = br.Redact.Path(strings.TrimPrefix(list[i].Name, remotes))
+		m.Remote = w.Redact.Path(strings.TrimPrefix(list[i].Name, remotes))
 	}
 }

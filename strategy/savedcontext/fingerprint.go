@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // fingerprint is the short form of a checkpoint of a session, small enough to be compared at
@@ -85,7 +86,7 @@ func (f fileFingerprint) added() int {
 // fingerprint returns the fingerprint of the current context.
 func (cc *contextComparer) fingerprint() fingerprint {
 	m := fingerprint{
-		At: cc.saver.Env.Now().UTC().Truncate(time.Second), Head: string(cc.obs.head.OID), Prompts: cc.m.Digest.Prompts,
+		At: cc.w.Env.Now().UTC().Truncate(time.Second), Head: string(cc.obs.head.OID), Prompts: cc.m.Digest.Prompts,
 		Files: make(map[string]fileFingerprint, len(cc.m.Files)),
 	}
 	for path, f := range cc.m.Files {
@@ -124,11 +125,11 @@ func (f fingerprint) differs(old *fingerprint) bool {
 // saved context that is kept, as the last hook recorded them, and returns that
 // checkpoint's id, empty if there is none. It starts no process and takes no
 // lock.
-func (sa *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpoint string) {
+func ChangedSince(ctx context.Context, w *workspace.Workspace, id string) (files int, checkpoint string) {
 	if session.CheckID(id) != nil {
 		return 0, ""
 	}
-	m, _, err := sa.remembered(ctx, id)
+	m, _, err := remembered(ctx, w, id)
 	if err != nil {
 		return 0, ""
 	}

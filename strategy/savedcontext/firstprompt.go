@@ -31,12 +31,12 @@ type dueBrief struct {
 // decides, once: only one of several hooks with that prompt gets the text. A process killed
 // before it decided leaves the decision to the next prompt. If nothing is due, the cost is one
 // stat.
-func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text string, err error) {
-	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
+func RecallPrompt(ctx context.Context, w *workspace.Workspace, in workspace.Input) (text string, err error) {
+	side := w.Sessions.Side(in.SessionID, session.PromptBriefKind)
 	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !relate.IsPlan(in.Prompt) {
 		return "", nil
 	}
-	lock, err := ij.lockOpening(ctx)
+	lock, err := lockOpening(ctx, w)
 	if err != nil {
 		return "", err
 	}
@@ -45,7 +45,7 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 	if err != nil || len(data) == 0 {
 		return "", err
 	}
-	text, err = ij.promptBrief(ctx, in, data)
+	text, err = promptBrief(ctx, w, in, data)
 	if ctx.Err() != nil {
 		return "", err
 	}
@@ -59,16 +59,16 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 // else the opening there. That is the checkpoint that the session was offered, unless the
 // prompt is clearly about another one. Removed checkpoints are skipped, and so is another one
 // that can't be read.
-func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
+func promptBrief(ctx context.Context, w *workspace.Workspace, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
 	if err := json.Unmarshal(data, &due); err != nil {
 		return "", fmt.Errorf("decode the due brief of session %s: %w", in.SessionID, err)
 	}
-	o := ij.Options.Recall
+	o := w.Options.Recall
 	if due.Checkpoint == "" || o.OnStart != settings.Always || o.Inject != settings.InjectPrompt {
 		return due.Opening, nil
 	}
-	branch, err := ij.saver.branchShown(ctx)
+	branch, err := branchShown(ctx, w)
 	if err != nil {
 		return due.Opening, err
 	}
@@ -76,12 +76,12 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	id, best := "", relate.Verdict{}
 	for _, candidate := range append([]string{due.Checkpoint}, due.Others[:min(len(due.Others), mostOthers)]...) {
 		isOther := candidate != due.Checkpoint
-		c, err := ij.saver.Contexts().Get(ctx, candidate)
+		c, err := Contexts(w).Get(ctx, candidate)
 		switch {
 		case errors.Is(err, recall.ErrNotFound):
 			continue
 		case err != nil && isOther && ctx.Err() == nil:
-			ij.Log.WarnContext(ctx, "context checkpoint not compared with the first prompt", "checkpoint", candidate, "error", err)
+			w.Log.WarnContext(ctx, "context checkpoint not compared with the first prompt", "checkpoint", candidate, "error", err)
 			continue
 		case err != nil:
 			return due.Opening, fmt.Errorf("read context checkpoint %s: %w", candidate, err)
@@ -91,7 +91,7 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 			judge = relate.JudgeOther
 		}
 		verdict := judge(prompt, c)
-		ij.Log.InfoContext(ctx, "first prompt compared with a context checkpoint", "session_id", in.SessionID, "checkpoint", c.ID,
+		w.Log.InfoContext(ctx, "first prompt compared with a context checkpoint", "session_id", in.SessionID, "checkpoint", c.ID,
 			"related", verdict.Related, "reason", string(verdict.Reason), "score", verdict.Score)
 		if verdict.Related && (id == "" || verdict.Exceeds(best)) {
 			id, best = candidate, verdict
@@ -100,7 +100,7 @@ func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []
 	if id == "" {
 		return due.Opening, nil
 	}
-	m, err := ij.briefer.material(ctx, id, brief.Full)
+	m, err := material(ctx, w, id, brief.Full)
 	if err != nil {
 		return due.Opening, fmt.Errorf("brief of context checkpoint %s: %w", id, err)
 	}

@@ -42,43 +42,43 @@ const again = 20 * time.Second
 
 // RecallStart records that a session starts, returns its opening, and starts the child that
 // removes old contexts.
-func (ij *Injector) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
-	err := ij.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
-		w.seen(in.Agent)
+func RecallStart(ctx context.Context, w *workspace.Workspace, in workspace.Input) (Opening, error) {
+	err := recollect(ctx, w, in.SessionID, stopEffort(), func(_ context.Context, cw *contextWriter) error {
+		cw.seen(in.Agent)
 		if in.Source == "compact" {
 			return nil
 		}
-		w.m.End = nil
-		return tracking.RemoveMark(ij.marks.EndMark(in.SessionID)) // it continues
+		cw.m.End = nil
+		return tracking.RemoveMark(tracking.EndMark(w, in.SessionID)) // it continues
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		err = nil
 	}
-	o, failed := ij.Opening(ctx, in)
+	o, failed := PrepareOpening(ctx, w, in)
 	if in.Source != "compact" {
-		ij.children.DetachRecall(ctx, "")
+		w.DetachRecall(ctx, "")
 	}
 	return o, errors.Join(err, failed)
 }
 
-// Opening returns the opening of a session that starts, from the saved context of earlier
+// PrepareOpening returns the opening of a session that starts, from the saved context of earlier
 // ones. The first call decides; later ones return the same.
-func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
-	lock, err := ij.lockOpening(ctx)
+func PrepareOpening(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o Opening, err error) {
+	lock, err := lockOpening(ctx, w)
 	if err != nil {
 		return o, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	var known Opening
-	data, err := ij.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
+	data, err := w.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
 	if err == nil && json.Unmarshal(data, &known) == nil && known.Source == in.Source {
 		once := in.Source == "startup" || in.Source == "clear"
-		if once || ij.Env.Now().Sub(known.At) < again {
+		if once || w.Env.Now().Sub(known.At) < again {
 			return known, nil
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		o, err = ij.decideOpening(ctx, in)
+		o, err = decideOpening(ctx, w, in)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return o, err
 		}
@@ -86,9 +86,9 @@ func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening,
 }
 
 // decideOpening decides on the opening of a session and records it.
-func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Opening, error) {
-	redactions, o := ij.Redactions(), Opening{Source: in.Source, At: ij.Env.Now().UTC()}
-	d := openingDraft{injector: ij, input: in, opening: &o}
+func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Input) (Opening, error) {
+	redactions, o := w.Redactions(), Opening{Source: in.Source, At: w.Env.Now().UTC()}
+	d := openingDraft{w: w, input: in, opening: &o}
 	var err error
 	switch in.Source {
 	case "compact":
@@ -122,13 +122,13 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 	if err != nil {
 		return o, err
 	}
-	return o, ij.WithLock(ctx, func() error {
-		if ij.Redactions() != redactions {
+	return o, w.WithLock(ctx, func() error {
+		if w.Redactions() != redactions {
 			return workspace.ErrStale
 		}
 		// Written before the opening, so that both are decided again if the process is killed
 		// in between.
-		side, err := ij.Sessions.Side(in.SessionID, session.PromptBriefKind), error(nil)
+		side, err := w.Sessions.Side(in.SessionID, session.PromptBriefKind), error(nil)
 		if due.Checkpoint+due.Opening != "" {
 			err = side.Replace(append(dueData, '\n'))
 		} else if side.Exists() {
@@ -137,29 +137,29 @@ func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Open
 		if err != nil {
 			return err
 		}
-		return ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+		return w.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
 	})
 }
 
 // lockOpening takes the lock that serializes the decisions about openings.
-func (ij *Injector) lockOpening(ctx context.Context) (*filelock.Lock, error) {
-	if err := ij.WithLock(ctx, func() error { return nil }); err != nil { // creates the folder
+func lockOpening(ctx context.Context, w *workspace.Workspace) (*filelock.Lock, error) {
+	if err := w.WithLock(ctx, func() error { return nil }); err != nil { // creates the folder
 		return nil, err
 	}
-	wait, cancel := context.WithTimeout(ctx, ij.Options.LockTimeout)
+	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
-	return filelock.Acquire(wait, filepath.Join(ij.RecordsDir(), "opening"))
+	return filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "opening"))
 }
 
 // AfterClear returns the brief of the checkpoint that a session after a clear may continue
 // from, and whether the user is to be asked about it.
-func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
+func AfterClear(ctx context.Context, w *workspace.Workspace, c Clearing) (_ Recalled, ask bool, err error) {
 	// The agent that clears is the nearest ancestor of the caller in which a session ran. It
 	// distinguishes two sessions of a worktree that are cleared at the same time.
 	agent := c.Agent
 	if agent.PID == 0 && len(c.Above) > 0 {
 		agent = session.Process{}
-		candidates := ij.recent.candidates(ctx)
+		candidates := candidates(ctx, w)
 		ran := func(p session.Process) bool {
 			return slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p })
 		}
@@ -167,11 +167,11 @@ func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask
 			agent = c.Above[i]
 		}
 	}
-	o, err := ij.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: agent, PromptContext: true})
+	o, err := PrepareOpening(ctx, w, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: agent, PromptContext: true})
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	recalled, err := ij.briefer.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
+	recalled, err := briefIn(ctx, w, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}

@@ -102,8 +102,8 @@ const (
 
 // remembered returns the memory of the session id and its file's bytes; a new
 // memory if there is none, or if it can't be decoded.
-func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, error) {
-	data, err := sa.Sessions.Side(id, session.RecallKind).ReadAll()
+func remembered(ctx context.Context, w *workspace.Workspace, id string) (*memory, []byte, error) {
+	data, err := w.Sessions.Side(id, session.RecallKind).ReadAll()
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the memory of session %s: %w", id, err)
 	}
@@ -113,7 +113,7 @@ func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, er
 	}
 	first, second, _ := bytes.Cut(data, []byte{'\n'})
 	if err := errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body)); err != nil {
-		sa.Log.WarnContext(ctx, "context of a session read again", "session_id", id, "error", err.Error())
+		w.Log.WarnContext(ctx, "context of a session read again", "session_id", id, "error", err.Error())
 		m = new(memory)
 	}
 	return m, data, nil
@@ -122,7 +122,7 @@ func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, er
 // putMemory writes the memory if it changed, without outlines beyond maxOutlines: a line of JSON
 // with the header and one with the body, so that a search for a session reads only the headers.
 // The caller must hold the lock.
-func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
+func putMemory(w *workspace.Workspace, id string, m *memory, before []byte) ([]byte, error) {
 	size := 0
 	for path, f := range m.Files {
 		for _, d := range f.Outline {
@@ -142,7 +142,7 @@ func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) 
 	if bytes.Equal(data, before) {
 		return before, nil
 	}
-	if err := sa.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
+	if err := w.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
 		return before, fmt.Errorf("write the memory of session %s: %w", id, err)
 	}
 	return data, nil
@@ -150,10 +150,10 @@ func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) 
 
 // contextReader brings a session's memory up to date with the transcript and the worktree.
 type contextReader struct {
-	saver *Saver
-	s     *session.State
-	m     *memory
-	obs   observation
+	w   *workspace.Workspace
+	s   *session.State
+	m   *memory
+	obs observation
 }
 
 // contextComparer compares the context with the checkpoints recorded in the memory, and keeps
@@ -178,58 +178,58 @@ type contextWriter struct {
 // recollect brings the memory of a session up to date, calls then while it holds the lock, and
 // writes the memory. If another hook wrote it meanwhile, it starts again from the new one. The
 // error wraps session.ErrNotFound if the session has no state.
-func (sa *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
-	if err := sa.tombstones.Check(); err != nil {
+func recollect(ctx context.Context, w *workspace.Workspace, id string, how effort, then func(context.Context, *contextWriter) error) error {
+	if err := w.CheckTombstones(); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		err := sa.recollectOnce(ctx, id, how, then)
+		err := recollectOnce(ctx, w, id, how, then)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
 	}
 }
 
-func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
-	redactions := sa.Redactions()
-	s, err := sa.Sessions.Load(id)
+func recollectOnce(ctx context.Context, w *workspace.Workspace, id string, how effort, then func(context.Context, *contextWriter) error) error {
+	redactions := w.Redactions()
+	s, err := w.Sessions.Load(id)
 	if err != nil {
 		return err
 	}
-	w := &contextWriter{contextComparer: contextComparer{contextReader: contextReader{saver: sa, s: s}}}
-	if w.m, w.before, err = sa.remembered(ctx, id); err != nil {
+	cw := &contextWriter{contextComparer: contextComparer{contextReader: contextReader{w: w, s: s}}}
+	if cw.m, cw.before, err = remembered(ctx, w, id); err != nil {
 		return err
 	}
-	if err := w.mask(); err != nil {
+	if err := cw.mask(); err != nil {
 		return err
 	}
-	defer w.settlePlace(ctx)()
-	if err := w.observe(ctx, how); err != nil {
+	defer cw.settlePlace(ctx)()
+	if err := cw.observe(ctx, how); err != nil {
 		return err
 	}
-	return sa.WithLock(ctx, func() error {
-		now, err := sa.Sessions.Side(id, session.RecallKind).ReadAll()
+	return w.WithLock(ctx, func() error {
+		now, err := w.Sessions.Side(id, session.RecallKind).ReadAll()
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(now, w.before) || sa.Redactions() != redactions {
+		if !bytes.Equal(now, cw.before) || w.Redactions() != redactions {
 			return workspace.ErrStale
 		}
-		if sa.Sessions.Stamp(id) == "" {
+		if w.Sessions.Stamp(id) == "" {
 			return session.ErrNotFound // removed meanwhile: don't write its file again
 		}
-		err = w.settleSaving(ctx)
+		err = cw.settleSaving(ctx)
 		if err == nil {
-			err = then(ctx, w)
+			err = then(ctx, cw)
 		}
-		return errors.Join(err, w.write())
+		return errors.Join(err, cw.write())
 	})
 }
 
 // mask replaces the values that became known to be secrets after the memory was written.
 func (cr *contextReader) mask() error {
 	known := cr.s.Recorder.Known
-	cr.saver.Redact.Recall(known)
+	cr.w.Redact.Recall(known)
 	if cr.m.Masked >= len(known) {
 		return nil
 	}
@@ -238,10 +238,10 @@ func (cr *contextReader) mask() error {
 		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
 	}
 	var clean digest.Digest
-	if err := json.Unmarshal(cr.saver.Redact.Line(data), &clean); err != nil {
+	if err := json.Unmarshal(cr.w.Redact.Line(data), &clean); err != nil {
 		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
 	}
-	cr.m.Digest, cr.m.Said, cr.m.Masked = clean, cr.saver.Redact.Text(cr.m.Said), len(known)
+	cr.m.Digest, cr.m.Said, cr.m.Masked = clean, cr.w.Redact.Text(cr.m.Said), len(known)
 	return nil
 }
 
@@ -249,16 +249,16 @@ func (cr *contextReader) mask() error {
 // another worktree are captured anew.
 func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	done = func() {}
-	if cr.m.Worktree == "" || cr.m.Worktree == cr.saver.Repo.Root {
+	if cr.m.Worktree == "" || cr.m.Worktree == cr.w.Repo.Root {
 		return done
 	}
-	if !cr.saver.OwnsSession(cr.s) {
-		repo, err := git.Discover(git.Locate{Dir: cr.m.Worktree, Getenv: cr.saver.Env.Getenv})
-		if err == nil && repo.CommonDir == cr.saver.Repo.CommonDir && repo.Root == cr.m.Worktree {
-			cr.saver = New(cr.saver.At(repo)).Saver
+	if !cr.w.OwnsSession(cr.s) {
+		repo, err := git.Discover(git.Locate{Dir: cr.m.Worktree, Getenv: cr.w.Env.Getenv})
+		if err == nil && repo.CommonDir == cr.w.Repo.CommonDir && repo.Root == cr.m.Worktree {
+			cr.w = cr.w.At(repo)
 			return func() { _ = repo.Close() }
 		}
-		cr.saver.Log.InfoContext(ctx, "the session's worktree is gone", "session_id", cr.s.ID, "path", cr.m.Worktree)
+		cr.w.Log.InfoContext(ctx, "the session's worktree is gone", "session_id", cr.s.ID, "path", cr.m.Worktree)
 	}
 	cr.m.Worktree, cr.m.Files = "", nil
 	return done
@@ -266,6 +266,6 @@ func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 
 // write writes the memory's file if it changed.
 func (w *contextWriter) write() (err error) {
-	w.before, err = w.saver.putMemory(w.s.ID, w.m, w.before)
+	w.before, err = putMemory(w.w, w.s.ID, w.m, w.before)
 	return err
 }

@@ -32,13 +32,13 @@ type offered struct {
 // fresh one of another branch, else Notice. An automatic checkpoint of a session that still
 // runs is skipped. The age of a lost session's checkpoint counts from the session's last
 // activity.
-func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, err error) {
+func newest(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o offered, err error) {
 	const enough = 20
-	list, err := br.saver.Contexts().List(ctx, contextstore.Filter{Worktree: br.Repo.Root, Limit: enough})
+	list, err := Contexts(w).List(ctx, contextstore.Filter{Worktree: w.Repo.Root, Limit: enough})
 	if err != nil {
 		return o, err
 	}
-	branch, err := br.saver.branchShown(ctx)
+	branch, err := branchShown(ctx, w)
 	if err != nil {
 		return o, err
 	}
@@ -46,12 +46,12 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, e
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
-		t, ok := br.recent.readHeader(e.Session)
-		return ok && br.recent.isRunning(t, in.Agent)
+		t, ok := readHeader(w, e.Session)
+		return ok && isRunning(w, t, in.Agent)
 	})
 	for i, e := range list {
-		if t, ok := br.recent.readHeader(e.Session); ok && e.Cause == recall.Lost {
-			list[i].CreatedAt = br.recent.lastActive(e.Session, t).Truncate(time.Second) // like all others
+		if t, ok := readHeader(w, e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = lastActive(w, e.Session, t).Truncate(time.Second) // like all others
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
@@ -60,7 +60,7 @@ func (br *Briefer) newest(ctx context.Context, in workspace.Input) (o offered, e
 	}
 	recent := list[:0:0]
 	for _, e := range list {
-		if br.Env.Now().Sub(e.CreatedAt) < fresh {
+		if w.Env.Now().Sub(e.CreatedAt) < fresh {
 			recent = append(recent, e)
 		}
 	}

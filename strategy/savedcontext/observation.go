@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // effort bounds the bytes that are read of the transcript and of files; 0 means no bound.
@@ -46,17 +47,17 @@ type observation struct {
 
 // observe reads the new part of the transcript, and the session's changed files.
 func (cr *contextReader) observe(ctx context.Context, how effort) error {
-	r, m := cr.saver, cr.m
+	m := cr.m
 	var born bool
 	var err error
-	if cr.obs.head, born, err = r.Head(ctx); err != nil {
+	if cr.obs.head, born, err = cr.w.Head(ctx); err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
-	if cr.obs.branch, err = r.branchShown(ctx); err != nil {
+	if cr.obs.branch, err = branchShown(ctx, cr.w); err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	if m.Worktree == "" { // seen for the first time
-		m.Worktree = r.Repo.Root
+		m.Worktree = cr.w.Repo.Root
 		if born {
 			m.Base = cmp.Or(cr.s.AttributionBase, string(cr.obs.head.OID))
 		}
@@ -68,7 +69,7 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 		}
 		piece := cmp.Or(how.transcript, 8<<20)
 		for {
-			if cr.obs.rest, err = m.Digest.Catch(ctx, path, r.Redact, piece); err != nil {
+			if cr.obs.rest, err = m.Digest.Catch(ctx, path, cr.w.Redact, piece); err != nil {
 				return fmt.Errorf("read transcript: %w", err)
 			}
 			if !cr.obs.rest || how.transcript != 0 {
@@ -83,14 +84,14 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 		cr.obs.warnings = append(cr.obs.warnings, fmt.Sprintf("%d more files are not in the checkpoint", len(paths)-maxRemembered))
 		paths = paths[:maxRemembered]
 	}
-	capture := r.capturer(m.Base, how.files)
+	capture := capturer(cr.w, m.Base, how.files)
 	capture.Progress = func(done, total int) {
 		how.reached(bands.Progress{Stage: "files", Done: int64(done), Total: int64(total)})
 	}
 	capture.Head = cr.obs.head.Tree
 	capture.Unignored = make(map[string]bool, len(cr.s.FilesTouched))
 	for _, p := range cr.s.FilesTouched {
-		capture.Unignored[p] = r.OwnsSession(cr.s)
+		capture.Unignored[p] = cr.w.OwnsSession(cr.s)
 	}
 	taken, err := capture.Files(ctx, paths, m.Files)
 	if err != nil {
@@ -99,7 +100,7 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	m.Files = taken.Files
 	cr.obs.rest = cr.obs.rest || taken.Unfinished
 	for _, warning := range taken.Warnings {
-		cr.obs.warnings = append(cr.obs.warnings, r.Redact.Text(warning))
+		cr.obs.warnings = append(cr.obs.warnings, cr.w.Redact.Text(warning))
 	}
 	return nil
 }
@@ -116,14 +117,14 @@ func (cr *contextReader) paths() []string {
 			}
 		}
 	}
-	if cr.saver.OwnsSession(cr.s) {
+	if cr.w.OwnsSession(cr.s) {
 		add(cr.s.FilesTouched...)
 	}
 	edited := slices.Clone(cr.m.Digest.Edited)
 	slices.Reverse(edited)
 	for _, p := range edited {
 		if !isAltered(p) { // not the file's real name, which the state may have
-			add(slices.Collect(maps.Keys(cr.saver.RelativePaths([]string{p})))...)
+			add(slices.Collect(maps.Keys(cr.w.RelativePaths([]string{p})))...)
 		}
 	}
 	add(slices.Sorted(maps.Keys(cr.m.Files))...)
@@ -131,11 +132,11 @@ func (cr *contextReader) paths() []string {
 }
 
 // capturer returns the capture of files that the settings describe.
-func (sa *Saver) capturer(base string, work int64) capture.Capture {
-	o := sa.Options.Recall
-	forgotten, _ := tombstone.Load(sa.Repo.CommonDir) // callers have checked that it can be read
+func capturer(w *workspace.Workspace, base string, work int64) capture.Capture {
+	o := w.Options.Recall
+	forgotten, _ := tombstone.Load(w.Repo.CommonDir) // callers have checked that it can be read
 	return capture.Capture{
-		Repo: sa.Repo, Redact: sa.Redact, Base: base,
+		Repo: w.Repo, Redact: w.Redact, Base: base,
 		Limits: capture.Limits{
 			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Forgotten: forgotten.FilePaths(), Work: work,
 			Contents: o.CaptureFiles && recall.Mode(o.Mode) != recall.SummaryMode,

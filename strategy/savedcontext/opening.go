@@ -11,22 +11,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/fork"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // openingDraft is an Opening that is being decided.
 type openingDraft struct {
-	injector *Injector
-	input    workspace.Input
-	opening  *Opening
+	w       *workspace.Workspace
+	input   workspace.Input
+	opening *Opening
 }
 
 // addFork adds, before everything else, a description of the fork that the session runs in.
 func (d *openingDraft) addFork() {
-	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
+	if o := d.w.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return
 	}
-	f, ok := d.injector.forks.Here()
+	f, ok := fork.Here(d.w)
 	if !ok {
 		return
 	}
@@ -42,17 +44,17 @@ func (d *openingDraft) addFork() {
 
 // cleared adds the context that was cleared for the session.
 func (d *openingDraft) cleared(ctx context.Context) error {
-	before, ok := d.injector.recent.predecessor(d.injector.recent.candidates(ctx), d.input.SessionID, d.input.Agent)
+	before, ok := predecessor(d.w, candidates(ctx, d.w), d.input.SessionID, d.input.Agent)
 	if !ok {
 		return d.startup(ctx)
 	}
 	if before.End == nil { // its end was not reported
-		err := d.injector.clearer.end(ctx, Clearing{SessionID: before.id, Late: true}, recall.Clear, endEffort(), nil)
+		err := end(ctx, d.w, Clearing{SessionID: before.id, Late: true}, recall.Clear, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			return err
 		}
 	}
-	m, _, err := d.injector.saver.remembered(ctx, before.id)
+	m, _, err := remembered(ctx, d.w, before.id)
 	if err != nil {
 		return err
 	}
@@ -61,13 +63,13 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 	}
 	// Record which session came after the clear, so that no other session is treated as its
 	// successor.
-	err = d.injector.WithLock(ctx, func() error {
-		m, data, err := d.injector.saver.remembered(ctx, before.id)
+	err = d.w.WithLock(ctx, func() error {
+		m, data, err := remembered(ctx, d.w, before.id)
 		if err != nil || m.End == nil || m.End.Next == d.input.SessionID {
 			return err
 		}
 		m.End.Next = d.input.SessionID
-		_, err = d.injector.saver.putMemory(before.id, m, data)
+		_, err = putMemory(d.w, before.id, m, data)
 		return err
 	})
 	if err != nil {
@@ -95,7 +97,7 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 // require: a notice if the user is to be asked, the short form if the first prompt decides,
 // else all of it. No prompt hook runs for an accepted plan.
 func (d *openingDraft) offer(ctx context.Context, id string, cause recall.Cause) error {
-	o := d.injector.Options.Recall
+	o := d.w.Options.Recall
 	switch {
 	case o.OnStart == settings.Prompt:
 		d.opening.Ask = d.input.Source == "clear"
@@ -111,10 +113,10 @@ func (d *openingDraft) offer(ctx context.Context, id string, cause recall.Cause)
 
 // add adds the brief of a checkpoint, unless briefs are off. A removed checkpoint is skipped.
 func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) error {
-	if o := d.injector.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
+	if o := d.w.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return nil
 	}
-	recalled, err := d.injector.briefer.brief(ctx, id, kind)
+	recalled, err := makeBrief(ctx, d.w, id, kind)
 	if errors.Is(err, recall.ErrNotFound) {
 		d.opening.Ask = false
 		return nil
@@ -134,15 +136,15 @@ func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) erro
 // the short form if it is of another branch and no first prompt decides.
 func (d *openingDraft) startup(ctx context.Context) error {
 	if d.input.Source == "startup" || d.input.Source == "" {
-		d.injector.machine.EndDeadTurns(ctx)
-		d.injector.saveLost(ctx, d.injector.recent.candidates(ctx), d.input)
+		lifecycle.EndDeadTurns(ctx, d.w)
+		saveLost(ctx, d.w, candidates(ctx, d.w), d.input)
 	}
-	newest, err := d.injector.briefer.newest(ctx, d.input)
+	newest, err := newest(ctx, d.w, d.input)
 	if err != nil || newest.id == "" {
 		return err
 	}
 	d.opening.others = newest.others
-	o := d.injector.Options.Recall
+	o := d.w.Options.Recall
 	byPrompt := o.OnStart == settings.Prompt || o.Inject == settings.InjectPrompt && d.input.PromptContext
 	if newest.kind == brief.Full || newest.kind == brief.Opening && byPrompt {
 		return d.offer(ctx, newest.id, "")
@@ -152,7 +154,7 @@ func (d *openingDraft) startup(ctx context.Context) error {
 
 // same adds the newest checkpoint of the session itself.
 func (d *openingDraft) same(ctx context.Context, kind brief.Kind) error {
-	list, err := d.injector.saver.Contexts().List(ctx, contextstore.Filter{Session: d.input.SessionID, Limit: 1})
+	list, err := Contexts(d.w).List(ctx, contextstore.Filter{Session: d.input.SessionID, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return err
 	}

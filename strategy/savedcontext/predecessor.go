@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -41,8 +42,8 @@ type candidate struct {
 
 // candidates returns the sessions by the time of their last hook, the newest first. It lists
 // one directory and reads the headers of at most maxCandidates files.
-func (rs *recentSessions) candidates(ctx context.Context) []candidate {
-	dir, err := os.Open(rs.Sessions.SideDir())
+func candidates(ctx context.Context, w *workspace.Workspace) []candidate {
+	dir, err := os.Open(w.Sessions.SideDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -52,20 +53,20 @@ func (rs *recentSessions) candidates(ctx context.Context) []candidate {
 		err = errors.Join(err, dir.Close())
 	}
 	if err != nil {
-		rs.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
+		w.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
 	}
 	type found struct {
 		id string
 		at time.Time
 	}
 	var list []found
-	oldest := rs.Env.Now().Add(-candidateAge)
+	oldest := w.Env.Now().Add(-candidateAge)
 	for _, name := range names {
 		id, isMemory := strings.CutSuffix(name, "."+session.RecallKind)
 		if !isMemory {
 			continue
 		}
-		info, err := os.Lstat(filepath.Join(rs.Sessions.SideDir(), name))
+		info, err := os.Lstat(filepath.Join(w.Sessions.SideDir(), name))
 		if err == nil && info.ModTime().After(oldest) {
 			list = append(list, found{id, info.ModTime()})
 		}
@@ -73,7 +74,7 @@ func (rs *recentSessions) candidates(ctx context.Context) []candidate {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
 	var candidates []candidate
 	for _, f := range list[:min(len(list), maxCandidates)] {
-		if t, ok := rs.readHeader(f.id); ok {
+		if t, ok := readHeader(w, f.id); ok {
 			candidates = append(candidates, candidate{f.id, t})
 		}
 	}
@@ -82,9 +83,9 @@ func (rs *recentSessions) candidates(ctx context.Context) []candidate {
 }
 
 // readHeader reads the first line of a session's memory.
-func (rs *recentSessions) readHeader(id string) (header, bool) {
+func readHeader(w *workspace.Workspace, id string) (header, bool) {
 	var t header
-	f, err := os.Open(filepath.Join(rs.Sessions.SideDir(), id+"."+session.RecallKind))
+	f, err := os.Open(filepath.Join(w.Sessions.SideDir(), id+"."+session.RecallKind))
 	if err != nil {
 		return t, false
 	}
@@ -99,7 +100,7 @@ func (rs *recentSessions) readHeader(id string) (header, bool) {
 // predecessor returns the session whose context was cleared for the session id: that of the
 // same process. If the process is unknown, it is the session of this worktree that was cleared
 // last and has no successor; else the only one still open, as some programs report no end.
-func (rs *recentSessions) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
+func predecessor(w *workspace.Workspace, candidates []candidate, id string, agent session.Process) (candidate, bool) {
 	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
 			return t, true
@@ -107,15 +108,15 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
 		known := agent.PID != 0 && t.Agent.PID != 0 // then it runs in another process
-		return t.id == id || known || t.Worktree != rs.Repo.Root
+		return t.id == id || known || t.Worktree != w.Repo.Root
 	})
 	var open []candidate
 	for _, t := range candidates {
 		if e := t.End; e != nil && (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id) &&
-			rs.Env.Now().Sub(e.At) < following {
+			w.Env.Now().Sub(e.At) < following {
 			return t, true
 		}
-		if t.Agent.PID == 0 && rs.isRunning(t.header, agent) {
+		if t.Agent.PID == 0 && isRunning(w, t.header, agent) {
 			open = append(open, t)
 		}
 	}
@@ -127,42 +128,42 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 
 // isRunning reports whether a session still runs while another one starts in the process
 // agent.
-func (rs *recentSessions) isRunning(t header, agent session.Process) bool {
+func isRunning(w *workspace.Workspace, t header, agent session.Process) bool {
 	switch {
 	case t.End != nil:
 		return false
 	case t.Agent.PID != 0:
-		return t.Agent != agent && rs.Env.Alive(t.Agent.PID, t.Agent.Start)
+		return t.Agent != agent && w.Env.Alive(t.Agent.PID, t.Agent.Start)
 	default:
-		return rs.Env.Now().Sub(t.Seen) < silence
+		return w.Env.Now().Sub(t.Seen) < silence
 	}
 }
 
 // saveLost saves the context of sessions of this worktree that ended without a hook: their
 // process was killed, or their front end reports no end. There may be several, as after a
 // power failure.
-func (ij *Injector) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
+func saveLost(ctx context.Context, w *workspace.Workspace, candidates []candidate, in workspace.Input) {
 	const most = 3
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
-		return t.id == in.SessionID || t.End != nil || t.Worktree != ij.Repo.Root || ij.recent.isRunning(t.header, in.Agent)
+		return t.id == in.SessionID || t.End != nil || t.Worktree != w.Repo.Root || isRunning(w, t.header, in.Agent)
 	})
 	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // so that the latest session's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
-		if note, found := ij.marks.EndNoted(t.id); found {
+		if note, found := tracking.EndNoted(w, t.id); found {
 			in := note.Input()
 			c, cause = clearingOf(in), endCause(in)
 		}
 		c.Late = true
-		err := ij.clearer.end(ctx, c, cause, endEffort(), nil)
+		err := end(ctx, w, c, cause, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
-			ij.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
+			w.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}
 	}
 }
 
 // lastActive returns when a session was last active.
-func (rs *recentSessions) lastActive(id string, t header) time.Time {
-	s, err := rs.Sessions.Load(id)
+func lastActive(w *workspace.Workspace, id string, t header) time.Time {
+	s, err := w.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {
 		return t.Seen
 	}

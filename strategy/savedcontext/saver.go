@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Saving is a request for a saved context.
@@ -30,17 +31,17 @@ type Saving struct {
 
 // SaveContext saves the context of a session and returns it without contents. It wraps
 // session.ErrNotFound if there is no session.
-func (sa *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
+func SaveContext(ctx context.Context, w *workspace.Workspace, want Saving) (recall.Checkpoint, error) {
 	var c recall.Checkpoint
-	id := cmp.Or(want.SessionID, sa.lastAtWork(ctx))
+	id := cmp.Or(want.SessionID, lastAtWork(ctx, w))
 	if id == "" {
 		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
 	}
 	want.Cause = cmp.Or(want.Cause, recall.Requested)
 	how := allEffort()
 	how.progress = want.Progress
-	err := sa.recollect(ctx, id, how, func(ctx context.Context, w *contextWriter) (err error) {
-		c, err = w.save(ctx, want, recall.Kept, "")
+	err := recollect(ctx, w, id, how, func(ctx context.Context, cw *contextWriter) (err error) {
+		c, err = cw.save(ctx, want, recall.Kept, "")
 		return err
 	})
 	return c, err
@@ -48,7 +49,7 @@ func (sa *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoin
 
 // lastAtWork returns the session that was last active in this worktree: preferably
 // one whose turn is running, then one that had a prompt; empty if there is none.
-func (sa *Saver) lastAtWork(ctx context.Context) string {
+func lastAtWork(ctx context.Context, w *workspace.Workspace) string {
 	at := func(s *session.State) time.Time {
 		if s.LastInteraction != nil {
 			return *s.LastInteraction
@@ -65,7 +66,7 @@ func (sa *Saver) lastAtWork(ctx context.Context) string {
 			return 0
 		}
 	}
-	here := sa.OwnSessions(ctx, sa.Sessions.All)
+	here := w.OwnSessions(ctx, w.Sessions.All)
 	if len(here) == 0 {
 		return ""
 	}
@@ -75,14 +76,14 @@ func (sa *Saver) lastAtWork(ctx context.Context) string {
 }
 
 // Contexts returns the store of saved contexts.
-func (sa *Saver) Contexts() contextstore.Store {
+func Contexts(w *workspace.Workspace) contextstore.Store {
 	return contextstore.Store{
-		Repo: sa.Repo, By: sa.Identity, Now: sa.Env.Now, Random: sa.Env.Random,
+		Repo: w.Repo, By: w.Identity, Now: w.Env.Now, Random: w.Env.Random,
 		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
-			if sa.Env.Registry == nil || sa.Env.Registry.Home == "" {
+			if w.Env.Registry == nil || w.Env.Registry.Home == "" {
 				return nil, catalog.ErrNotFound
 			}
-			return catalog.Open(ctx, sa.Env.Registry.CatalogPath())
+			return catalog.Open(ctx, w.Env.Registry.CatalogPath())
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ErrSection means that a brief has no section of the given name.
@@ -36,11 +37,11 @@ func CheckSections(names []string) error {
 // Sections returns the named sections of the checkpoint id, in at most limit tokens together:
 // each may use its share of the tokens that the ones before it left. Their texts describe the
 // files as they are now.
-func (br *Briefer) Sections(ctx context.Context, id string, names []string, limit int) ([]Section, error) {
+func Sections(ctx context.Context, w *workspace.Workspace, id string, names []string, limit int) ([]Section, error) {
 	if err := CheckSections(names); err != nil {
 		return nil, err
 	}
-	m, err := br.material(ctx, id, brief.Full)
+	m, err := material(ctx, w, id, brief.Full)
 	if err != nil {
 		return nil, err
 	}

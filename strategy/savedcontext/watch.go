@@ -19,31 +19,31 @@ const maxSpoken = 8 << 10
 // RecallStop records the messages and changes of a turn, so that little is left to do on
 // a clear, and saves a checkpoint when the context is nearly full. The notice is
 // for the user; empty for none.
-func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {
-	if !wa.Options.Recall.Auto {
+func RecallStop(ctx context.Context, w *workspace.Workspace, in workspace.Input) (notice string, err error) {
+	if !w.Options.Recall.Auto {
 		return "", nil
 	}
 	later := false
-	err = wa.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
-		w.seen(in.Agent)
-		w.m.End = nil
+	err = recollect(ctx, w, in.SessionID, stopEffort(), func(ctx context.Context, cw *contextWriter) error {
+		cw.seen(in.Agent)
+		cw.m.End = nil
 		if in.Summary != "" {
 			said := in.Summary
 			if len(said) > maxSpoken {
 				said = strings.ToValidUTF8(said[:maxSpoken], "")
 			}
-			w.m.Said = wa.Redact.Text(said)
+			cw.m.Said = w.Redact.Text(said)
 		}
 		var err error
-		notice, err = w.threshold(ctx)
-		later = w.needsChild()
+		notice, err = cw.threshold(ctx)
+		later = cw.needsChild()
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return "", nil
 	}
 	if later {
-		wa.children.DetachRecall(ctx, in.SessionID)
+		w.DetachRecall(ctx, in.SessionID)
 	}
 	return notice, err
 }
@@ -51,9 +51,9 @@ func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice s
 // threshold saves a checkpoint when the context exceeds a threshold of the settings, and
 // returns a notice of it. It does so again only after the context was below the threshold.
 func (w *contextWriter) threshold(ctx context.Context) (notice string, err error) {
-	o := w.saver.Options.Recall
+	o := w.w.Options.Recall
 	var told bridge
-	data, err := w.saver.Sessions.Side(w.s.ID, session.ContextKind).ReadAll()
+	data, err := w.w.Sessions.Side(w.s.ID, session.ContextKind).ReadAll()
 	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != w.s.ID || told.Tokens < 0 {
 		told = bridge{}
 	}
@@ -63,7 +63,7 @@ func (w *contextWriter) threshold(ctx context.Context) (notice string, err error
 	if d := &w.m.Digest; d.Tokens > 0 && told.At.Before(w.m.SeenBefore) || told.Percent <= 0 {
 		window := told.Window
 		if window <= 0 {
-			window = windowOf(d.Model, w.saver.Env.Getenv)
+			window = windowOf(d.Model, w.w.Env.Getenv)
 		}
 		tokens, percent = d.Tokens, int(d.Tokens*100/window)
 	} else if told.At.After(w.m.Compacted) {
@@ -126,52 +126,52 @@ func windowOf(model string, getenv func(string) string) int64 {
 }
 
 // RecallCompact saves the context before the agent compacts it.
-func (wa *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
+func RecallCompact(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	later := false
-	err := wa.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *contextWriter) error {
-		w.seen(in.Agent)
-		v := w.judge(ctx, recall.Compact)
+	err := recollect(ctx, w, in.SessionID, endEffort(), func(ctx context.Context, cw *contextWriter) error {
+		cw.seen(in.Agent)
+		v := cw.judge(ctx, recall.Compact)
 		if !v.save {
 			return nil
 		}
-		_, err := w.saveOnce(ctx, Saving{Cause: recall.Compact}, v.status)
-		later = w.needsChild()
+		_, err := cw.saveOnce(ctx, Saving{Cause: recall.Compact}, v.status)
+		later = cw.needsChild()
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
 	if later {
-		wa.children.DetachRecall(ctx, in.SessionID)
+		w.DetachRecall(ctx, in.SessionID)
 	}
 	return err
 }
 
 // RecallCompacted records the agent's summary of a compaction, also in the
 // checkpoint that was saved before it.
-func (wa *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error {
-	err := wa.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
-		w.seen(in.Agent)
-		w.m.Compacted = w.m.Seen
-		w.m.Full = false
+func RecallCompacted(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
+	err := recollect(ctx, w, in.SessionID, stopEffort(), func(ctx context.Context, cw *contextWriter) error {
+		cw.seen(in.Agent)
+		cw.m.Compacted = cw.m.Seen
+		cw.m.Full = false
 		if in.Compaction == "" {
 			return nil
 		}
-		w.m.Digest.SetCompaction(in.Compaction, wa.Redact)
-		text, last := w.m.Digest.Compaction, w.m.Last
+		cw.m.Digest.SetCompaction(in.Compaction, w.Redact)
+		text, last := cw.m.Digest.Compaction, cw.m.Last
 		if last == nil || last.Cause != recall.Compact {
 			return nil
 		}
-		c, err := wa.saver.Contexts().Get(ctx, last.ID)
+		c, err := Contexts(w).Get(ctx, last.ID)
 		if errors.Is(err, recall.ErrNotFound) {
-			w.forget(last.ID)
+			cw.forget(last.ID)
 			return nil
 		}
 		if err != nil || c.Compaction == text {
 			return err
 		}
 		c.Compaction = text
-		_, err = wa.saver.Contexts().Put(ctx, c)
+		_, err = Contexts(w).Put(ctx, c)
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {

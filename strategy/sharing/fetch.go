@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // fetched is the ref of a remote's checkpoints while they are merged, fetchedNotes the prefix
@@ -30,11 +31,11 @@ const (
 // into the local branch with checkpoint.Merge: no local checkpoint is lost, and the branch
 // doesn't move if the remote has nothing new. The error is gitremote.ErrNoRef if the remote
 // has no checkpoints. It uses the network until ctx ends.
-func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
+func FetchCheckpoints(ctx context.Context, w *workspace.Workspace, remote string) error {
 	shown := gitremote.HideURL(remote)
-	err := pu.exchange(ctx, func(bool) error {
-		got, err := pu.takeIn(ctx, remote, "")
-		got.report(shown, pu.Env.Say)
+	err := exchange(ctx, w, func(bool) error {
+		got, err := takeIn(ctx, w, remote, "")
+		got.report(shown, w.Env.Say)
 		return err
 	})
 	if err != nil {
@@ -46,14 +47,14 @@ func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 // FetchForgotten fetches the checkpoints of configured remotes that, as the last fetch of them shows,
 // list content as forgotten that this repository still has, and removes it here. Otherwise it uses
 // no network.
-func (pu *Pusher) FetchForgotten(ctx context.Context) error {
+func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
 	const prefix, suffix = "refs/remotes/", "/entire/checkpoints/v1"
-	refs, err := gitref.List(ctx, pu.Repo, prefix+"*"+suffix)
+	refs, err := gitref.List(ctx, w.Repo, prefix+"*"+suffix)
 	if err != nil {
 		return err
 	}
 	for _, ref := range refs {
-		more, err := pu.tombstones.Lacks(ctx, ref.OID)
+		more, err := w.LacksTombstones(ctx, ref.OID)
 		if err != nil {
 			return err
 		}
@@ -61,61 +62,61 @@ func (pu *Pusher) FetchForgotten(ctx context.Context) error {
 			continue
 		}
 		remote := strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)
-		place, err := gitremote.FindDestination(ctx, pu.Repo, remote)
+		place, err := gitremote.FindDestination(ctx, w.Repo, remote)
 		if err != nil {
 			return err
 		}
-		if !place.Configured || pu.CheckRemote(place) != nil {
+		if !place.Configured || CheckRemote(w, place) != nil {
 			continue
 		}
-		if err := pu.FetchCheckpoints(ctx, remote); err != nil {
+		if err := FetchCheckpoints(ctx, w, remote); err != nil {
 			return err
 		}
 	}
-	t, err := tombstone.Load(pu.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil || !t.Unswept {
 		return err
 	}
-	return pu.exchange(ctx, func(bool) error { return nil }) // a process was killed before its end
+	return exchange(ctx, w, func(bool) error { return nil }) // a process was killed before its end
 }
 
 // HasUnlearned reports whether the user has fetched a history of push_remote, by git alone, that lists
 // content as forgotten that this repository doesn't know to be: then TakeFetched removes it. It starts
 // no git process if nothing was fetched since it returned false.
-func (pu *Pusher) HasUnlearned(ctx context.Context) bool {
-	if pu.Options.PushRemote == "" {
+func HasUnlearned(ctx context.Context, w *workspace.Workspace) bool {
+	if w.Options.PushRemote == "" {
 		return false
 	}
-	now, err := pu.Repo.ResolveRef(trackingRef(pu.Options.PushRemote))
+	now, err := w.Repo.ResolveRef(trackingRef(w.Options.PushRemote))
 	if errors.Is(err, git.ErrMissing) {
 		return false
 	}
-	path := filepath.Join(pu.RecordsDir(), "fetched.seen")
+	path := filepath.Join(w.RecordsDir(), "fetched.seen")
 	if seen, failed := disk.ReadFile(path); err == nil && failed == nil && string(seen) == string(now) {
 		return false
 	}
-	tip, failed := pu.unlearned(ctx)
+	tip, failed := unlearned(ctx, w)
 	if failed == nil && tip == "" && err == nil {
 		failed = disk.WriteCache(path, []byte(now), 0o600)
 	}
 	if failed != nil {
-		pu.Log.InfoContext(ctx, "fetched checkpoints not examined", "error", failed.Error())
+		w.Log.InfoContext(ctx, "fetched checkpoints not examined", "error", failed.Error())
 	}
 	return tip != ""
 }
 
 // unlearned returns the commit of the history that HasUnlearned reports, or "". A partial clone may
 // lack what its merge needs, and has none.
-func (pu *Pusher) unlearned(ctx context.Context) (git.OID, error) {
-	tip, err := pu.tipOf(ctx, trackingRef(pu.Options.PushRemote))
+func unlearned(ctx context.Context, w *workspace.Workspace) (git.OID, error) {
+	tip, err := tipOf(ctx, w, trackingRef(w.Options.PushRemote))
 	if err != nil || tip == "" {
 		return "", err
 	}
-	more, err := pu.tombstones.Lacks(ctx, tip)
+	more, err := w.LacksTombstones(ctx, tip)
 	if err != nil || !more {
 		return "", err
 	}
-	if partial, err := pu.Repo.IsPartial(); err != nil || partial {
+	if partial, err := w.Repo.IsPartial(); err != nil || partial {
 		return "", err
 	}
 	return tip, nil
@@ -123,26 +124,26 @@ func (pu *Pusher) unlearned(ctx context.Context) (git.OID, error) {
 
 // TakeFetched merges the history that HasUnlearned reports into the local branch, and removes what it
 // lists from here, without the network.
-func (pu *Pusher) TakeFetched(ctx context.Context) error {
-	if pu.Options.PushRemote == "" {
+func TakeFetched(ctx context.Context, w *workspace.Workspace) error {
+	if w.Options.PushRemote == "" {
 		return nil
 	}
-	tip, err := pu.unlearned(ctx)
+	tip, err := unlearned(ctx, w)
 	if err != nil || tip == "" {
 		return err
 	}
-	place, err := gitremote.FindDestination(ctx, pu.Repo, pu.Options.PushRemote)
+	place, err := gitremote.FindDestination(ctx, w.Repo, w.Options.PushRemote)
 	if err == nil {
-		err = pu.CheckRemote(place)
+		err = CheckRemote(w, place)
 	}
 	if err != nil {
 		return err
 	}
-	return pu.exchange(ctx, func(bool) error {
-		if err := gitref.Update(ctx, pu.Repo, "entire: take fetched", []gitref.Change{{Name: fetched, New: tip}}); err != nil {
+	return exchange(ctx, w, func(bool) error {
+		if err := gitref.Update(ctx, w.Repo, "entire: take fetched", []gitref.Change{{Name: fetched, New: tip}}); err != nil {
 			return err
 		}
-		_, err := pu.mergeFetched(ctx, "")
+		_, err := mergeFetched(ctx, w, "")
 		return err
 	})
 }
@@ -181,18 +182,18 @@ func (t taken) report(remote string, say func(line string)) {
 // checkpoints with a remote. Neither hooks nor commits wait for it. searched reports that the branch has
 // nothing that was forgotten; a partial clone may lack contents that have to be searched. If they are
 // missing to the end the error is an [AbsentError].
-func (pu *Pusher) exchange(ctx context.Context, do func(searched bool) error) error {
-	if err := disk.MkdirAll(pu.RecordsDir(), 0o700); err != nil {
-		return fmt.Errorf("make %s: %w", pu.RecordsDir(), err)
+func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool) error) error {
+	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
 	}
-	lock, err := filelock.Acquire(ctx, filepath.Join(pu.RecordsDir(), "remote.lock"))
+	lock, err := filelock.Acquire(ctx, filepath.Join(w.RecordsDir(), "remote.lock"))
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	err = pu.sweep(ctx)
+	err = sweep(ctx, w)
 	searched := !errors.Is(err, git.ErrMissing)
 	if !searched {
-		pu.Log.WarnContext(ctx, "checkpoints not searched for forgotten content", "error", err.Error())
+		w.Log.WarnContext(ctx, "checkpoints not searched for forgotten content", "error", err.Error())
 		err = nil
 	}
 	if err == nil {
@@ -202,16 +203,16 @@ func (pu *Pusher) exchange(ctx context.Context, do func(searched bool) error) er
 	// process, and all of notes.
 	sweeping := ctx
 	ctx = context.WithoutCancel(ctx)
-	left, dropped := gitref.List(ctx, pu.Repo, "refs/entire/fetched/")
+	left, dropped := gitref.List(ctx, w.Repo, "refs/entire/fetched/")
 	if dropped == nil && len(left) > 0 {
 		drop := make([]gitref.Change, len(left))
 		for i, ref := range left {
 			drop[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
 		}
-		dropped = gitref.Update(ctx, pu.Repo, "entire: fetch given up", drop)
+		dropped = gitref.Update(ctx, w.Repo, "entire: fetch given up", drop)
 	}
 	if err == nil {
-		err = pu.sweep(sweeping)
+		err = sweep(sweeping, w)
 	}
 	if errors.Is(err, git.ErrMissing) {
 		err = &AbsentError{err}
@@ -221,147 +222,147 @@ func (pu *Pusher) exchange(ctx context.Context, do func(searched bool) error) er
 
 // takeIn fetches a remote's checkpoints and merges them into the local branch. sent is the commit
 // that was last sent there, if any.
-func (pu *Pusher) takeIn(ctx context.Context, remote string, sent git.OID) (taken, error) {
-	err := gitremote.Fetch(ctx, pu.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
+func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git.OID) (taken, error) {
+	err := gitremote.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
 	if err != nil {
 		return taken{}, err
 	}
-	got, err := pu.mergeFetched(ctx, sent)
+	got, err := mergeFetched(ctx, w, sent)
 	if !errors.Is(err, git.ErrMissing) {
 		return got, err
 	}
 	// A partial clone lacks objects that the merge needs.
 	for _, ref := range []string{fetched, checkpoint.MetadataBranch, fetchedNotes, git.NotesRef} {
-		if tip, err := pu.tipOf(ctx, ref); err != nil || tip == "" {
+		if tip, err := tipOf(ctx, w, ref); err != nil || tip == "" {
 			continue // it doesn't exist, or its object is missing
 		}
-		if err := gitremote.FetchMissing(ctx, pu.Repo, remote, ref); err != nil {
+		if err := gitremote.FetchMissing(ctx, w.Repo, remote, ref); err != nil {
 			return taken{}, err
 		}
 	}
-	return pu.mergeFetched(ctx, sent)
+	return mergeFetched(ctx, w, sent)
 }
 
 // mergeFetched merges the fetched checkpoints and notes.
-func (pu *Pusher) mergeFetched(ctx context.Context, sent git.OID) (got taken, err error) {
-	by, err := pu.Identity(ctx)
+func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (got taken, err error) {
+	by, err := w.Identity(ctx)
 	if err != nil {
 		return got, err
 	}
-	return got, pu.WithLock(ctx, func() error {
+	return got, w.WithLock(ctx, func() error {
 		err := gitref.ErrMoved
 		for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
-			err = pu.mergeNotes(ctx, by)
+			err = mergeNotes(ctx, w, by)
 		}
 		if err != nil {
 			return err
 		}
-		theirs, err := pu.Repo.Commit(ctx, fetched)
+		theirs, err := w.Repo.Commit(ctx, fetched)
 		if err != nil {
 			return err
 		}
 		got.tip = theirs.OID
-		before, err := tombstone.Load(pu.Repo.CommonDir)
+		before, err := tombstone.Load(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
-		if got.learned, err = pu.tombstones.Learn(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
+		if got.learned, err = w.LearnTombstones(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
 			return err
 		}
-		t, err := tombstone.Load(pu.Repo.CommonDir)
+		t, err := tombstone.Load(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
 		got.texts = !forgotten.Contains(before.Marks, t.Marks)
-		w, err := pu.rewriting(ctx, t)
+		rw, err := rewriting(ctx, w, t)
 		if err != nil {
 			return err
 		}
-		tip, err := checkpoint.Merge(ctx, w, by, theirs.OID, []gitref.Change{{Name: fetched, Old: theirs.OID}})
+		tip, err := checkpoint.Merge(ctx, rw, by, theirs.OID, []gitref.Change{{Name: fetched, Old: theirs.OID}})
 		if err != nil || t.IsEmpty() {
 			return err
 		}
 		t.Verified = tip
-		if got.masked = w.At(theirs.OID) != theirs.OID; got.masked {
+		if got.masked = rw.At(theirs.OID) != theirs.OID; got.masked {
 			t.Unswept = true // a fetch by the user may have left it in a tracking ref
-			if got.listed, err = pu.isListed(ctx, w, theirs, sent); err != nil {
+			if got.listed, err = isListed(ctx, w, rw, theirs, sent); err != nil {
 				return err
 			}
 		}
-		return t.Save(pu.Repo.CommonDir)
+		return t.Save(w.Repo.CommonDir)
 	})
 }
 
 // rewriting returns a rewriting that removes everything that t lists.
-func (pu *Pusher) rewriting(ctx context.Context, t tombstone.List) (*checkpoint.Rewriting, error) {
-	w := &checkpoint.Rewriting{Repo: pu.Repo, Forgotten: t.Forgotten}
-	if f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) }); f != nil {
-		w.Mask = f.Mask
+func rewriting(ctx context.Context, w *workspace.Workspace, t tombstone.List) (*checkpoint.Rewriting, error) {
+	rw := &checkpoint.Rewriting{Repo: w.Repo, Forgotten: t.Forgotten}
+	if f := t.Masker(func() []string { return gitwork.Roots(w.Repo) }); f != nil {
+		rw.Mask = f.Mask
 	}
 	if t.Verified == "" {
-		return w, nil
+		return rw, nil
 	}
-	_, err := pu.Repo.Commit(ctx, string(t.Verified))
+	_, err := w.Repo.Commit(ctx, string(t.Verified))
 	switch {
 	case err == nil:
-		w.Clean = t.Verified
+		rw.Clean = t.Verified
 	case errors.Is(err, git.ErrMissing): // removed by git's gc
 		err = nil
 	}
-	return w, err
+	return rw, err
 }
 
 // isListed reports whether the list in the tree of theirs, or in that of sent, names all that w has
 // removed from the history of theirs: then its users agreed to have it removed there.
-func (pu *Pusher) isListed(ctx context.Context, w *checkpoint.Rewriting, theirs git.Commit, sent git.OID) (bool, error) {
-	list, err := checkpoint.ForgottenIn(ctx, pu.Repo, theirs.Tree)
+func isListed(ctx context.Context, w *workspace.Workspace, rw *checkpoint.Rewriting, theirs git.Commit, sent git.OID) (bool, error) {
+	list, err := checkpoint.ForgottenIn(ctx, w.Repo, theirs.Tree)
 	if err != nil {
 		return false, err
 	}
 	if sent != "" {
-		last, err := pu.Repo.Commit(ctx, string(sent))
+		last, err := w.Repo.Commit(ctx, string(sent))
 		if err != nil {
 			return false, err
 		}
-		before, err := checkpoint.ForgottenIn(ctx, pu.Repo, last.Tree)
+		before, err := checkpoint.ForgottenIn(ctx, w.Repo, last.Tree)
 		if err != nil {
 			return false, err
 		}
 		list = list.With(before)
 	}
-	next, err := (&checkpoint.Rewriting{Repo: pu.Repo, Forgotten: list, Clean: w.Clean}).Metadata(ctx, theirs.OID)
-	return next == w.At(theirs.OID), err
+	next, err := (&checkpoint.Rewriting{Repo: w.Repo, Forgotten: list, Clean: rw.Clean}).Metadata(ctx, theirs.OID)
+	return next == rw.At(theirs.OID), err
 }
 
 // mergeNotes merges the notes that were fetched. It wraps gitref.ErrMoved if a hook moves them meanwhile.
-func (pu *Pusher) mergeNotes(ctx context.Context, by git.Signature) error {
-	theirs, err := pu.Repo.Commit(ctx, fetchedNotes)
+func mergeNotes(ctx context.Context, w *workspace.Workspace, by git.Signature) error {
+	theirs, err := w.Repo.Commit(ctx, fetchedNotes)
 	if errors.Is(err, git.ErrMissing) {
 		return nil // the remote has none
 	}
 	if err != nil {
 		return err
 	}
-	ours, err := pu.Repo.Commit(ctx, git.NotesRef)
+	ours, err := w.Repo.Commit(ctx, git.NotesRef)
 	next := theirs.OID
 	switch {
 	case err == nil:
-		if next, err = gitnote.Merge(ctx, pu.Repo, by, ours, theirs); err != nil {
+		if next, err = gitnote.Merge(ctx, w.Repo, by, ours, theirs); err != nil {
 			return err
 		}
 	case !errors.Is(err, git.ErrMissing):
 		return err
 	}
-	defer pu.Repo.Notes.Reset()
+	defer w.Repo.Notes.Reset()
 	if next == ours.OID {
 		return nil
 	}
-	return gitref.Update(ctx, pu.Repo, "entire: merge notes", []gitref.Change{{Name: git.NotesRef, New: next, Old: ours.OID}})
+	return gitref.Update(ctx, w.Repo, "entire: merge notes", []gitref.Change{{Name: git.NotesRef, New: next, Old: ours.OID}})
 }
 
 // tipOf returns the commit of a ref, empty if there is no such ref.
-func (pu *Pusher) tipOf(ctx context.Context, ref string) (git.OID, error) {
-	c, err := pu.Repo.Commit(ctx, ref)
+func tipOf(ctx context.Context, w *workspace.Workspace, ref string) (git.OID, error) {
+	c, err := w.Repo.Commit(ctx, ref)
 	if errors.Is(err, git.ErrMissing) {
 		return "", nil
 	}

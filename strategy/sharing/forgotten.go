@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // RemoteHasForgottenError means that a remote still has data that was forgotten here.
@@ -39,41 +40,41 @@ func (e *AbsentError) Hint() string { return "`git fetch --refetch --no-filter` 
 // PushForgotten replaces the remote's metadata branch, which has forgotten data, by this
 // repository's. Additions of other clones to the remote's are merged first. It fails if the
 // remote's branch moves meanwhile.
-func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
-	place, err := gitremote.FindDestination(ctx, pu.Repo, remote)
+func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) error {
+	place, err := gitremote.FindDestination(ctx, w.Repo, remote)
 	if err == nil {
-		err = pu.CheckRemote(place)
+		err = CheckRemote(w, place)
 	}
 	if err != nil {
 		return err
 	}
-	err = pu.exchange(ctx, func(bool) error {
-		t, err := tombstone.Load(pu.Repo.CommonDir)
+	err = exchange(ctx, w, func(bool) error {
+		t, err := tombstone.Load(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
-		at, err := gitremote.Ref(ctx, pu.Repo, remote, checkpoint.MetadataBranch)
+		at, err := gitremote.Ref(ctx, w.Repo, remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
 		if at != "" && !slices.Contains(t.Replaced, at) {
-			got, err := pu.takeIn(ctx, remote, "")
+			got, err := takeIn(ctx, w, remote, "")
 			if err == nil && got.masked && !got.listed {
-				err = pu.publish(ctx)
+				err = publish(ctx, w)
 			}
 			if err != nil {
 				return err
 			}
 			at = got.tip
 		}
-		tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
+		tip, err := tipOf(ctx, w, checkpoint.MetadataBranch)
 		if err != nil || tip == "" || tip == at {
 			return err
 		}
-		if err := gitremote.Replace(ctx, pu.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at}); err != nil {
+		if err := gitremote.Replace(ctx, w.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at}); err != nil {
 			return err
 		}
-		return pu.recordSent(ctx, sentRecord(place), tip)
+		return recordSent(ctx, w, sentRecord(place), tip)
 	})
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
@@ -83,28 +84,28 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 
 // publish adds the texts that were forgotten here to the list on the branch, as a remote had one of
 // them: other clones that have fetched it remove it, too.
-func (pu *Pusher) publish(ctx context.Context) error {
-	by, err := pu.Identity(ctx)
+func publish(ctx context.Context, w *workspace.Workspace) error {
+	by, err := w.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	return pu.WithLock(ctx, func() error {
-		t, err := tombstone.Load(pu.Repo.CommonDir)
+	return w.WithLock(ctx, func() error {
+		t, err := tombstone.Load(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
 		t.PublishAll()
-		if err := t.Save(pu.Repo.CommonDir); err != nil {
+		if err := t.Save(w.Repo.CommonDir); err != nil {
 			return err
 		}
-		tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
+		tip, err := tipOf(ctx, w, checkpoint.MetadataBranch)
 		if err != nil || tip == "" {
 			return err
 		}
-		next, err := (&checkpoint.Rewriting{Repo: pu.Repo, Forgotten: t.Forgotten, Clean: tip}).Forget(ctx, tip, by)
+		next, err := (&checkpoint.Rewriting{Repo: w.Repo, Forgotten: t.Forgotten, Clean: tip}).Forget(ctx, tip, by)
 		if err != nil || next == tip {
 			return err
 		}
-		return gitref.Update(ctx, pu.Repo, "entire: forget", []gitref.Change{{Name: checkpoint.MetadataBranch, New: next, Old: tip}})
+		return gitref.Update(ctx, w.Repo, "entire: forget", []gitref.Change{{Name: checkpoint.MetadataBranch, New: next, Old: tip}})
 	})
 }

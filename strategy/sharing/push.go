@@ -15,6 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const (
@@ -34,20 +36,20 @@ const (
 //
 // An error means that they were not sent; it is one line, fit for the user. ctx bounds the
 // total time.
-func (pu *Pusher) PrePush(ctx context.Context) error {
-	named := pu.Options.PushRemote
+func PrePush(ctx context.Context, w *workspace.Workspace) error {
+	named := w.Options.PushRemote
 	if named == "" {
 		return nil
 	}
-	verb, args := pu.operations.Command(ctx) // git doesn't pass its command line to the pre-push hook
+	verb, args := commits.Command(ctx, w) // git doesn't pass its command line to the pre-push hook
 	call, known := readPush(args), verb == "push"
 	if !known {
-		pu.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
+		w.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
 	}
 	if !known || call.DryRun {
 		return nil
 	}
-	p := &push{r: pu, remote: named, shown: gitremote.HideURL(named), say: pu.Env.Say}
+	p := &push{w: w, remote: named, shown: gitremote.HideURL(named), say: w.Env.Say}
 	if call.Quiet {
 		p.say = func(string) {}
 	}
@@ -65,7 +67,7 @@ func (pu *Pusher) PrePush(ctx context.Context) error {
 
 // push is one run of PrePush.
 type push struct {
-	r      *Pusher
+	w      *workspace.Workspace
 	remote string // name or URL
 	shown  string // remote without credentials, for messages
 	say    func(line string)
@@ -80,11 +82,11 @@ type sharedRef struct{ name, record string }
 // run sends the refs that the remote isn't known to have. It uses the network only if there
 // are any.
 func (p *push) run(ctx context.Context) error {
-	place, err := gitremote.FindDestination(ctx, p.r.Repo, p.remote)
+	place, err := gitremote.FindDestination(ctx, p.w.Repo, p.remote)
 	if err != nil {
 		return err
 	}
-	if err := p.r.CheckRemote(place); err != nil {
+	if err := CheckRemote(p.w, place); err != nil {
 		return err
 	}
 	record := sentRecord(place)
@@ -92,7 +94,7 @@ func (p *push) run(ctx context.Context) error {
 	if err := p.checkRemote(ctx, place); err != nil {
 		return err
 	}
-	t, err := tombstone.Load(p.r.Repo.CommonDir)
+	t, err := tombstone.Load(p.w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -110,15 +112,15 @@ func (p *push) run(ctx context.Context) error {
 	timer := time.AfterFunc(patience, func() {
 		defer func() {
 			if e := recover(); e != nil {
-				p.r.Log.ErrorContext(ctx, "panic", "value", e)
+				p.w.Log.ErrorContext(ctx, "panic", "value", e)
 			}
 		}()
 		p.say("entire: sending checkpoints to " + p.shown)
 	})
 	defer timer.Stop()
-	return p.r.exchange(ctx, func(searched bool) error {
+	return exchange(ctx, p.w, func(searched bool) error {
 		if p.stale || !searched {
-			got, err := p.r.takeIn(ctx, p.remote, "")
+			got, err := takeIn(ctx, p.w, p.remote, "")
 			if got.report(p.shown, p.say); err != nil {
 				return err
 			}
@@ -143,19 +145,19 @@ func sentRecord(place gitremote.Destination) string {
 // replaced, only the user can decide which to keep.
 func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) error {
 	record := p.refs[0].record
-	sent, err := p.r.tipOf(ctx, record)
+	sent, err := tipOf(ctx, p.w, record)
 	if err != nil || !place.Configured {
 		return err
 	}
-	shown, err := p.r.tipOf(ctx, trackingRef(p.remote))
+	shown, err := tipOf(ctx, p.w, trackingRef(p.remote))
 	if err != nil || shown == "" || shown == sent {
 		return err
 	}
-	p.stale, err = p.r.tombstones.Lacks(ctx, shown)
+	p.stale, err = p.w.LacksTombstones(ctx, shown)
 	if err != nil || p.stale || sent == "" {
 		return err
 	}
-	base, err := gitlog.MergeBase(ctx, p.r.Repo, sent, shown)
+	base, err := gitlog.MergeBase(ctx, p.w.Repo, sent, shown)
 	switch {
 	case err != nil || base == sent:
 		return err
@@ -164,17 +166,17 @@ func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) err
 		return nil
 	}
 	p.say("entire: the checkpoints of " + p.shown + " were set back since the last push: sending them again")
-	return gitref.Update(ctx, p.r.Repo, "entire: remote set back", []gitref.Change{{Name: record, Old: sent}})
+	return gitref.Update(ctx, p.w.Repo, "entire: remote set back", []gitref.Change{{Name: record, Old: sent}})
 }
 
 // missing returns the commit of a ref that the remote should have, empty if it has it
 // or if there is none.
 func (p *push) missing(ctx context.Context, ref sharedRef) (git.OID, error) {
-	tip, err := p.r.tipOf(ctx, ref.name)
+	tip, err := tipOf(ctx, p.w, ref.name)
 	if err != nil || tip == "" {
 		return "", err
 	}
-	sent, err := p.r.tipOf(ctx, ref.record)
+	sent, err := tipOf(ctx, p.w, ref.record)
 	if sent == tip {
 		return "", err
 	}
@@ -189,7 +191,7 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		if tip == "" || err != nil {
 			return err
 		}
-		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+ref.name)
+		done, err := gitremote.Push(ctx, p.w.Repo, p.remote, string(tip)+":"+ref.name)
 		if err == nil {
 			p.sent(ctx, ref, tip, done)
 			return nil
@@ -206,16 +208,16 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 // fetch fetches and merges what the remote has. If that contains forgotten content, a push can't
 // succeed: the remote's branch is replaced if its list names the content, else the user decides.
 func (p *push) fetch(ctx context.Context, ref sharedRef) error {
-	last, err := p.r.tipOf(ctx, p.refs[0].record)
+	last, err := tipOf(ctx, p.w, p.refs[0].record)
 	if err != nil {
 		return err
 	}
-	t, err := tombstone.Load(p.r.Repo.CommonDir)
+	t, err := tombstone.Load(p.w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
 	if len(t.Replaced) > 0 && last == "" { // nothing was sent since
-		at, err := gitremote.Ref(ctx, p.r.Repo, p.remote, checkpoint.MetadataBranch)
+		at, err := gitremote.Ref(ctx, p.w.Repo, p.remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
@@ -223,7 +225,7 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 			return &RemoteHasForgottenError{Remote: p.shown}
 		}
 	}
-	got, err := p.r.takeIn(ctx, p.remote, last)
+	got, err := takeIn(ctx, p.w, p.remote, last)
 	if err != nil || !got.masked || ref.name != checkpoint.MetadataBranch {
 		if got.learned {
 			got.report(p.shown, p.say)
@@ -233,11 +235,11 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 	if !got.listed {
 		return &RemoteHasForgottenError{Remote: p.shown}
 	}
-	tip, err := p.r.tipOf(ctx, ref.name)
+	tip, err := tipOf(ctx, p.w, ref.name)
 	if err != nil {
 		return err
 	}
-	err = gitremote.Replace(ctx, p.r.Repo, p.remote, gitref.Change{Name: ref.name, New: tip, Old: got.tip})
+	err = gitremote.Replace(ctx, p.w.Repo, p.remote, gitref.Change{Name: ref.name, New: tip, Old: got.tip})
 	switch {
 	case errors.Is(err, gitremote.ErrDiverged):
 		return nil // another clone was faster: try again
@@ -251,8 +253,8 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 
 // sent records and reports that a ref was sent.
 func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done gitremote.PushResult) {
-	if err := p.r.recordSent(ctx, ref.record, tip); err != nil {
-		p.r.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
+	if err := recordSent(ctx, p.w, ref.record, tip); err != nil {
+		p.w.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
 	}
 	if ref.name == checkpoint.MetadataBranch {
 		p.reportSent(ctx, tip, done)
@@ -260,12 +262,12 @@ func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done gitrem
 }
 
 // recordSent records the commit that a remote is known to have.
-func (pu *Pusher) recordSent(ctx context.Context, record string, tip git.OID) error {
-	was, err := pu.tipOf(ctx, record)
+func recordSent(ctx context.Context, w *workspace.Workspace, record string, tip git.OID) error {
+	was, err := tipOf(ctx, w, record)
 	if err != nil || was == tip {
 		return err
 	}
-	return gitref.Update(ctx, pu.Repo, "entire: pushed", []gitref.Change{{Name: record, New: tip, Old: was}})
+	return gitref.Update(ctx, w.Repo, "entire: pushed", []gitref.Change{{Name: record, New: tip, Old: was}})
 }
 
 // reportSent prints the number of checkpoints that are new at the remote.
@@ -273,9 +275,9 @@ func (p *push) reportSent(ctx context.Context, tip git.OID, done gitremote.PushR
 	if !done.Changed {
 		return
 	}
-	subjects, err := gitlog.Subjects(ctx, p.r.Repo, done.From, string(tip))
+	subjects, err := gitlog.Subjects(ctx, p.w.Repo, done.From, string(tip))
 	if err != nil {
-		p.r.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
+		p.w.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
 		return
 	}
 	ids := map[checkpoint.ID]bool{}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // RemoteRefusedError is the error for a push_remote that must not be used to send or fetch
@@ -30,23 +31,23 @@ func (e *RemoteRefusedError) Hint() string {
 // remote nor a URL with an allowed transport. A path counts only if it is the
 // user's own setting. Nothing inside the worktree counts, as a repository there
 // has hooks written by the author of the worktree's files.
-func (pu *Pusher) CheckRemote(p gitremote.Destination) error {
-	refuse := func(reason string) error { return &RemoteRefusedError{Remote: pu.Options.PushRemote, Reason: reason} }
+func CheckRemote(w *workspace.Workspace, p gitremote.Destination) error {
+	refuse := func(reason string) error { return &RemoteRefusedError{Remote: w.Options.PushRemote, Reason: reason} }
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {
 		switch _, local := localPath(p.URL); {
 		case !local:
 			return refuse("its transport is not https or ssh")
-		case !pu.Options.OwnRemote:
+		case !w.Options.OwnRemote:
 			return refuse("it is no configured remote, and a path counts only from your own settings")
 		case !filepath.IsAbs(p.URL) && !strings.HasPrefix(p.URL, ".") && !strings.HasPrefix(p.URL, "file:"):
-			if _, err := os.Stat(pu.fromRoot(p.URL)); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(fromRoot(w, p.URL)); errors.Is(err, fs.ErrNotExist) {
 				return refuse("there is no remote of that name")
 			}
 		}
 	}
 	for one := range strings.Lines(p.URL) {
 		path, local := localPath(strings.TrimSuffix(one, "\n"))
-		if local && (pu.liesInWorktree(pu.fromRoot(path)) || pu.liesInWorktree(pu.fromRoot(path+".git"))) {
+		if local && (liesInWorktree(w, fromRoot(w, path)) || liesInWorktree(w, fromRoot(w, path+".git"))) {
 			return refuse("it lies inside the worktree, where the repository's files are")
 		}
 	}
@@ -72,18 +73,18 @@ func localPath(text string) (path string, local bool) {
 
 // fromRoot returns a path as git resolves it, relative to the worktree's root. It isn't
 // cleaned: ".." after a link leads elsewhere than its text.
-func (pu *Pusher) fromRoot(path string) string {
+func fromRoot(w *workspace.Workspace, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return pu.Repo.Root + string(filepath.Separator) + path
+	return w.Repo.Root + string(filepath.Separator) + path
 }
 
 // liesInWorktree reports whether a path, links followed, lies in a worktree of the
 // repository.
-func (pu *Pusher) liesInWorktree(path string) bool {
+func liesInWorktree(w *workspace.Workspace, path string) bool {
 	var roots []os.FileInfo
-	for _, root := range []string{pu.Repo.Root, pu.Repo.MainRoot()} {
+	for _, root := range []string{w.Repo.Root, w.Repo.MainRoot()} {
 		if info, err := os.Stat(root); err == nil && root != "" {
 			roots = append(roots, info)
 		}

@@ -9,47 +9,48 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // sweep removes what was forgotten from the history of the metadata branch, if that has changed since
 // it was last searched: a merge by another program may have brought an old history. What other clones
 // have forgotten is also removed from the other refs with a history of the branch, and from the
 // reflogs, so that git's gc removes the objects; the index is rebuilt. If sweep fails or is killed, it remains due.
-func (pu *Pusher) sweep(ctx context.Context) error {
-	t, err := tombstone.Load(pu.Repo.CommonDir)
+func sweep(ctx context.Context, w *workspace.Workspace) error {
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil || t.IsEmpty() {
 		return err
 	}
-	tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
+	tip, err := tipOf(ctx, w, checkpoint.MetadataBranch)
 	if err != nil || tip == t.Verified && !t.Unswept {
 		return err
 	}
-	return pu.WithLock(ctx, func() error { return pu.sweepLocked(ctx) })
+	return w.WithLock(ctx, func() error { return sweepLocked(ctx, w) })
 }
 
-func (pu *Pusher) sweepLocked(ctx context.Context) error {
-	t, err := tombstone.Load(pu.Repo.CommonDir)
+func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
-	w, err := pu.rewriting(ctx, t)
+	rw, err := rewriting(ctx, w, t)
 	if err != nil {
 		return err
 	}
-	tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
+	tip, err := tipOf(ctx, w, checkpoint.MetadataBranch)
 	if err != nil {
 		return err
 	}
 	if tip != "" {
-		if w.Clean, err = w.Metadata(ctx, tip); err != nil {
+		if rw.Clean, err = rw.Metadata(ctx, tip); err != nil {
 			return err
 		}
 	}
-	if w.Clean == tip && !t.Unswept {
+	if rw.Clean == tip && !t.Unswept {
 		t.Verified = tip
-		return t.Save(pu.Repo.CommonDir)
+		return t.Save(w.Repo.CommonDir)
 	}
-	refs, err := gitref.List(ctx, pu.Repo, checkpoint.MetadataBranch, "refs/remotes/*/entire/checkpoints/v1", sentRefs, "refs/entire/backup/")
+	refs, err := gitref.List(ctx, w.Repo, checkpoint.MetadataBranch, "refs/remotes/*/entire/checkpoints/v1", sentRefs, "refs/entire/backup/")
 	if err != nil {
 		return err
 	}
@@ -57,12 +58,12 @@ func (pu *Pusher) sweepLocked(ctx context.Context) error {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.Name)
-		next, err := w.Metadata(ctx, ref.OID)
+		next, err := rw.Metadata(ctx, ref.OID)
 		switch {
 		case err == nil && next == ref.OID:
 			continue
 		case ref.Name == checkpoint.MetadataBranch && err == nil:
-			next = w.At(tip)
+			next = rw.At(tip)
 		case err == nil || errors.Is(err, git.ErrMissing):
 			next = "" // it would claim that the remote has the rewritten one, or it can't be searched
 		default:
@@ -70,20 +71,20 @@ func (pu *Pusher) sweepLocked(ctx context.Context) error {
 		}
 		changes = append(changes, gitref.Change{Name: ref.Name, Old: ref.OID, New: next})
 	}
-	if err := pu.Repo.SyncObjects(); err != nil {
+	if err := w.Repo.SyncObjects(); err != nil {
 		return err
 	}
 	if len(changes) > 0 {
-		if err := gitref.Update(ctx, pu.Repo, "entire: forget", changes); err != nil {
+		if err := gitref.Update(ctx, w.Repo, "entire: forget", changes); err != nil {
 			return err
 		}
 	}
-	if err := gitref.ExpireReflogs(ctx, pu.Repo, names...); err != nil {
+	if err := gitref.ExpireReflogs(ctx, w.Repo, names...); err != nil {
 		return err
 	}
-	if err := index.Remove(ctx, index.At(pu.RecordsDir())); err != nil {
+	if err := index.Remove(ctx, index.At(w.RecordsDir())); err != nil {
 		return err
 	}
-	t.Unswept, t.Verified = false, w.Clean
-	return t.Save(pu.Repo.CommonDir)
+	t.Unswept, t.Verified = false, rw.Clean
+	return t.Save(w.Repo.CommonDir)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // MaxTimes bounds the changed paths whose times are read.
@@ -30,8 +31,8 @@ func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, old
 
 // lastChange returns the time of the newest change that a snapshot recorded, by the
 // file system's clock; a time in the future if there are too many changes or none.
-func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken capture.Taken) time.Time {
-	future := sv.Env.Now().Add(time.Hour)
+func lastChange(ctx context.Context, w *workspace.Workspace, store *bands.Store, taken capture.Taken) time.Time {
+	future := w.Env.Now().Add(time.Hour)
 	if taken.Unchanged || taken.Snapshot.Parent == 0 {
 		return future
 	}
@@ -42,7 +43,7 @@ func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken capt
 			return ErrTooMany
 		}
 		for _, p := range []string{c.Path, filepath.Dir(c.Path)} {
-			if info, err := os.Lstat(filepath.Join(sv.Repo.Root, p)); err == nil && disk.Changed(info).After(latest) {
+			if info, err := os.Lstat(filepath.Join(w.Repo.Root, p)); err == nil && disk.Changed(info).After(latest) {
 				latest = disk.Changed(info)
 			}
 		}

@@ -9,16 +9,17 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // prune removes the snapshots that the store has no room for, and the refs that kept shadow
 // commits for them.
-func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
-	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
-	if sv.Env.Registry != nil {
-		config, err := sv.Env.Registry.Config()
+func prune(ctx context.Context, w *workspace.Workspace, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
+	policy := retention.Policy{Now: w.Env.Now(), Cap: bands.CapAt(held.Dir(), w.Options.Bands.Cap)}
+	if w.Env.Registry != nil {
+		config, err := w.Env.Registry.Config()
 		if err != nil {
-			sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
+			w.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
 		}
 		if config.NoPrune {
 			return nil
@@ -29,13 +30,13 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.
 	if err != nil || len(pruned.Versions) == 0 {
 		return err
 	}
-	sv.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
-	if known := sv.Env.Registry; known != nil {
+	w.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
+	if known := w.Env.Registry; known != nil {
 		if err := known.Rows().Forget(ctx, held.Store, pruned.Versions...); err != nil {
-			sv.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
+			w.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
 		}
 	}
-	refs, err := gitref.List(ctx, sv.Repo, rewindstate.HeldRefs)
+	refs, err := gitref.List(ctx, w.Repo, rewindstate.HeldRefs)
 	if err != nil {
 		return err
 	}
@@ -53,5 +54,5 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.
 	if len(gone) == 0 {
 		return nil
 	}
-	return gitref.Update(ctx, sv.Repo, "entire: rewind", gone)
+	return gitref.Update(ctx, w.Repo, "entire: rewind", gone)
 }

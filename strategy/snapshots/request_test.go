@@ -19,7 +19,7 @@ import (
 
 // requestDesk is a worktree without git, for requests.
 type requestDesk struct {
-	*Requests
+	*workspace.Workspace
 
 	t   *testing.T
 	log bytes.Buffer
@@ -28,11 +28,11 @@ type requestDesk struct {
 func newRequestDesk(t *testing.T) *requestDesk {
 	t.Helper()
 	d := &requestDesk{t: t}
-	d.Requests = New(&workspace.Workspace{
+	d.Workspace = &workspace.Workspace{
 		Repo: &git.Repo{CommonDir: t.TempDir()},
 		Env:  workspace.Environment{Random: rand.Reader},
 		Log:  slog.New(slog.NewTextHandler(&d.log, nil)),
-	}).Requests
+	}
 	return d
 }
 
@@ -50,14 +50,14 @@ func (d *requestDesk) ask(cause bands.Cause, turn, id string) {
 	if cause == bands.Commit {
 		q.Pair = id
 	}
-	d.must(d.Add(q, id))
+	d.must(AddRequest(d.Workspace, q, id))
 }
 
 // wantTurns compares the turns of the pending requests.
 func (d *requestDesk) wantTurns(want ...string) {
 	d.t.Helper()
 	turns := []string{}
-	for _, q := range d.Unserved(d.t.Context()) {
+	for _, q := range UnservedRequests(d.t.Context(), d.Workspace) {
 		turns = append(turns, q.Causality.Turn)
 	}
 	if diff := cmp.Diff(append([]string{}, want...), turns); diff != "" {
@@ -72,7 +72,7 @@ func TestConcurrentRequestIsKept(t *testing.T) {
 	d := newRequestDesk(t)
 	d.ask(bands.Prompt, "one", "session")
 	d.ask(bands.Prompt, "one", "other")
-	list := d.Unserved(t.Context())
+	list := UnservedRequests(t.Context(), d.Workspace)
 	d.ask(bands.Prompt, "two", "session")
 	d.must(removeRequests(list))
 	d.wantTurns("two")
@@ -89,7 +89,7 @@ func TestNewestRequestIsServed(t *testing.T) {
 		d.ask(bands.Prompt, turn, "session")
 	}
 	d.wantTurns("three")
-	if left, err := os.ReadDir(d.Dir()); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(RequestsDir(d.Workspace)); err != nil || len(left) != 1 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
@@ -100,11 +100,11 @@ func TestMissedRequestDoesNotReplaceNewOne(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.ask(bands.Commit, "one", "0123456789ab")
-	old := d.Unserved(t.Context())[0]
+	old := UnservedRequests(t.Context(), d.Workspace)[0]
 	d.ask(bands.Commit, "two", "0123456789ab")
 	d.must(markMissed(old))
 	d.wantTurns("two")
-	if missed := d.Missed(); len(missed) > 0 {
+	if missed := MissedRequests(d.Workspace); len(missed) > 0 {
 		t.Errorf("missed: %v", missed)
 	}
 }
@@ -131,11 +131,11 @@ func (d *requestDesk) passes(path string) {
 func TestRequestsOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
-	d.must(os.MkdirAll(d.Dir(), 0o700))
-	path := filepath.Join(d.Dir(), "prompt-session.json")
+	d.must(os.MkdirAll(RequestsDir(d.Workspace), 0o700))
+	path := filepath.Join(RequestsDir(d.Workspace), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
 	d.passes(path)
-	if list := d.Unserved(t.Context()); len(list) != 1 {
+	if list := UnservedRequests(t.Context(), d.Workspace); len(list) != 1 {
 		t.Errorf("requests: %v", list)
 	}
 	d.ask(bands.Prompt, "new", "session")
@@ -143,7 +143,7 @@ func TestRequestsOfEarlierVersion(t *testing.T) {
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("the old one is still there")
 	}
-	bad := filepath.Join(d.Dir(), "prompt-bad.json")
+	bad := filepath.Join(RequestsDir(d.Workspace), "prompt-bad.json")
 	d.must(os.WriteFile(bad, make([]byte, 20), 0o600))
 	d.wantTurns("new")
 	if _, err := os.Lstat(bad); err == nil || !strings.Contains(d.log.String(), "prompt-bad.json") {

@@ -14,20 +14,21 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Dir returns the folder of this worktree's requests.
-func (rq *Requests) Dir() string {
-	return filepath.Join(rq.snapshots.StoreDir(), "requests-"+rq.snapshots.Lineage())
+// RequestsDir returns the folder of this worktree's requests.
+func RequestsDir(w *workspace.Workspace) string {
+	return filepath.Join(StoreDir(w), "requests-"+Lineage(w))
 }
 
-// Add writes a request; id distinguishes it from others with the same cause. A request for a
+// AddRequest writes a request; id distinguishes it from others with the same cause. A request for a
 // pair is durable, as a checkpoint depends on it.
-func (rq *Requests) Add(q Request, id string) error {
-	if err := disk.MkdirAll(rq.Dir(), 0o700); err != nil {
+func AddRequest(w *workspace.Workspace, q Request, id string) error {
+	if err := disk.MkdirAll(RequestsDir(w), 0o700); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
-	nonce, err := rq.NewNonce()
+	nonce, err := w.NewNonce()
 	if err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
@@ -39,16 +40,16 @@ func (rq *Requests) Add(q Request, id string) error {
 	if q.Pair != "" {
 		write = disk.WriteDurable
 	}
-	if err := write(filepath.Join(rq.Dir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
+	if err := write(filepath.Join(RequestsDir(w), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	return nil
 }
 
-// Unserved returns the requests still to be served, oldest first. It removes those that a
+// UnservedRequests returns the requests still to be served, oldest first. It removes those that a
 // newer one replaces.
-func (rq *Requests) Unserved(ctx context.Context) []Request {
-	entries, err := os.ReadDir(rq.Dir())
+func UnservedRequests(ctx context.Context, w *workspace.Workspace) []Request {
+	entries, err := os.ReadDir(RequestsDir(w))
 	if err != nil {
 		return nil
 	}
@@ -58,17 +59,17 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 		if !strings.HasSuffix(e.Name(), requestExt) {
 			continue
 		}
-		path := filepath.Join(rq.Dir(), e.Name())
+		path := filepath.Join(RequestsDir(w), e.Name())
 		q, err := readRequest(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // served since
 			continue
 		case errors.Is(err, errBadRequest): // a request's file is never rewritten, so it stays invalid
-			rq.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
+			w.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
 			_ = disk.Remove(path)
 			continue
 		case err != nil:
-			rq.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
+			w.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
 			continue
 		}
 		other, found := newest[q.subject()]
@@ -82,23 +83,23 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 		}
 	}
 	if err := removeRequests(old); err != nil {
-		rq.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
+		w.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
 	}
 	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q Request) bool { return q.Missed })
 	slices.SortFunc(list, func(a, b Request) int { return cmp.Or(a.asked.Compare(b.asked), cmp.Compare(a.path, b.path)) })
 	return list
 }
 
-// Missed returns the checkpoints of this worktree's commits for which no snapshot was
+// MissedRequests returns the checkpoints of this worktree's commits for which no snapshot was
 // taken in time.
-func (rq *Requests) Missed() []string {
-	entries, err := os.ReadDir(rq.Dir())
+func MissedRequests(w *workspace.Workspace) []string {
+	entries, err := os.ReadDir(RequestsDir(w))
 	if err != nil {
 		return nil
 	}
 	var ids []string
 	for _, e := range entries {
-		q, err := readRequest(filepath.Join(rq.Dir(), e.Name()))
+		q, err := readRequest(filepath.Join(RequestsDir(w), e.Name()))
 		if err == nil && q.Missed {
 			ids = append(ids, q.Pair)
 		}

@@ -21,75 +21,75 @@ import (
 )
 
 // StartServer starts a child that serves the requests for snapshots.
-func (sv *Server) StartServer(ctx context.Context) {
-	if err := sv.Env.Detach("hooks", "snapshot"); err != nil {
-		sv.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+func StartServer(ctx context.Context, w *workspace.Workspace) {
+	if err := w.Env.Detach("hooks", "snapshot"); err != nil {
+		w.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }
 
 // RequestLater writes a request and starts a child that serves it. It is for hooks without
 // time for the snapshot.
-func (sv *Server) RequestLater(ctx context.Context, id string, q Request) {
-	if _, err := sv.snapshots.Store(); err != nil {
+func RequestLater(ctx context.Context, w *workspace.Workspace, id string, q Request) {
+	if _, err := Store(w); err != nil {
 		return
 	}
-	if err := sv.requests.Add(q, id); err != nil {
-		sv.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+	if err := AddRequest(w, q, id); err != nil {
+		w.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
 		return
 	}
-	sv.StartServer(ctx)
+	StartServer(ctx, w)
 }
 
 // Serve serves the requests for snapshots of this worktree. One process does so at a time and
 // one more waits; a third returns at once, as the waiting one will serve its request.
-func (sv *Server) Serve(ctx context.Context) error {
-	if !sv.Options.Bands.Enabled {
+func Serve(ctx context.Context, w *workspace.Workspace) error {
+	if !w.Options.Bands.Enabled {
 		return nil
 	}
-	store, err := sv.snapshots.MakeStore(ctx)
+	store, err := MakeStore(ctx, w)
 	if err != nil {
 		return fmt.Errorf("open the store of snapshots: %w", err)
 	}
-	turn, err := sv.myTurn(ctx)
+	turn, err := myTurn(ctx, w)
 	if err != nil || turn == nil {
 		return err
 	}
 	defer func() { _ = turn.Unlock() }()
-	for list := sv.requests.Unserved(ctx); len(list) > 0; list = sv.requests.Unserved(ctx) {
-		err := sv.serve(ctx, store, list)
+	for list := UnservedRequests(ctx, w); len(list) > 0; list = UnservedRequests(ctx, w) {
+		err := serve(ctx, w, store, list)
 		if errors.Is(err, bands.ErrNoRoom) {
-			err = sv.serveFull(ctx, store, list)
+			err = serveFull(ctx, w, store, list)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+	held, err := Hold(ctx, store, w.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
-	return errors.Join(held.Sweep(), sv.prune(ctx, held, retention.MaybePrune), held.Release())
+	return errors.Join(held.Sweep(), prune(ctx, w, held, retention.MaybePrune), held.Release())
 }
 
 // myTurn waits for the lock of the process that serves requests. It returns nil if
 // another process is already waiting for it.
-func (sv *Server) myTurn(ctx context.Context) (*filelock.Lock, error) {
+func myTurn(ctx context.Context, w *workspace.Workspace) (*filelock.Lock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	waits, err := filelock.Acquire(soon, filepath.Join(sv.snapshots.StoreDir(), "next-"+sv.snapshots.Lineage()))
+	waits, err := filelock.Acquire(soon, filepath.Join(StoreDir(w), "next-"+Lineage(w)))
 	if errors.Is(err, filelock.ErrLocked) {
 		return nil, nil //nolint:nilnil // the one that waits serves all
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, err := filelock.Acquire(ctx, filepath.Join(sv.snapshots.StoreDir(), "child-"+sv.snapshots.Lineage()))
+	runs, err := filelock.Acquire(ctx, filepath.Join(StoreDir(w), "child-"+Lineage(w)))
 	return runs, errors.Join(err, waits.Unlock())
 }
 
 // serve takes one snapshot for all the requests.
-func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request) (err error) {
-	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+func serve(ctx context.Context, w *workspace.Workspace, store *bands.Store, list []Request) (err error) {
+	held, err := Hold(ctx, store, w.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -107,15 +107,15 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 		message = "commit " + git.OID(lead.Commit).Short()
 	default:
 	}
-	taken, err := sv.snapshots.Take(ctx, held, capture.TakeOptions{
+	taken, err := Take(ctx, w, held, capture.TakeOptions{
 		Cause: lead.Cause, Message: message, Causality: lead.Causality, SkipUnchanged: true,
 	})
 	if err != nil {
 		return err
 	}
-	since := sv.lastChange(ctx, store, taken)
+	since := lastChange(ctx, w, store, taken)
 	for _, q := range list {
-		if err := sv.settleRequest(ctx, held, taken, q, since); err != nil {
+		if err := settleRequest(ctx, w, held, taken, q, since); err != nil {
 			return err
 		}
 	}
@@ -124,19 +124,19 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 
 // serveFull makes room in the full store and serves the requests; if there is still no room,
 // it drops them.
-func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Request) error {
-	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+func serveFull(ctx context.Context, w *workspace.Workspace, store *bands.Store, list []Request) error {
+	held, err := Hold(ctx, store, w.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(sv.prune(ctx, held, retention.MakeRoom), held.Release()); err != nil {
+	if err := errors.Join(prune(ctx, w, held, retention.MakeRoom), held.Release()); err != nil {
 		return err
 	}
-	err = sv.serve(ctx, store, list)
+	err = serve(ctx, w, store, list)
 	if !errors.Is(err, bands.ErrNoRoom) {
 		return err
 	}
-	sv.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+	w.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
 	// The requests of commits are marked as missed, the others removed.
 	var rest []Request
 	failed := make([]error, 0, len(list))
@@ -152,14 +152,14 @@ func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Requ
 
 // settleRequest pairs the snapshot with the checkpoint it was requested for, and marks
 // it if it was taken too late to be exact.
-func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken capture.Taken, q Request, since time.Time) error {
+func settleRequest(ctx context.Context, w *workspace.Workspace, held *bands.Held, taken capture.Taken, q Request, since time.Time) error {
 	switch {
 	case q.Pair != "":
 		late := q.Late || !taken.Unchanged && !since.Before(q.asked)
-		return sv.requests.pair(held, taken.Snapshot, q, late)
+		return pair(w, held, taken.Snapshot, q, late)
 	case q.Cause == bands.Prompt && !taken.Unchanged:
 		// If the turn that the prompt began has called a tool that writes, the snapshot may have some of its changes.
-		s, err := sv.Sessions.Load(q.Causality.Session)
+		s, err := w.Sessions.Load(q.Causality.Session)
 		late := err != nil && !errors.Is(err, session.ErrNotFound)
 		if err == nil && s.TurnID != q.Causality.Turn {
 			late = true
@@ -173,11 +173,11 @@ func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken cap
 		return held.MarkLate(taken.Snapshot.Version)
 	case q.Cause == bands.Auto && !taken.Unchanged:
 		// Record the session's state, if the turn is still the same and, after a stop, no new one has begun.
-		s, err := sv.Sessions.Load(q.Causality.Session)
+		s, err := w.Sessions.Load(q.Causality.Session)
 		if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
 			return nil //nolint:nilerr // a later event of the session records more
 		}
-		m := sv.reader.Current(ctx, s)
+		m := rewindstate.ReadSession(ctx, w, s)
 		m.Later = true
 		return rewindstate.Write(held.Store, taken.Snapshot.Version, m)
 	default:

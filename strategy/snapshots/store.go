@@ -13,30 +13,31 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ErrNoBands means that there is no store to take a snapshot into.
 var ErrNoBands = errors.New("no snapshots here")
 
 // StoreDir returns the folder of the repository's snapshots.
-func (sn *Snapshots) StoreDir() string { return registry.RepositoryDir(sn.Repo.CommonDir) }
+func StoreDir(w *workspace.Workspace) string { return registry.RepositoryDir(w.Repo.CommonDir) }
 
 // Lineage returns the name of this worktree in the store.
-func (sn *Snapshots) Lineage() string { return checkpoint.WorktreeHash(sn.Repo.WorktreeID) }
+func Lineage(w *workspace.Workspace) string { return checkpoint.WorktreeHash(w.Repo.WorktreeID) }
 
 // Store opens the repository's store. It returns [ErrNoBands] if snapshots are
 // disabled or there is no store.
-func (sn *Snapshots) Store() (*bands.Store, error) {
-	if !sn.Options.Bands.Enabled {
+func Store(w *workspace.Workspace) (*bands.Store, error) {
+	if !w.Options.Bands.Enabled {
 		return nil, ErrNoBands
 	}
-	return sn.OpenStore()
+	return OpenStore(w)
 }
 
 // OpenStore opens the repository's store, even if snapshots are disabled: it holds the files
 // that rewinds have replaced. It returns [ErrNoBands] if there is none.
-func (sn *Snapshots) OpenStore() (*bands.Store, error) {
-	store, err := bands.Open(sn.StoreDir())
+func OpenStore(w *workspace.Workspace) (*bands.Store, error) {
+	store, err := bands.Open(StoreDir(w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, ErrNoBands
 	}
@@ -45,22 +46,22 @@ func (sn *Snapshots) OpenStore() (*bands.Store, error) {
 
 // MakeStore opens the repository's store, and creates and registers it if there is
 // none.
-func (sn *Snapshots) MakeStore(ctx context.Context) (*bands.Store, error) {
-	store, err := bands.Open(sn.StoreDir())
+func MakeStore(ctx context.Context, w *workspace.Workspace) (*bands.Store, error) {
+	store, err := bands.Open(StoreDir(w))
 	if !errors.Is(err, bands.ErrNoStore) {
 		return store, err
 	}
-	root := sn.Repo.MainRoot()
+	root := w.Repo.MainRoot()
 	if root == "" {
-		root = sn.Repo.Root
+		root = w.Repo.Root
 	}
-	if sn.Env.Registry == nil {
-		return bands.Create(sn.StoreDir())
+	if w.Env.Registry == nil {
+		return bands.Create(StoreDir(w))
 	}
-	if _, err := sn.Env.Registry.RepositoryStore(ctx, sn.Repo.CommonDir, root); err != nil {
+	if _, err := w.Env.Registry.RepositoryStore(ctx, w.Repo.CommonDir, root); err != nil {
 		return nil, err
 	}
-	return bands.Open(sn.StoreDir())
+	return bands.Open(StoreDir(w))
 }
 
 // HoldWait is how long a command waits for the store. After SilentWait it reports that it waits.

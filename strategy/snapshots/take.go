@@ -35,13 +35,13 @@ const (
 
 // Take takes a snapshot under the store's lock and records how long the walk took, so that the
 // next commit can decide which process takes its snapshot.
-func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
-	o.Options = sn.TreeOptions()
-	if sn.Repo.RefStorage == "files" { // no git process is started for a snapshot
-		if head, err := sn.Repo.ResolveRef("HEAD"); err == nil && o.Causality.Commit == "" {
+func Take(ctx context.Context, w *workspace.Workspace, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
+	o.Options = TreeOptions(w)
+	if w.Repo.RefStorage == "files" { // no git process is started for a snapshot
+		if head, err := w.Repo.ResolveRef("HEAD"); err == nil && o.Causality.Commit == "" {
 			o.Causality.Commit = string(head)
 		}
-		if branch, err := gitref.HeadBranch(ctx, sn.Repo); err == nil && o.Causality.Branch == "" {
+		if branch, err := gitref.HeadBranch(ctx, w.Repo); err == nil && o.Causality.Branch == "" {
 			o.Causality.Branch = branch
 		}
 	}
@@ -49,11 +49,11 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 	if err != nil {
 		return taken, err
 	}
-	if err := disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, walkTime(taken).Microseconds(), 10), 0o600); err != nil {
-		sn.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())
+	if err := disk.WriteCache(walkPath(w), strconv.AppendInt(nil, walkTime(taken).Microseconds(), 10), 0o600); err != nil {
+		w.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())
 	}
 	if !taken.Unchanged {
-		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
+		w.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
 	}
 	return taken, nil
 }
@@ -67,12 +67,12 @@ func walkTime(taken capture.Taken) time.Duration {
 }
 
 // TakeFirst takes the first snapshot of this worktree and reports its progress.
-func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, progress func(bands.Progress)) (capture.Taken, error) {
+func TakeFirst(ctx context.Context, w *workspace.Workspace, store *bands.Store, progress func(bands.Progress)) (capture.Taken, error) {
 	held, err := Hold(ctx, store, HoldWait)
 	if err != nil {
 		return capture.Taken{}, err
 	}
-	taken, err := sn.Take(ctx, held, capture.TakeOptions{
+	taken, err := Take(ctx, w, held, capture.TakeOptions{
 		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: progress,
 	})
 	return taken, errors.Join(err, held.Release())
@@ -81,35 +81,35 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, progress
 // TreeOptions returns the capture options of this worktree. If the list of forgotten files
 // can't be read, they refuse every snapshot, including that of a restore, as it could contain
 // them again.
-func (sn *Snapshots) TreeOptions() bands.Options {
-	b := sn.Options.Bands
-	forgotten, err := tombstone.Load(sn.Repo.CommonDir)
+func TreeOptions(w *workspace.Workspace) bands.Options {
+	b := w.Options.Bands
+	forgotten, err := tombstone.Load(w.Repo.CommonDir)
 	var others []string // the repository's other worktrees
-	for _, w := range gitwork.Worktrees(sn.Repo) {
-		if w.ID != sn.Repo.WorktreeID {
-			others = append(others, w.Root)
+	for _, wt := range gitwork.Worktrees(w.Repo) {
+		if wt.ID != w.Repo.WorktreeID {
+			others = append(others, wt.Root)
 		}
 	}
 	return bands.Options{
 		Refuse: err,
-		Root:   sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),
+		Root:   w.Repo.Root, Lineage: Lineage(w), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),
 		Hidden: []string{".git", ".entire"}, Worktrees: others,
 		Ignored: func(ctx context.Context, paths []string) ([]string, error) {
-			return gitwork.Ignored(ctx, sn.Repo, paths)
+			return gitwork.Ignored(ctx, w.Repo, paths)
 		},
-		Now: sn.Env.Now, Home: sn.Env.Home,
+		Now: w.Env.Now, Home: w.Env.Home,
 	}
 }
 
 // Causality returns the cause of a snapshot of the session's turn.
-func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causality {
+func Causality(w *workspace.Workspace, s *session.State, in workspace.Input) bands.Causality {
 	c := bands.Causality{
 		Agent: agent.Of(s.AgentType).Name, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,
 	}
 	if n := len(s.Recorder.Turn.Prompts); n > 0 {
 		c.Prompt = checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
 	} else if in.Prompt != "" {
-		c.Prompt = sn.FirstPrompt(in.Prompt)
+		c.Prompt = w.FirstPrompt(in.Prompt)
 	}
 	if info, err := os.Stat(s.TranscriptPath); err == nil {
 		c.TranscriptBytes = info.Size()
@@ -117,12 +117,12 @@ func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causa
 	return c
 }
 
-func (sn *Snapshots) walkPath() string { return filepath.Join(sn.StoreDir(), "walk-"+sn.Lineage()) }
+func walkPath(w *workspace.Workspace) string { return filepath.Join(StoreDir(w), "walk-"+Lineage(w)) }
 
 // LastWalk returns how long the last walk of this worktree took, false if that isn't
 // recorded.
-func (sn *Snapshots) LastWalk() (time.Duration, bool) {
-	data, err := disk.ReadFile(sn.walkPath())
+func LastWalk(w *workspace.Workspace) (time.Duration, bool) {
+	data, err := disk.ReadFile(walkPath(w))
 	if err != nil {
 		return 0, false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Errors of Summarize.
@@ -34,12 +35,12 @@ type SummaryOf struct {
 //
 // The model reads only the stored, and thus redacted, conversation. That may contain
 // instructions to the model: whatever it returns, only a summary of bounded size is used.
-func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
-	tree, err := checkpoint.Tree(ctx, su.Repo)
+func Summarize(ctx context.Context, w *workspace.Workspace, of SummaryOf) error {
+	tree, err := checkpoint.Tree(ctx, w.Repo)
 	if err != nil {
 		return err
 	}
-	c, err := checkpoint.Read(ctx, su.Repo, tree, of.ID)
+	c, err := checkpoint.Read(ctx, w.Repo, tree, of.ID)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 		if len(s.Meta.Summary) > 0 && !of.Again {
 			continue
 		}
-		part, err := explain.Reader{Repo: su.Repo}.Session(ctx, s, explain.Options{})
+		part, err := explain.Reader{Repo: w.Repo}.Session(ctx, s, explain.Options{})
 		if err != nil {
 			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
 		}
@@ -58,7 +59,7 @@ func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 			reason = ErrNothingSaid
 			continue
 		}
-		if err := su.summarize(ctx, checkpoint.SessionIn{ID: of.ID, Session: s.Meta.SessionID}, text); err != nil {
+		if err := summarize(ctx, w, checkpoint.SessionIn{ID: of.ID, Session: s.Meta.SessionID}, text); err != nil {
 			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
 		}
 		done++
@@ -70,12 +71,12 @@ func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 }
 
 // summarize asks for the summary of one conversation and stores it.
-func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, text string) error {
-	prompt, err := summaryPrompt(su.Env.Random, text)
+func summarize(ctx context.Context, w *workspace.Workspace, at checkpoint.SessionIn, text string) error {
+	prompt, err := summaryPrompt(w.Env.Random, text)
 	if err != nil {
 		return err
 	}
-	answer, err := su.Env.Ask(ctx, prompt)
+	answer, err := w.Env.Ask(ctx, prompt)
 	if err != nil {
 		return err
 	}
@@ -83,18 +84,18 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 	if err != nil {
 		return err
 	}
-	by, err := su.Identity(ctx)
+	by, err := w.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	return su.WithLock(ctx, func() error {
-		eachText(&summary, su.Redact.Text)
+	return w.WithLock(ctx, func() error {
+		eachText(&summary, w.Redact.Text)
 		for i := range summary.Learnings.Code {
-			summary.Learnings.Code[i].Path = su.Redact.Path(summary.Learnings.Code[i].Path)
+			summary.Learnings.Code[i].Path = w.Redact.Path(summary.Learnings.Code[i].Path)
 		}
-		_, err := checkpoint.Update(ctx, su.Repo, by, []checkpoint.Change{
+		_, err := checkpoint.Update(ctx, w.Repo, by, []checkpoint.Change{
 			func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-				next, err := checkpoint.SetSummary(ctx, su.Repo, tree, at, summary)
+				next, err := checkpoint.SetSummary(ctx, w.Repo, tree, at, summary)
 				return next, checkpoint.SummaryMessage(at), err
 			},
 		}, nil)
@@ -104,11 +105,11 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 
 // SummarizeLater starts a child that writes the summary of a checkpoint that was just made, if
 // the user's settings enable it.
-func (su *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
-	if !su.Options.Summarize {
+func SummarizeLater(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) {
+	if !w.Options.Summarize {
 		return
 	}
-	if err := su.Env.Detach("hooks", "summarize", string(id)); err != nil {
-		su.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	if err := w.Env.Detach("hooks", "summarize", string(id)); err != nil {
+		w.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }

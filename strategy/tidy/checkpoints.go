@@ -24,7 +24,7 @@ const pushedRefs = "refs/entire/pushed/"
 // from no ref and no reflog. A shared one is kept, as another clone may have its commit. In a
 // shallow clone all are kept, as the history isn't known.
 func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
-	repo := c.rec.Repo
+	repo := c.w.Repo
 	if gitlog.IsShallow(repo) {
 		return nil, nil
 	}
@@ -108,18 +108,18 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 	if len(items) == 0 {
 		return nil
 	}
-	by, err := gitwork.Identity(ctx, c.rec.Repo)
+	by, err := gitwork.Identity(ctx, c.w.Repo)
 	if err != nil {
 		return err
 	}
-	by.When = c.rec.Env.Now()
+	by.When = c.w.Env.Now()
 	var gone, kept []Item
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		gone, kept = nil, nil
 		var edits []gittree.Edit
 		for _, item := range items {
 			dir := checkpoint.ID(item.Name).Dir()
-			entry, found, err := gittree.Lookup(ctx, c.rec.Repo, tree, dir)
+			entry, found, err := gittree.Lookup(ctx, c.w.Repo, tree, dir)
 			if err != nil {
 				return "", "", err
 			}
@@ -129,10 +129,10 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 			}
 			gone, edits = append(gone, item), append(edits, gittree.Edit{Path: dir})
 		}
-		next, err := gittree.Apply(ctx, c.rec.Repo, tree, edits)
+		next, err := gittree.Apply(ctx, c.w.Repo, tree, edits)
 		return next, fmt.Sprintf("Cleanup: removed %d orphaned checkpoints\n", len(gone)), err
 	}
-	if _, err := checkpoint.Update(ctx, c.rec.Repo, by, []checkpoint.Change{change}, nil); err != nil {
+	if _, err := checkpoint.Update(ctx, c.w.Repo, by, []checkpoint.Change{change}, nil); err != nil {
 		done.Failed = append(done.Failed, items...)
 		return err
 	}

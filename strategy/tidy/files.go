@@ -11,18 +11,20 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 )
 
 // files lists the copies and leftover files that have reached their age limit.
 func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
-		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
-		{c.rec.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
-		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
-		{c.rec.Journal().Journal.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.w.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
+		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.w.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
+		{journal.Dir(c.w), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
-		dirs = append(dirs, remains{c.rec.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
+		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
 		dirs = append(dirs, c.handedOver(v)...)
 	}
 	var items []Item
@@ -40,7 +42,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 			}
 		}
 	}
-	temporary, err := c.rec.Lifecycle().Machine.TempFiles()
+	temporary, err := lifecycle.TempFiles(c.w)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +61,7 @@ func (c Cleaner) handedOver(v *view) []remains {
 		if !a.HandsOver() {
 			continue
 		}
-		dir := filepath.Join(c.rec.RecordsDir(), a.Name)
+		dir := filepath.Join(c.w.RecordsDir(), a.Name)
 		isGone := func(name string) bool {
 			id, _, _ := strings.Cut(name, ".")
 			return v.stateless(id + ".jsonl")

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // shadows lists the shadow branches without work of any session that are based on no
@@ -102,7 +103,7 @@ func (v *view) wanted() (map[git.OID]bool, bool) {
 // store opens the repository's snapshots, whether or not new ones are taken; no versions if
 // there are none.
 func (v *view) store() (*bands.Store, []bands.Version, error) {
-	store, err := bands.Open(v.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(snapshots.StoreDir(v.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil, nil
 	}
@@ -120,7 +121,7 @@ func (v *view) reaches(ctx context.Context, tip git.OID, wanted map[git.OID]bool
 		if wanted[oid] {
 			return true, nil
 		}
-		c, err := v.rec.Repo.Commit(ctx, string(oid))
+		c, err := v.w.Repo.Commit(ctx, string(oid))
 		if err != nil {
 			return errors.Is(err, git.ErrMissing), ignoreMissing(err)
 		}
@@ -162,7 +163,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 		if n, err := strconv.ParseInt(of, 10, 64); err == nil && len(of) >= least {
 			since = time.Unix(0, n)
 		} else {
-			c, err := v.rec.Repo.Commit(ctx, string(ref.OID))
+			c, err := v.w.Repo.Commit(ctx, string(ref.OID))
 			if ignoreMissing(err) != nil {
 				return nil, err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // Reset is a plan to forget the uncommitted work of a worktree's sessions.
@@ -50,19 +51,19 @@ var (
 // a removed one, or for an empty id the sessions of this worktree whose work is based on HEAD;
 // and their shadow branch. An id may be abbreviated. It writes nothing.
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
-	states, failed := c.rec.Sessions.All()
+	states, failed := c.w.Sessions.All()
 	plan := Reset{spec: id}
 	ref, err := c.choose(ctx, &plan, states)
 	if err != nil {
 		return Reset{}, err
 	}
 	for _, s := range plan.Sessions {
-		if c.rec.IsActive(s) {
+		if c.w.IsActive(s) {
 			plan.AtWork = append(plan.AtWork, s.ID)
 		}
 	}
 	plan.Branch = shortName(ref)
-	tip, err := c.rec.Repo.Commit(ctx, ref)
+	tip, err := c.w.Repo.Commit(ctx, ref)
 	if err != nil {
 		return plan, ignoreMissing(err)
 	}
@@ -79,7 +80,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
 	if plan.spec != "" {
 		mine := slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool {
-			if c.rec.OwnsSession(s) {
+			if c.w.OwnsSession(s) {
 				return false
 			}
 			_, err := os.Lstat(s.WorktreePath)
@@ -92,16 +93,16 @@ func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.Stat
 		plan.Sessions = []*session.State{s}
 		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
 	}
-	at, err := c.rec.Repo.Commit(ctx, "HEAD")
+	at, err := c.w.Repo.Commit(ctx, "HEAD")
 	if ignoreMissing(err) != nil {
 		return "", fmt.Errorf("read HEAD: %w", err)
 	}
 	for _, s := range states {
-		if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
+		if c.w.OwnsSession(s) && s.BaseCommit == string(at.OID) {
 			plan.Sessions = append(plan.Sessions, s)
 		}
 	}
-	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
+	return checkpoint.ShadowBranch(at.OID, c.w.Repo.WorktreeID), nil
 }
 
 // named returns the session with an id, which may be abbreviated.
@@ -128,7 +129,7 @@ func named(states []*session.State, id string) (*session.State, error) {
 // Reset carries out a plan, or returns ErrMeanwhile if it is out of date. The branch's last
 // commit is kept under Rescue.
 func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
-	err := c.rec.WithLock(ctx, func() error {
+	err := c.w.WithLock(ctx, func() error {
 		now, err := New(c.anew()).PlanReset(ctx, plan.spec)
 		if err != nil {
 			return err
@@ -145,9 +146,9 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 			return ErrMeanwhile
 		}
 		if plan.Removes {
-			at := strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
-			plan.Rescue = rewindstate.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + at
-			err := gitref.Update(ctx, c.rec.Repo, "entire: reset", []gitref.Change{
+			at := strconv.FormatInt(c.w.Env.Now().UnixNano(), 10)
+			plan.Rescue = rewindstate.HeldRefs + snapshots.Lineage(c.w) + "-" + at
+			err := gitref.Update(ctx, c.w.Repo, "entire: reset", []gitref.Change{
 				{Name: plan.Rescue, New: plan.tip},
 				{Name: fullName(plan.Branch), Old: plan.tip},
 			})
@@ -162,7 +163,7 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 			if scan, err := transcript.Read(ctx, s.TranscriptPath, end); err == nil {
 				end = scan.Cursor
 			}
-			if err := c.rec.Sessions.Forget(s.ID, end); err != nil {
+			if err := c.w.Sessions.Forget(s.ID, end); err != nil {
 				return err
 			}
 		}

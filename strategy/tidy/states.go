@@ -16,7 +16,7 @@ func (v *view) over(s *session.State) (string, bool) {
 		return "", false
 	case s.Phase == session.Ended && quiet > endedAge:
 		return "ended " + days(quiet) + " ago, nothing pending", true
-	case quiet > quietAge && (agent.PID == 0 || !v.rec.Env.Alive(agent.PID, agent.Start)):
+	case quiet > quietAge && (agent.PID == 0 || !v.w.Env.Alive(agent.PID, agent.Start)):
 		return "not heard of for " + days(quiet) + ", nothing pending", true
 	default:
 		return "", false

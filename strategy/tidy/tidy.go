@@ -23,8 +23,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Kind is the kind of an orphaned item.
@@ -74,11 +74,11 @@ type Cleaner struct {
 	// Progress is called with the number of processed items, unless it is nil.
 	Progress func(done, total int64)
 
-	rec *strategy.Recorder
+	w *workspace.Workspace
 }
 
 // New returns a cleaner for the recorder's repository, all its worktrees included.
-func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec: rec} }
+func New(w *workspace.Workspace) Cleaner { return Cleaner{w: w} }
 
 // Find returns the orphaned items. It writes nothing.
 func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
@@ -100,15 +100,15 @@ func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
 
 // findLocal returns the orphaned items other than checkpoints, which only this clone has.
 func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
-	v := &view{rec: c.rec, now: c.rec.Env.Now()}
+	v := &view{w: c.w, now: c.w.Env.Now()}
 	var failed []error
-	v.states, failed = c.rec.Sessions.All()
+	v.states, failed = c.w.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = gitref.List(ctx, c.rec.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
+	if v.refs, err = gitref.List(ctx, c.w.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
 		return nil, err
 	}
-	if v.heads, err = heads(ctx, c.rec.Repo); err != nil {
+	if v.heads, err = heads(ctx, c.w.Repo); err != nil {
 		return nil, err
 	}
 	items, err := v.shadows(ctx)
@@ -160,7 +160,7 @@ type Removal struct {
 // failures.
 func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 	var done Removal
-	err := c.rec.WithLock(ctx, func() error {
+	err := c.w.WithLock(ctx, func() error {
 		fresh := New(c.anew())
 		now, err := fresh.findLocal(ctx)
 		if err != nil {
@@ -195,18 +195,18 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 }
 
 // anew returns the recorder without its cached session states.
-func (c Cleaner) anew() *strategy.Recorder {
-	fresh := c.rec.Workspace.At(c.rec.Repo)
+func (c Cleaner) anew() *workspace.Workspace {
+	fresh := c.w.At(c.w.Repo)
 	fresh.Sessions = session.Open(fresh.Repo.CommonDir)
-	return strategy.New(fresh)
+	return fresh
 }
 
 func (c Cleaner) remove(ctx context.Context, item Item) error {
 	switch item.Kind {
 	case Shadow, Rescue:
-		return gitref.Update(ctx, c.rec.Repo, "entire: clean", []gitref.Change{{Name: fullName(item.Name), Old: item.oid}})
+		return gitref.Update(ctx, c.w.Repo, "entire: clean", []gitref.Change{{Name: fullName(item.Name), Old: item.oid}})
 	case State:
-		return c.rec.Sessions.Remove(item.Name)
+		return c.w.Sessions.Remove(item.Name)
 	case Transcript, Leftover:
 		path := item.Name
 		if err := disk.Step("remove", path); err != nil {
@@ -229,7 +229,7 @@ func fullName(name string) string {
 
 // view is the state of a repository at one moment.
 type view struct {
-	rec    *strategy.Recorder
+	w      *workspace.Workspace
 	now    time.Time
 	states []*session.State
 	// unread is the number of states that can't be read: their needs are unknown.

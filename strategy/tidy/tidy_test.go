@@ -15,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/tidy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -26,7 +25,7 @@ type yard struct {
 	*testing.T
 	*testkit.Repo
 
-	rec   *strategy.Recorder
+	w     *workspace.Workspace
 	now   time.Time
 	clean tidy.Cleaner
 }
@@ -41,15 +40,15 @@ func newYard(t *testing.T) *yard {
 	}
 	t.Cleanup(func() { _ = repo.Close() })
 	y := &yard{T: t, Repo: made, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	y.rec = strategy.New(&workspace.Workspace{
+	y.w = &workspace.Workspace{
 		Repo: repo, Sessions: session.Open(repo.CommonDir), Options: workspace.Options{LockTimeout: time.Minute},
 		Env: workspace.Environment{
 			Getenv: made.Env.Get, Now: func() time.Time { return y.now }, Home: home,
 			Alive: func(pid int, _ uint64) bool { return pid == alive },
 		},
 		Log: slog.New(slog.DiscardHandler),
-	})
-	y.clean = tidy.New(y.rec)
+	}
+	y.clean = tidy.New(y.w)
 	return y
 }
 
@@ -59,7 +58,7 @@ const alive = 17
 func (y *yard) save(states ...*session.State) {
 	y.Helper()
 	for _, s := range states {
-		if err := y.rec.Sessions.Save(s); err != nil {
+		if err := y.w.Sessions.Save(s); err != nil {
 			y.Fatal(err)
 		}
 	}
@@ -201,7 +200,7 @@ func TestOldNamesOfShadowBranches(t *testing.T) {
 	y.Git("branch", "entire/"+base[:12])
 	y.save(&session.State{ID: "s", BaseCommit: base, WorktreeID: "any", FilesTouched: session.Paths{"a"}, StartedAt: y.now})
 	y.want(y.find())
-	if err := y.rec.Sessions.Remove("s"); err != nil {
+	if err := y.w.Sessions.Remove("s"); err != nil {
 		t.Fatal(err)
 	}
 	y.want(y.find(), "shadow-branch entire/"+base[:7], "shadow-branch entire/"+base[:12])
@@ -243,7 +242,7 @@ func TestResetRefusesOutdatedPlan(t *testing.T) {
 	if _, err := y.clean.Reset(t.Context(), plan); !errors.Is(err, tidy.ErrMeanwhile) {
 		t.Errorf("reset under a session at work: %v", err)
 	}
-	if _, err := y.rec.Sessions.Load("s"); err != nil {
+	if _, err := y.w.Sessions.Load("s"); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ const (
 
 // unreadAgents lists the transcripts with new lines, by the time of their change, oldest
 // first.
-func (ag *Agents) unreadAgents(s *session.State) ([]subagents.File, error) {
+func unreadAgents(s *session.State) ([]subagents.File, error) {
 	files, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (ag *Agents) unreadAgents(s *session.State) ([]subagents.File, error) {
 
 // AgentEdits returns the paths that subagents' edit tools named since their
 // transcripts were last read. It changes nothing.
-func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
-	files, err := ag.unreadAgents(s)
+func AgentEdits(ctx context.Context, s *session.State) []string {
+	files, err := unreadAgents(s)
 	if err != nil {
 		return nil
 	}

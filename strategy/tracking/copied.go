@@ -9,17 +9,18 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // withoutCopied returns the scan without the history of another session that the agent has copied
 // to the beginning of the transcript, as some do when a session is continued or forked. The session
 // then begins after it. The history is what precedes the first prompt after the last message whose
 // tokens another session has counted.
-func (ts *Transcripts) withoutCopied(ctx context.Context, s *session.State, scan transcript.Scan) (transcript.Scan, error) {
+func withoutCopied(ctx context.Context, w *workspace.Workspace, s *session.State, scan transcript.Scan) (transcript.Scan, error) {
 	if scan.First > 0 || len(scan.Messages) == 0 || !scan.FirstTime.Before(s.StartedAt) {
 		return scan, nil
 	}
-	last := ts.lastCountedElsewhere(s, scan.Messages)
+	last := lastCountedElsewhere(w, s, scan.Messages)
 	if last < 0 {
 		return scan, nil
 	}
@@ -55,18 +56,18 @@ var errCopied = errors.New("end of the copied history")
 
 // lastCountedElsewhere returns the line of the last of the messages whose tokens another session of
 // the repository has counted, -1 if there is none. Sessions that can't be read are skipped.
-func (ts *Transcripts) lastCountedElsewhere(s *session.State, messages []transcript.Message) int {
+func lastCountedElsewhere(w *workspace.Workspace, s *session.State, messages []transcript.Message) int {
 	lines := make(map[uint64]int, len(messages))
 	for _, m := range messages {
 		lines[messageKey(m)] = m.Line
 	}
 	last := -1
-	states, _ := ts.Sessions.All()
+	states, _ := w.Sessions.All()
 	for _, other := range states {
 		if other.ID == s.ID {
 			continue
 		}
-		records, err := ts.Sessions.SideOf(other, session.UsageKind).Read(other.Recorder.Usage)
+		records, err := w.Sessions.SideOf(other, session.UsageKind).Read(other.Recorder.Usage)
 		if err != nil {
 			continue
 		}

@@ -31,13 +31,13 @@ func (n EndNote) Input() workspace.Input {
 }
 
 // EndMark returns the path of the note of a session's end.
-func (m *Marks) EndMark(id string) string {
-	return filepath.Join(m.Dir(), endPrefix+id+MarkSuffix)
+func EndMark(w *workspace.Workspace, id string) string {
+	return filepath.Join(MarksDir(w), endPrefix+id+MarkSuffix)
 }
 
 // EndNoted returns the note of a session's end, false if there is none.
-func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
-	data, err := disk.ReadFile(m.EndMark(id))
+func EndNoted(w *workspace.Workspace, id string) (note EndNote, found bool) {
+	data, err := disk.ReadFile(EndMark(w, id))
 	if err != nil {
 		return note, false
 	}
@@ -49,14 +49,14 @@ func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
 
 // RequestEnds starts children that finish the ends of this worktree's sessions whose
 // hooks no longer run.
-func (m *Marks) RequestEnds(ctx context.Context, marks []os.DirEntry) {
+func RequestEnds(ctx context.Context, w *workspace.Workspace, marks []os.DirEntry) {
 	for _, e := range marks {
 		id, is := MarkedSession(e.Name(), endPrefix)
 		if !is {
 			continue
 		}
-		if note, found := m.EndNoted(id); found && !m.Env.Alive(note.PID, note.Start) {
-			m.children.DetachRecall(ctx, id)
+		if note, found := EndNoted(w, id); found && !w.Env.Alive(note.PID, note.Start) {
+			w.DetachRecall(ctx, id)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const (
@@ -23,33 +24,33 @@ const (
 
 // StoreMasked is StoreTranscript, MaskStored and MaskTexts: no record of the session, as a checkpoint
 // would have it, has a value that is known to be a secret by now.
-func (ts *Transcripts) StoreMasked(ctx context.Context, s *session.State, n *Pending, budget int64) (complete bool, err error) {
-	stored, err := ts.StoreTranscript(ctx, s, budget)
+func StoreMasked(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending, budget int64) (complete bool, err error) {
+	stored, err := StoreTranscript(ctx, w, s, budget)
 	if err != nil {
 		return false, err
 	}
-	masked, err := ts.MaskStored(ctx, s, budget)
+	masked, err := MaskStored(ctx, w, s, budget)
 	if err != nil {
 		return false, err
 	}
-	return stored && masked, ts.MaskTexts(ctx, s, n)
+	return stored && masked, MaskTexts(ctx, w, s, n)
 }
 
 // MaskStored replaces the values that became known to be secrets after parts of the transcript, or
 // of those of subagents, were stored. It does nothing if there are none. With a budget, most of a
 // long transcript is left out until a child has stored it again; the result is false then.
-func (ts *Transcripts) MaskStored(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
+func MaskStored(ctx context.Context, w *workspace.Workspace, s *session.State, budget int64) (complete bool, err error) {
 	rec := &s.Recorder
-	rec.Known = ts.Redact.Known(rec.Known)
+	rec.Known = w.Redact.Known(rec.Known)
 	complete = true
 	for round := 0; round < maskRounds && rec.Stored.Masked < len(rec.Known); round++ {
-		if err := ts.maskTasks(ctx, rec.Tasks); err != nil {
+		if err := maskTasks(ctx, w, rec.Tasks); err != nil {
 			return false, err
 		}
 		info, err := os.Lstat(s.TranscriptPath)
 		again := err == nil && info.Mode().IsRegular() && budget > 0 && rec.Stored.Raw > maskNow
 		if !again {
-			next, err := ts.Segmenter(s).Mask(ctx, rec.Stored, s.UnsavedSegments())
+			next, err := Segmenter(w, s).Mask(ctx, rec.Stored, s.UnsavedSegments())
 			again = errors.Is(err, segments.ErrLost)
 			if err != nil && !again {
 				return false, err
@@ -59,35 +60,35 @@ func (ts *Transcripts) MaskStored(ctx context.Context, s *session.State, budget 
 		rec.Stored.Masked = len(rec.Known)
 		if again {
 			rec.Stored = session.Segments{Second: s.UnsavedSegments()}
-			if complete, err = ts.StoreTranscript(ctx, s, budget); err != nil {
+			if complete, err = StoreTranscript(ctx, w, s, budget); err != nil {
 				return false, err
 			}
 		}
-		rec.Known = ts.Redact.Known(rec.Known)
+		rec.Known = w.Redact.Known(rec.Known)
 	}
 	return complete, nil
 }
 
 // maskTasks redacts the stored transcripts of subagents again. Those that no longer exist are left
 // out by the checkpoint, too.
-func (ts *Transcripts) maskTasks(ctx context.Context, tasks []session.Task) error {
+func maskTasks(ctx context.Context, w *workspace.Workspace, tasks []session.Task) error {
 	for i := range tasks {
 		for k, id := range tasks[i].Stored {
-			text, err := segments.ReadBlob(ctx, ts.Repo, git.OID(id))
+			text, err := segments.ReadBlob(ctx, w.Repo, git.OID(id))
 			if errors.Is(err, git.ErrMissing) {
 				continue
 			}
 			if err != nil {
 				return fmt.Errorf("read transcript of a subagent: %w", err)
 			}
-			clean, err := segments.MaskLines(ctx, ts.Redact, text)
+			clean, err := segments.MaskLines(ctx, w.Redact, text)
 			if err != nil {
 				return fmt.Errorf("mask transcript of a subagent: %w", err)
 			}
 			if bytes.Equal(clean, text) {
 				continue
 			}
-			oid, err := segments.WriteBlob(ts.Repo, clean)
+			oid, err := segments.WriteBlob(w.Repo, clean)
 			if err != nil {
 				return fmt.Errorf("mask transcript of a subagent: %w", err)
 			}
@@ -99,7 +100,7 @@ func (ts *Transcripts) maskTasks(ctx context.Context, tasks []session.Task) erro
 
 // MaskTexts replaces the values that became known to be secrets after texts of the state and prompts
 // were recorded. It does nothing if there are none.
-func (ts *Transcripts) MaskTexts(ctx context.Context, s *session.State, n *Pending) error {
+func MaskTexts(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
 	rec := &s.Recorder
 	if rec.Masked >= len(rec.Known) {
 		return nil
@@ -115,13 +116,13 @@ func (ts *Transcripts) MaskTexts(ctx context.Context, s *session.State, n *Pendi
 		texts = append(texts, &rec.Tasks[i].Type, &rec.Tasks[i].Description)
 	}
 	for _, text := range texts {
-		clean, err := ts.Redact.TextContext(ctx, *text)
+		clean, err := w.Redact.TextContext(ctx, *text)
 		if err != nil {
 			return fmt.Errorf("mask texts: %w", err)
 		}
 		*text = clean
 	}
-	if err := ts.maskPrompts(ctx, s, n); err != nil {
+	if err := maskPrompts(ctx, w, s, n); err != nil {
 		return err
 	}
 	rec.Masked = len(rec.Known)
@@ -130,8 +131,8 @@ func (ts *Transcripts) MaskTexts(ctx context.Context, s *session.State, n *Pendi
 
 // maskPrompts redacts the prompts in the side file again. If that changes any, all of them go into
 // another side file.
-func (ts *Transcripts) maskPrompts(ctx context.Context, s *session.State, n *Pending) error {
-	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+func maskPrompts(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
+	data, err := n.prompts.Read(w.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	if err != nil {
 		return nil // they are read from the transcript again when they are needed
 	}
@@ -144,7 +145,7 @@ func (ts *Transcripts) maskPrompts(ctx context.Context, s *session.State, n *Pen
 		if json.Unmarshal(line, &p) != nil {
 			return nil // the same
 		}
-		clean, err := ts.Redact.TextContext(ctx, p.Text)
+		clean, err := w.Redact.TextContext(ctx, p.Text)
 		if err != nil {
 			return fmt.Errorf("mask prompts: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // promptRecord is a line of the side file of prompts.
@@ -21,12 +22,12 @@ type promptRecord struct {
 }
 
 // AddPrompts redacts prompts and adds them to the side file.
-func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, added []transcript.Prompt) error {
+func AddPrompts(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending, added []transcript.Prompt) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, p := range added {
-		text, err := ts.RedactText(ctx, p.Text)
+		text, err := w.RedactText(ctx, p.Text)
 		if err != nil {
 			return fmt.Errorf("store prompts: %w", err)
 		}
@@ -45,11 +46,11 @@ func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pend
 }
 
 // Prompts returns all redacted prompts of the session.
-func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
+func Prompts(w *workspace.Workspace, s *session.State, n *Pending) ([]string, error) {
 	if n.Texts != nil && n.TextsEnd == s.Recorder.Prompts {
 		return n.Texts, nil
 	}
-	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+	data, err := n.prompts.Read(w.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("read prompts: %w", err)
 	}
@@ -75,9 +76,9 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 
 // RereadPrompts reads the prompts from the transcript again if the side file has lost some.
 // Without a transcript it returns none.
-func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
-	ts.Log.WarnContext(ctx, "prompts read again", "session_id", s.ID)
-	from, err := ts.Sessions.Forgotten(s.ID)
+func RereadPrompts(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) ([]string, error) {
+	w.Log.WarnContext(ctx, "prompts read again", "session_id", s.ID)
+	from, err := w.Sessions.Forgotten(s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,18 +89,18 @@ func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *P
 	s.Recorder.Prompts, n.prompts = 0, Tail{}
 	s.Renew(session.PromptsKind)
 	turn, unclosed := s.Recorder.Turn.Prompts, slices.Clone(s.Recorder.Unclosed)
-	err = ts.AddPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
+	err = AddPrompts(ctx, w, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
 	s.Recorder.Turn.Prompts, s.Recorder.Unclosed = turn, unclosed
 	if err != nil {
 		return nil, err
 	}
-	return ts.Prompts(s, n)
+	return Prompts(w, s, n)
 }
 
 // TurnNumbers returns a function that returns the number, from 1, of the session's first
 // prompt at a line of the transcript or after it; 0 if there is none.
-func (ts *Transcripts) TurnNumbers(s *session.State, n *Pending) func(line int) int {
-	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+func TurnNumbers(w *workspace.Workspace, s *session.State, n *Pending) func(line int) int {
+	data, err := n.prompts.Read(w.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	var lines []int
 	for record := range bytes.Lines(data) {
 		var p promptRecord

@@ -6,20 +6,21 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // StoreTranscript stores in git the part of the transcript that has been read, redacting at
 // most budget bytes, and reports whether all of that is stored.
-func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
+func StoreTranscript(ctx context.Context, w *workspace.Workspace, s *session.State, budget int64) (complete bool, err error) {
 	rec := &s.Recorder
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
 		return true, nil
 	}
-	if err := ts.tombstones.Check(); err != nil {
+	if err := w.CheckTombstones(); err != nil {
 		return false, err
 	}
-	if s.LastInteraction != nil && ts.Env.Now().Sub(*s.LastInteraction) > rested {
-		if rec.Stored, err = ts.Segmenter(s).Verify(ctx, rec.Stored); err != nil {
+	if s.LastInteraction != nil && w.Env.Now().Sub(*s.LastInteraction) > rested {
+		if rec.Stored, err = Segmenter(w, s).Verify(ctx, rec.Stored); err != nil {
 			return false, err
 		}
 	}
@@ -27,12 +28,12 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 		return true, nil
 	}
 	if rec.Stored.Lines == 0 { // what is known now is replaced in all lines
-		rec.Known = ts.Redact.Known(rec.Known)
+		rec.Known = w.Redact.Known(rec.Known)
 		rec.Stored.Masked = len(rec.Known)
 	}
-	next, err := ts.Segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
+	next, err := Segmenter(w, s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
 	rec.Stored = next
-	rec.Known = ts.Redact.Known(rec.Known)
+	rec.Known = w.Redact.Known(rec.Known)
 	if err != nil {
 		return false, err
 	}
@@ -41,25 +42,25 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 
 // StoredSegments returns the stored part of the session's transcript. If some of that is lost,
 // it is stored again, as far as a hook has time.
-func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (segments.Transcript, error) {
-	t, err := ts.Segmenter(s).Transcript(s.Recorder.Stored)
+func StoredSegments(ctx context.Context, w *workspace.Workspace, s *session.State) (segments.Transcript, error) {
+	t, err := Segmenter(w, s).Transcript(s.Recorder.Stored)
 	if !errors.Is(err, segments.ErrLost) {
 		return t, err
 	}
 	s.Recorder.Stored = s.Recorder.Stored.Anew()
-	if _, err := ts.StoreTranscript(ctx, s, RedactNow); err != nil {
+	if _, err := StoreTranscript(ctx, w, s, RedactNow); err != nil {
 		return t, err
 	}
-	return ts.Segmenter(s).Transcript(s.Recorder.Stored)
+	return Segmenter(w, s).Transcript(s.Recorder.Stored)
 }
 
 // Segmenter returns the writer that stores the session's transcript in segments.
-func (ts *Transcripts) Segmenter(s *session.State) segments.Writer {
+func Segmenter(w *workspace.Workspace, s *session.State) segments.Writer {
 	return segments.Writer{
-		Repo: ts.Repo, Redact: ts.Redact, LineTimeout: ts.Options.LineTimeout,
-		Side: func(st session.Segments) session.Side { return ts.Sessions.SegmentsOf(s.ID, st) },
+		Repo: w.Repo, Redact: w.Redact, LineTimeout: w.Options.LineTimeout,
+		Side: func(st session.Segments) session.Side { return w.Sessions.SegmentsOf(s.ID, st) },
 		Omit: func(bytes int) {
-			ts.Log.Warn("line of a transcript left out: redacting it took too long", "session_id", s.ID, "bytes", bytes)
+			w.Log.Warn("line of a transcript left out: redacting it took too long", "session_id", s.ID, "bytes", bytes)
 		},
 	}
 }

@@ -39,39 +39,39 @@ const (
 // CatchUp reads the new part of the session's transcript and adds it to the state: prompts,
 // tokens, and the calls and edits of the running turn. A missing transcript is not an error.
 // Data for side files is left in n.
-func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending) error {
-	ts.Redact.Recall(s.Recorder.Known)
+func CatchUp(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
+	w.Redact.Recall(s.Recorder.Known)
 	if s.TranscriptPath == "" {
 		return nil
 	}
 	err := errors.Join(
-		ts.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts-int64(len(n.prompts.Data))),
-		ts.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage-int64(len(n.usage.Data))),
+		w.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts-int64(len(n.prompts.Data))),
+		w.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage-int64(len(n.usage.Data))),
 	)
 	if err == nil {
-		err = ts.readAll(ctx, s, n)
+		err = readAll(ctx, w, s, n)
 	}
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is missing: all of it is in the transcript.
-		ts.Log.WarnContext(ctx, "transcript read again", "session_id", s.ID, "error", err.Error())
-		if s.Recorder.Cursor, err = ts.Sessions.Forgotten(s.ID); err != nil {
+		w.Log.WarnContext(ctx, "transcript read again", "session_id", s.ID, "error", err.Error())
+		if s.Recorder.Cursor, err = w.Sessions.Forgotten(s.ID); err != nil {
 			return err
 		}
 		forgetTranscript(s, n)
 		s.TranscriptStart = s.Recorder.Cursor.Lines
-		err = ts.readAll(ctx, s, n)
+		err = readAll(ctx, w, s, n)
 	}
 	return err
 }
 
 // readAll reads the session's transcript and those of its subagents.
-func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending) error {
-	if err := ts.readNew(ctx, s, n); err != nil {
+func readAll(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
+	if err := readNew(ctx, w, s, n); err != nil {
 		return err
 	}
-	files, err := ts.agents.unreadAgents(s)
+	files, err := unreadAgents(s)
 	if err != nil { // the folder is the agent's own: unreadable files in it are skipped
-		ts.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+		w.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
 		return nil
 	}
 	left := int64(agentsNow)
@@ -82,13 +82,13 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 		}
 		scan, err := transcript.Read(ctx, f.Path, from)
 		if err != nil && ctx.Err() == nil {
-			ts.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
+			w.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
 			continue
 		}
 		if err != nil {
 			return errors.Join(err, ctx.Err())
 		}
-		used, err := ts.count(s, n, scan.Messages)
+		used, err := count(w, s, n, scan.Messages)
 		if err != nil {
 			return err
 		}
@@ -114,9 +114,9 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 	return nil
 }
 
-func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending) error {
+func readNew(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
 	rec := &s.Recorder
-	scan, err := ts.scan(ctx, s, n)
+	scan, err := scan(ctx, w, s, n)
 	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
 		return nil
 	}
@@ -124,25 +124,25 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		return err
 	}
 	if len(scan.Messages) > 0 {
-		used, err := ts.count(s, n, scan.Messages)
+		used, err := count(w, s, n, scan.Messages)
 		if err != nil {
 			return err
 		}
 		total := s.Total().Plus(used)
 		s.TokenUsage = &total
 	}
-	if err := ts.placeTurns(s, scan); err != nil {
+	if err := placeTurns(s, scan); err != nil {
 		return err
 	}
-	if err := ts.AddPrompts(ctx, s, n, scan.Prompts); err != nil {
+	if err := AddPrompts(ctx, w, s, n, scan.Prompts); err != nil {
 		return err
 	}
 	addTurns(rec, scan)
 	for _, a := range scan.Subagents { // if no hook reports their ends, they end at the stop
 		if agent.Of(s.AgentType).NotesSubagents && rec.FindTask(ByToolUse(a.ToolUse)) == nil {
 			rec.AddTask(session.Task{
-				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: ts.Env.Now(), Phase: session.TaskBackground,
-				Type: ts.FirstPrompt(a.Type), Description: ts.FirstPrompt(a.Description),
+				ToolUse: a.ToolUse, Agent: a.ID, Turn: s.TurnID, Started: w.Env.Now(), Phase: session.TaskBackground,
+				Type: w.FirstPrompt(a.Type), Description: w.FirstPrompt(a.Description),
 			})
 		}
 	}
@@ -156,7 +156,7 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		if rec.Said == rec.Expect {
 			rec.Expect = ""
 		}
-		if rec.Turn.Summary, err = ts.RedactText(ctx, scan.LastAssistant); err != nil {
+		if rec.Turn.Summary, err = w.RedactText(ctx, scan.LastAssistant); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 
 // scan reads the new part of the session's transcript, or all of a replaced one, except for
 // the forgotten part.
-func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (transcript.Scan, error) {
+func scan(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) (transcript.Scan, error) {
 	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
 	if err != nil {
 		return scan, fmt.Errorf("read transcript: %w", err)
@@ -185,11 +185,11 @@ func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (
 		s.TokenUsage = nil // recount tokens counted by another version
 	}
 	if !scan.Restarted {
-		return ts.withoutCopied(ctx, s, scan)
+		return withoutCopied(ctx, w, s, scan)
 	}
-	ts.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
+	w.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
 	forgetTranscript(s, n)
-	from, err := ts.Sessions.Forgotten(s.ID)
+	from, err := w.Sessions.Forgotten(s.ID)
 	if err != nil {
 		return scan, err
 	}
@@ -198,7 +198,7 @@ func (ts *Transcripts) scan(ctx context.Context, s *session.State, n *Pending) (
 			scan, s.TranscriptStart = rest, from.Lines
 		}
 	}
-	return ts.withoutCopied(ctx, s, scan)
+	return withoutCopied(ctx, w, s, scan)
 }
 
 // forgetTranscript removes the data of the transcript from the state. New side files begin
@@ -215,7 +215,7 @@ func forgetTranscript(s *session.State, n *Pending) {
 // TurnSoFar returns the session's running turn with the new lines of the transcripts, and where the
 // session's transcript has been read to. A call that runs in the background is left out: it doesn't
 // show which changes are its own. It changes nothing.
-func (ts *Transcripts) TurnSoFar(ctx context.Context, s *session.State) (session.Turn, transcript.Cursor, error) {
+func TurnSoFar(ctx context.Context, s *session.State) (session.Turn, transcript.Cursor, error) {
 	t, to := s.Recorder.Turn, s.Recorder.Cursor
 	t.Edits, t.Calls = slices.Clone(t.Edits), slices.Clone(t.Calls)
 	if s.TranscriptPath != "" {
@@ -227,7 +227,7 @@ func (ts *Transcripts) TurnSoFar(ctx context.Context, s *session.State) (session
 		if err == nil {
 			to = scan.Cursor
 			addTurn(&t, scan)
-			t.Edits = append(t.Edits, ts.agents.AgentEdits(ctx, s)...)
+			t.Edits = append(t.Edits, AgentEdits(ctx, s)...)
 		}
 	}
 	last := 0
@@ -240,7 +240,7 @@ func (ts *Transcripts) TurnSoFar(ctx context.Context, s *session.State) (session
 
 // placeTurns finds the transcript's lines at which turns begin whose prompts followed unclosed turns:
 // the first prompt that the transcript didn't have when the hook of the prompt ran.
-func (ts *Transcripts) placeTurns(s *session.State, scan transcript.Scan) error {
+func placeTurns(s *session.State, scan transcript.Scan) error {
 	rec := &s.Recorder
 	if len(rec.Unclosed) == 0 {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // usageSize is the size of a record in the side file of token counts: a hash
@@ -16,11 +17,11 @@ const usageSize = 8 + 4*4
 
 // count returns the tokens that messages add to the total. Each message counts once, by the
 // record with the most output: the side file holds the counted tokens of each.
-func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
+func count(w *workspace.Workspace, s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
 	if len(messages) == 0 {
 		return used, nil
 	}
-	counted, err := ts.countedOf(s, n, messages)
+	counted, err := countedOf(w, s, n, messages)
 	if err != nil {
 		return used, fmt.Errorf("read token counts: %w", err)
 	}
@@ -52,7 +53,7 @@ func messageKey(m transcript.Message) uint64 {
 
 // countedOf returns the counted tokens of these messages, which are few among the hundreds of
 // thousands of a long session.
-func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
+func countedOf(w *workspace.Workspace, s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
 	counted := make(map[uint64]session.Tokens, len(messages))
 	var maybe [1 << 16]bool // by the low bits of the key
 	wanted := make(map[uint64]bool, len(messages))
@@ -60,7 +61,7 @@ func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transc
 		key := messageKey(m)
 		wanted[key], maybe[uint16(key)] = true, true
 	}
-	side := ts.Sessions.SideOf(s, session.UsageKind)
+	side := w.Sessions.SideOf(s, session.UsageKind)
 	err := n.usage.scan(side, s.Recorder.Usage, usageSize, func(records []byte) {
 		for ; len(records) >= usageSize; records = records[usageSize:] {
 			key := binary.LittleEndian.Uint64(records)

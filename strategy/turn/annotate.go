@@ -17,7 +17,7 @@ import (
 )
 
 // annotate prepares the annotation of a stop's snapshot.
-func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen observation, t *Changes) {
+func annotate(ctx context.Context, w *workspace.Workspace, _ *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	if seen.snap == nil {
 		return
 	}
@@ -36,20 +36,20 @@ func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.P
 		if c.New == nil || workspace.IsDir(c.New) || t.Named[c.Path] {
 			return nil
 		}
-		info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(c.Path)))
+		info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(c.Path)))
 		if err == nil && !t.During(disk.Changed(info)) {
 			n.Annotation.Others = append(n.Annotation.Others, c.Path)
 		}
 		return nil
 	})
 	if err != nil {
-		sh.Log.InfoContext(ctx, "changes of others not determined", "error", err.Error())
+		w.Log.InfoContext(ctx, "changes of others not determined", "error", err.Error())
 	}
 }
 
-// Annotate records the session's present state with a snapshot. A failure is logged: the
+// AnnotateShadow records the session's present state with a snapshot. A failure is logged: the
 // snapshot stays without its session.
-func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
+func AnnotateShadow(ctx context.Context, w *workspace.Workspace, s *session.State, a tracking.Annotation) {
 	var old rewindstate.Session
 	if a.Unchanged {
 		all, err := rewindstate.List(a.Store, a.Version)
@@ -59,7 +59,7 @@ func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.An
 		}
 		old = all[i]
 	}
-	m := sh.reader.Current(ctx, s)
+	m := rewindstate.ReadSession(ctx, w, s)
 	m.Others = a.Others
 	if a.Unchanged {
 		if m.Shadow == old.Shadow || m.Base != old.Base {
@@ -68,20 +68,20 @@ func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.An
 		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
 	}
 	if err := rewindstate.Write(a.Store, a.Version, m); err != nil {
-		sh.Log.WarnContext(ctx, "session state not recorded with the snapshot", "session_id", s.ID, "error", err.Error())
+		w.Log.WarnContext(ctx, "session state not recorded with the snapshot", "session_id", s.ID, "error", err.Error())
 	}
 }
 
 // markShared marks the touched files that another session, active at the same time, may have
 // changed as well.
-func (sh *Shadows) markShared(ctx context.Context, s *session.State, touched []string, t *Changes) {
+func markShared(ctx context.Context, w *workspace.Workspace, s *session.State, touched []string, t *Changes) {
 	var unnamed []string
 	for _, p := range touched {
 		if !t.Named[p] {
 			unnamed = append(unnamed, p)
 		}
 	}
-	if len(unnamed) == 0 || !sh.AnyOtherActive(ctx, s.ID) {
+	if len(unnamed) == 0 || !w.AnyOtherActive(ctx, s.ID) {
 		return
 	}
 	s.Recorder.Shared = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Recorder.Shared, unnamed))))

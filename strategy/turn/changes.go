@@ -280,8 +280,8 @@ func decodeKnown(data []byte) map[string]bool {
 
 // DropCommitted removes the committed paths from the session's record of untracked or deleted
 // ones, so that a later turn that makes the same change is detected.
-func (tu *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
-	data, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+func DropCommitted(w *workspace.Workspace, s *session.State, n *tracking.Pending, changes journal.Changes) error {
+	data, err := w.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil || len(data) == 0 {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 // markDue records the files to commit after the turn if each turn gets a commit: those that it
 // changed, and those of earlier turns that couldn't be committed. Under another strategy the
 // record is cleared; the files stay pending.
-func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
+func markDue(w *workspace.Workspace, s *session.State, touched []string, t *Changes) {
 	due := &s.Recorder.Due
-	if tu.Options.Strategy != workspace.AutoCommit {
+	if w.Options.Strategy != workspace.AutoCommit {
 		*due = session.Due{}
 		return
 	}
@@ -29,14 +29,14 @@ func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
 		due.Subject = checkpoint.Subject("")
 	}
 	due.Index = time.Time{}
-	if at := tu.IndexTime(); t.During(at) {
+	if at := IndexTime(w); t.During(at) {
 		due.Index = at
 	}
 }
 
 // IndexTime returns when git's index was last written.
-func (tu *Turns) IndexTime() time.Time {
-	info, err := os.Lstat(filepath.Join(tu.Repo.GitDir, "index"))
+func IndexTime(w *workspace.Workspace) time.Time {
+	info, err := os.Lstat(filepath.Join(w.Repo.GitDir, "index"))
 	if err != nil {
 		return time.Time{}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -43,33 +44,33 @@ func (o observation) complete() bool { return o.whole || o.asked != nil }
 // observe reads the transcript, reads HEAD and the user's name, and finds the changed files:
 // by a snapshot and git's status of the paths that changed in it, or by git's status of the
 // whole worktree.
-func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+func observe(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr, statusErr error
 	var wait sync.WaitGroup
 	all := func() (err error) {
-		seen.entries, err = ob.statusOfAll(ctx)
+		seen.entries, err = statusOfAll(ctx, w)
 		seen.whole = err == nil
 		return err
 	}
-	snapped := ob.lastSeen(s)
+	snapped := lastSeen(w, s)
 	if snapped == 0 {
 		workspace.Guard(&wait, &statusErr, all)
 	}
 	var head sync.WaitGroup
-	workspace.Guard(&head, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
-	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = ob.Identity(ctx); return err })
-	caught := ob.transcripts.CatchUp(ctx, s, n)
+	workspace.Guard(&head, &headErr, func() (err error) { seen.head, seen.born, err = w.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = w.Identity(ctx); return err })
+	caught := tracking.CatchUp(ctx, w, s, n)
 	head.Wait()
 	var changedErr error
-	seen.snap = ob.scan(ctx, s, in, func(b *bandScan) {
+	seen.snap = scan(ctx, w, s, in, func(b *bandScan) {
 		if caught == nil && seen.born && len(b.paths) > 0 {
 			var store sync.WaitGroup
 			// It isn't known yet whether the turn changed a file that git lists. If this
 			// fails, it is tried again once that is known.
 			store.Go(func() {
 				err := workspace.Recover(func() (err error) {
-					seen.allStored, err = ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+					seen.allStored, err = tracking.StoreTranscript(ctx, w, s, tracking.RedactNow)
 					return err
 				})
 				seen.stored = err == nil
@@ -77,7 +78,7 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 			defer store.Wait()
 		}
 		if snapped != 0 {
-			changedErr = ob.statusOfChanged(ctx, s, b, &seen)
+			changedErr = statusOfChanged(ctx, w, s, b, &seen)
 		}
 	})
 	if snapped != 0 {
@@ -91,35 +92,35 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 	}
 	wait.Wait()
 	if statusErr != nil && ctx.Err() == nil {
-		ob.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
+		w.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
 		seen.whole = false
-		seen.entries, statusErr = ob.namedStatus(ctx, s)
+		seen.entries, statusErr = namedStatus(ctx, w, s)
 	}
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
 }
 
 // storeTranscript stores the session's transcript, unless it is stored already, and
 // reports whether all of it is.
-func (ob *Observer) storeTranscript(ctx context.Context, s *session.State, seen observation) (complete bool, err error) {
+func storeTranscript(ctx context.Context, w *workspace.Workspace, s *session.State, seen observation) (complete bool, err error) {
 	if seen.stored {
 		return seen.allStored, nil
 	}
-	return ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	return tracking.StoreTranscript(ctx, w, s, tracking.RedactNow)
 }
 
 // observeNamed finds the changed ones of the paths named by edit tools, and lets a child take
 // the snapshot. Its cost doesn't grow with the worktree.
-func (ob *Observer) observeNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+func observeNamed(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr error
 	var wait sync.WaitGroup
-	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
-	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = ob.Identity(ctx); return err })
-	err := ob.transcripts.CatchUp(ctx, s, n)
+	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = w.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = w.Identity(ctx); return err })
+	err := tracking.CatchUp(ctx, w, s, n)
 	if err == nil {
-		seen.entries, err = ob.namedStatus(ctx, s)
+		seen.entries, err = namedStatus(ctx, w, s)
 	}
-	n.Snapshot = &snapshots.Request{Cause: bands.Auto, Causality: ob.snapshots.Causality(s, in), Message: autoName(s, in.Task)}
+	n.Snapshot = &snapshots.Request{Cause: bands.Auto, Causality: snapshots.Causality(w, s, in), Message: autoName(s, in.Task)}
 	wait.Wait()
 	return seen, errors.Join(err, headErr, byErr)
 }
@@ -127,34 +128,34 @@ func (ob *Observer) observeNamed(ctx context.Context, s *session.State, n *track
 // LargeWorktree reports whether walking the worktree takes longer than a subagent should wait
 // at each step of its task: by the time of the last walk, or without snapshots by the size of
 // git's index.
-func (ob *Observer) LargeWorktree() bool {
+func LargeWorktree(w *workspace.Workspace) bool {
 	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
-	if took, known := ob.snapshots.LastWalk(); known {
+	if took, known := snapshots.LastWalk(w); known {
 		return took > slowWalk
 	}
-	info, err := os.Stat(filepath.Join(ob.Repo.GitDir, "index"))
+	info, err := os.Stat(filepath.Join(w.Repo.GitDir, "index"))
 	return err == nil && info.Size() > largeIndex
 }
 
 // statusOfAll returns git's status of the whole worktree. It has a time limit, so that in a
 // repository that is too large there is time left to read the files named by edit tools.
-func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, error) {
+func statusOfAll(ctx context.Context, w *workspace.Workspace) ([]gitwork.StatusEntry, error) {
 	if end, ok := ctx.Deadline(); ok {
 		const share = 0.6
-		within, cancel := context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(ob.Env.Now()))))
+		within, cancel := context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(w.Env.Now()))))
 		defer cancel()
 		ctx = within
 	}
-	return gitwork.Status(ctx, ob.Repo)
+	return gitwork.Status(ctx, w.Repo)
 }
 
 // statusOfChanged asks git for the state of the paths that changed in the snapshot, of the
 // pending ones and of those named by edit tools; of none if there are too many.
-func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *observation) error {
+func statusOfChanged(ctx context.Context, w *workspace.Workspace, s *session.State, b *bandScan, seen *observation) error {
 	if !b.few {
 		return nil
 	}
-	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, ob.namedPaths(s))
+	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, namedPaths(w, s))
 	slices.Sort(asked)
 	if asked = slices.Compact(asked); len(asked) > maxAsked {
 		return nil
@@ -164,7 +165,7 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 		return nil
 	}
 	var err error
-	seen.entries, err = gitwork.Status(ctx, ob.Repo, asked...)
+	seen.entries, err = gitwork.Status(ctx, w.Repo, asked...)
 	if err != nil {
 		seen.asked = nil
 	}
@@ -173,47 +174,47 @@ func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ba
 
 // namedPaths returns the paths named by edit tools in the session's running and unclosed turns,
 // sorted.
-func (ob *Observer) namedPaths(s *session.State) []string {
+func namedPaths(w *workspace.Workspace, s *session.State) []string {
 	var edits []string
 	for _, t := range s.Recorder.Turns() {
 		edits = append(edits, t.Edits...)
 	}
-	return slices.Sorted(maps.Keys(ob.RelativePaths(edits)))
+	return slices.Sorted(maps.Keys(w.RelativePaths(edits)))
 }
 
 // namedStatus returns git's status of namedPaths, or of the maxAsked that changed last if there are
 // more.
-func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
-	paths := ob.namedPaths(s)
+func namedStatus(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gitwork.StatusEntry, error) {
+	paths := namedPaths(w, s)
 	if len(paths) == 0 {
 		return nil, nil
 	}
 	if len(paths) > maxAsked {
 		changed := make(map[string]time.Time, len(paths))
 		for _, p := range paths {
-			if info, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(p))); err == nil {
+			if info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(p))); err == nil {
 				changed[p] = disk.Changed(info)
 			}
 		}
 		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
 		paths = paths[:maxAsked]
 	}
-	return gitwork.Status(ctx, ob.Repo, paths...)
+	return gitwork.Status(ctx, w.Repo, paths...)
 }
 
 // newChanges returns the Changes that separate the changes of the session's turn from those of
 // others. next is the turn that followed it without a stop, nil if there is none.
-func (ob *Observer) newChanges(ctx context.Context, s *session.State, seen observation, next *session.Turn) (*Changes, error) {
-	known, err := ob.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+func newChanges(ctx context.Context, w *workspace.Workspace, s *session.State, seen observation, next *session.Turn) (*Changes, error) {
+	known, err := w.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	ch := &Changes{
-		Repo: ob.Repo, Turn: s.Recorder.Turn, Named: ob.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
+		Repo: w.Repo, Turn: s.Recorder.Turn, Named: w.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
 		unsure: map[string]bool{},
 	}
 	if len(ch.Turn.Edits)+len(ch.Turn.Calls) > 0 {
-		ch.Work = ob.steps.WorkOf(ctx, s, s.Recorder.Cursor, ch.Turn, next)
+		ch.Work = provenance.WorkOf(ctx, w, s, s.Recorder.Cursor, ch.Turn, next)
 	}
 	if next != nil {
 		ch.until = next.Start
@@ -226,16 +227,16 @@ func (ob *Observer) newChanges(ctx context.Context, s *session.State, seen obser
 
 // observeUnclosed reads the transcript, HEAD and the user's name, and lists the changed files. It
 // takes no snapshot.
-func (ob *Observer) observeUnclosed(ctx context.Context, s *session.State, n *tracking.Pending) (seen observation, err error) {
-	if err := ob.transcripts.CatchUp(ctx, s, n); err != nil {
+func observeUnclosed(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) (seen observation, err error) {
+	if err := tracking.CatchUp(ctx, w, s, n); err != nil {
 		return seen, err
 	}
-	if seen.head, seen.born, err = ob.Head(ctx); err != nil {
+	if seen.head, seen.born, err = w.Head(ctx); err != nil {
 		return seen, err
 	}
-	if seen.by, err = ob.Identity(ctx); err != nil {
+	if seen.by, err = w.Identity(ctx); err != nil {
 		return seen, err
 	}
-	seen.entries, err = ob.statusOfAll(ctx)
+	seen.entries, err = statusOfAll(ctx, w)
 	return seen, err
 }

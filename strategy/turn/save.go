@@ -14,27 +14,28 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // SaveTurn makes the shadow checkpoint of a turn and clears the turn's record.
-func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
-	n.Prompted, _ = tu.marks.PromptTime(s.ID)
-	tu.marks.BeginLate(s)
-	seen, err := tu.observer.observe(ctx, s, n, in)
+func SaveTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, in workspace.Input) error {
+	n.Prompted, _ = tracking.PromptTime(w, s.ID)
+	tracking.BeginLate(w, s)
+	seen, err := observe(ctx, w, s, n, in)
 	if err != nil {
 		return err
 	}
 	if in.Summary != "" {
-		if s.Recorder.Turn.Summary, err = tu.RedactText(ctx, in.Summary); err != nil {
+		if s.Recorder.Turn.Summary, err = w.RedactText(ctx, in.Summary); err != nil {
 			return err
 		}
 		if said := workspace.Digest(in.Summary); s.Recorder.Said != said {
 			s.Recorder.Expect = said
 		}
 	}
-	if err := tu.closeEarlier(ctx, s, n, seen); err != nil {
+	if err := closeEarlier(ctx, w, s, n, seen); err != nil {
 		return err
 	}
 	// All tasks that aren't in the background have ended, and so have the others if none runs
@@ -47,14 +48,14 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 			task.Phase = session.TaskStopped
 		}
 	}
-	changes, touched, err := tu.closeTurn(ctx, s, n, seen, nil)
+	changes, touched, err := closeTurn(ctx, w, s, n, seen, nil)
 	if err != nil {
 		return err
 	}
-	if len(touched) == 0 && tu.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
+	if len(touched) == 0 && w.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
 		for i := range s.Recorder.Tasks {
 			if task := &s.Recorder.Tasks[i]; task.Phase == session.TaskStopped {
-				tu.taskTurns.storeAgent(ctx, s, task, tracking.RedactNow)
+				storeAgent(ctx, w, s, task, tracking.RedactNow)
 			}
 		}
 	}
@@ -63,8 +64,8 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 			task.Phase = session.TaskDone
 		}
 	}
-	tu.recordBaseline(s, n, seen, changes)
-	tu.shadows.annotate(ctx, s, n, seen, changes)
+	recordBaseline(w, s, n, seen, changes)
+	annotate(ctx, w, s, n, seen, changes)
 	rest := session.Turn{}
 	if in.Background { // changes by tasks that continue are still the turn's
 		t := s.Recorder.Turn
@@ -78,22 +79,22 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 
 // SaveUnclosed makes the shadow checkpoints of the session's turns that a prompt followed without a
 // stop, while the turn of the last prompt may run.
-func (tu *Turns) SaveUnclosed(ctx context.Context, s *session.State, n *tracking.Pending) error {
-	seen, err := tu.observer.observeUnclosed(ctx, s, n)
+func SaveUnclosed(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) error {
+	seen, err := observeUnclosed(ctx, w, s, n)
 	if err != nil {
 		return err
 	}
-	return tu.closeEarlier(ctx, s, n, seen)
+	return closeEarlier(ctx, w, s, n, seen)
 }
 
 // closeEarlier closes the session's unclosed turns, the oldest first.
-func (tu *Turns) closeEarlier(ctx context.Context, s *session.State, n *tracking.Pending, seen observation) error {
+func closeEarlier(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, seen observation) error {
 	rec := &s.Recorder
 	for len(rec.Unclosed) > 0 {
 		last, id := rec.Turn, s.TurnID
 		next := *rec.Turns()[1]
 		rec.Turn, s.TurnID = rec.Unclosed[0], rec.Unclosed[0].ID
-		changes, _, err := tu.closeTurn(ctx, s, n, seen, &next)
+		changes, _, err := closeTurn(ctx, w, s, n, seen, &next)
 		rec.Turn, s.TurnID = last, id
 		if err != nil {
 			return err
@@ -109,8 +110,8 @@ func (tu *Turns) closeEarlier(ctx context.Context, s *session.State, n *tracking
 // closeTurn records the session's turn as it ended: with a stop, or with the prompt of the next
 // turn, which may have changed files since. It finds the files that the turn changed and stores
 // them.
-func (tu *Turns) closeTurn(ctx context.Context, s *session.State, n *tracking.Pending, seen observation, next *session.Turn) (*Changes, []string, error) {
-	changes, err := tu.observer.newChanges(ctx, s, seen, next)
+func closeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, seen observation, next *session.Turn) (*Changes, []string, error) {
+	changes, err := newChanges(ctx, w, s, seen, next)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,24 +119,24 @@ func (tu *Turns) closeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	if err != nil {
 		return nil, nil, err
 	}
-	tu.shadows.markShared(ctx, s, touched, changes)
+	markShared(ctx, w, s, touched, changes)
 	if len(touched) > 0 {
-		err = tu.storeTurn(ctx, s, n, changes, touched, seen)
+		err = storeTurn(ctx, w, s, n, changes, touched, seen)
 	}
-	tu.markDue(s, touched, changes)
+	markDue(w, s, touched, changes)
 	return changes, touched, err
 }
 
 // storeTurn stores the turn's transcript and the files that it wrote, and prepares its shadow
 // checkpoint, on the branch that belongs to HEAD. An unborn branch has none.
-func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, changes *Changes, touched []string, seen observation) error {
+func storeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, changes *Changes, touched []string, seen observation) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
 	var failed error
-	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tu.files.StoreContents(ctx, touched); return err })
+	workspace.Guard(&wait, &failed, func() (err error) { entries, err = w.StoreContents(ctx, touched); return err })
 	complete, err := true, error(nil)
 	if seen.born {
-		complete, err = tu.observer.storeTranscript(ctx, s, seen)
+		complete, err = storeTranscript(ctx, w, s, seen)
 	}
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {
@@ -143,9 +144,9 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	}
 	made := provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head, Work: changes.Work, Unsure: changes.unsure, End: changes.until}
 	if len(changes.late) > 0 {
-		made.Entries, made.Late, entries = tu.lateContents(ctx, s, changes, entries)
+		made.Entries, made.Late, entries = lateContents(ctx, w, s, changes, entries)
 	}
-	if err := tu.steps.AddTurn(ctx, s, n, made); err != nil || !seen.born {
+	if err := provenance.AddTurn(ctx, w, s, n, made); err != nil || !seen.born {
 		return err
 	}
 	n.Unstored = n.Unstored || !complete
@@ -156,11 +157,11 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 		if task.Phase != session.TaskStopped {
 			continue
 		}
-		if err := tu.taskTurns.endTask(ctx, s, n, task, c); err != nil {
+		if err := endTask(ctx, w, s, n, task, c); err != nil {
 			return err
 		}
 	}
-	stored, err := tu.transcripts.StoredSegments(ctx, s)
+	stored, err := tracking.StoredSegments(ctx, w, s)
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 		subject = turn.Prompts[last-1]
 	}
 	c.Turn = &checkpoint.Shadow{
-		Session: s.ID, Strategy: tu.StrategyName(), Subject: checkpoint.Subject(subject),
+		Session: s.ID, Strategy: w.StrategyName(), Subject: checkpoint.Subject(subject),
 		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
 	n.ShadowCommits = append(n.ShadowCommits, c)
@@ -180,11 +181,11 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 // lateContents returns the entries of a turn's files with the contents that the prompt after the
 // turn found, these contents for the files that have changed since, and the entries without those
 // whose contents aren't known.
-func (tu *Turns) lateContents(ctx context.Context, s *session.State, changes *Changes, entries map[string]gittree.Edit) (found map[string]gittree.Edit, late map[string]git.OID, stored map[string]gittree.Edit) {
+func lateContents(ctx context.Context, w *workspace.Workspace, s *session.State, changes *Changes, entries map[string]gittree.Edit) (found map[string]gittree.Edit, late map[string]git.OID, stored map[string]gittree.Edit) {
 	found, late, stored = maps.Clone(entries), map[string]git.OID{}, maps.Clone(entries)
 	for _, p := range changes.late {
 		e := found[p]
-		e.Path, e.OID = p, tu.steps.AtPrompt(ctx, s, changes.Work, changes.until, p)
+		e.Path, e.OID = p, provenance.AtPrompt(ctx, w, s, changes.Work, changes.until, p)
 		late[p], found[p], stored[p] = e.OID, e, e
 		switch {
 		case e.OID == provenance.UnknownBlob:
@@ -202,7 +203,7 @@ func (tu *Turns) lateContents(ctx context.Context, s *session.State, changes *Ch
 
 // recordBaseline records the present entries of git's status, and the snapshot taken with
 // them, for the next turn.
-func (tu *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen observation, t *Changes) {
+func recordBaseline(w *workspace.Workspace, s *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	switch {
 	case seen.whole:
 		n.Known = EncodeKnown(t.After(nil, seen.entries))
@@ -220,6 +221,6 @@ func (tu *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen obse
 		}
 	}
 	if seen.snap != nil {
-		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: tu.snapshots.Lineage()}
+		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: snapshots.Lineage(w)}
 	}
 }

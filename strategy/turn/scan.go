@@ -35,25 +35,25 @@ type bandScan struct {
 // observation, if both can be done while the user waits. Else a child takes it, and the result
 // is nil. changed is called with the paths before the snapshot is written, even if that fails
 // later.
-func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
-	store, err := ob.snapshots.Store()
+func scan(ctx context.Context, w *workspace.Workspace, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
+	store, err := snapshots.Store(w)
 	if err != nil {
 		return nil
 	}
-	cause := ob.snapshots.Causality(s, in)
-	if _, found, err := store.Lineage(ob.snapshots.Lineage()).Latest(); err == nil && found {
+	cause := snapshots.Causality(w, s, in)
+	if _, found, err := store.Lineage(snapshots.Lineage(w)).Latest(); err == nil && found {
 		b := &bandScan{store: store}
 		look := func(of bands.Snapshot) {
 			failed := workspace.Recover(func() error {
-				b.paths, b.few = ob.changedSince(ctx, store, of, ob.lastSeen(s))
+				b.paths, b.few = changedSince(ctx, w, store, of, lastSeen(w, s))
 				changed(b)
 				return nil
 			})
 			if failed != nil { // everything is examined instead
-				ob.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
+				w.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}
-		b.taken, err = ob.takeStop(ctx, store, capture.TakeOptions{
+		b.taken, err = takeStop(ctx, w, store, capture.TakeOptions{
 			Causality: cause, Message: autoName(s, in.Task), Beside: look,
 		})
 		if err == nil {
@@ -62,25 +62,25 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 			}
 			return b
 		}
-		ob.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
+		w.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
 	}
-	ob.server.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
+	snapshots.RequestLater(ctx, w, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
 	return nil
 }
 
 // takeStop takes the snapshot of a stop, and settles requests that children haven't served.
-func (ob *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
+func takeStop(ctx context.Context, w *workspace.Workspace, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.HookWait)
 	if err != nil {
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	asked := ob.requests.Unserved(ctx) // before the walk: later requests need a later snapshot
+	asked := snapshots.UnservedRequests(ctx, w) // before the walk: later requests need a later snapshot
 	o.Cause, o.SkipUnchanged = bands.Auto, true
 	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
-	taken, err = ob.snapshots.Take(ctx, held, o)
+	taken, err = snapshots.Take(ctx, w, held, o)
 	if err == nil {
-		err = ob.server.SettleUnserved(ctx, held, taken, asked)
+		err = snapshots.SettleUnserved(ctx, w, held, taken, asked)
 	}
 	return taken, err
 }
@@ -104,8 +104,8 @@ func autoName(s *session.State, t workspace.TaskEvent) string {
 
 // lastSeen returns the snapshot of this worktree that was taken with the session's record of
 // git's status, 0 if there is none.
-func (ob *Observer) lastSeen(s *session.State) bands.Version {
-	if s.Recorder.Seen.Lineage != ob.snapshots.Lineage() {
+func lastSeen(w *workspace.Workspace, s *session.State) bands.Version {
+	if s.Recorder.Seen.Lineage != snapshots.Lineage(w) {
 		return 0
 	}
 	return bands.Version(s.Recorder.Seen.Version)
@@ -113,7 +113,7 @@ func (ob *Observer) lastSeen(s *session.State) bands.Version {
 
 // changedSince returns the paths, as arguments for git's status, that differ from the snapshot
 // of the session's last observation.
-func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
+func changedSince(ctx context.Context, w *workspace.Workspace, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
 	if seen == 0 {
 		return nil, false
 	}
@@ -126,7 +126,7 @@ func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of ban
 		if path.Base(c.Path) == ".gitignore" {
 			return snapshots.ErrTooMany // it changes what git lists elsewhere
 		}
-		paths[ob.statusPath(c.Path, modules)] = true
+		paths[statusPath(w, c.Path, modules)] = true
 		if len(paths) > maxAsked {
 			return snapshots.ErrTooMany
 		}
@@ -137,17 +137,17 @@ func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of ban
 
 // statusPath returns the path under which git's status lists a file: a file in a nested
 // repository is listed under that repository's name. known caches the results for directories.
-func (ob *Observer) statusPath(p string, known map[string]string) string {
+func statusPath(w *workspace.Workspace, p string, known map[string]string) string {
 	dir := path.Dir(p)
 	if dir == "." {
 		return p
 	}
 	root, ok := known[dir]
 	if !ok {
-		root = ob.statusPath(dir, known)
+		root = statusPath(w, dir, known)
 		if root == dir {
 			root = ""
-			if _, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
+			if _, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
 				root = dir
 			}
 		}

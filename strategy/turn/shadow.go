@@ -14,19 +14,19 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Commit makes a pending commit, moves the branch, and records both in the state. If HEAD has
+// CommitShadow makes a pending commit, moves the branch, and records both in the state. If HEAD has
 // moved since the last one, the session's pending files are carried along and the old branch
 // is removed, unless another session needs it. The caller holds the lock, and must sync the
 // directories that Commit returns before the state is saved: they have the branch's new value.
-func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) (dirs []string, err error) {
+func CommitShadow(ctx context.Context, w *workspace.Workspace, s *session.State, c tracking.ShadowCommit) (dirs []string, err error) {
 	edits := c.Edits
-	refs := workspace.NewRefTransaction(sh.Repo)
-	at, moved, err := sh.files.NextTip(ctx, refs, s, c.Head)
+	refs := workspace.NewRefTransaction(w.Repo)
+	at, moved, err := w.NextTip(ctx, refs, s, c.Head)
 	if err != nil {
 		return nil, err
 	}
 	if moved != "" {
-		carried, err := sh.pendingEdits(ctx, s, c.Touched)
+		carried, err := pendingEdits(ctx, w, s, c.Touched)
 		if err != nil {
 			return nil, err
 		}
@@ -34,18 +34,18 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	}
 	var oid git.OID
 	var made bool
-	err = sh.Repo.WriteTogether(git.SmallBatch, func() (err error) {
+	err = w.Repo.WriteTogether(git.SmallBatch, func() (err error) {
 		switch {
 		case c.TaskEnd != nil:
-			oid, made, err = tasks.WriteShadow(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
+			oid, made, err = tasks.WriteShadow(ctx, w.Repo, at, edits, *c.TaskEnd, c.By)
 		case c.TaskStep != nil:
-			oid, made, err = sh.writeStep(ctx, s, c, at, edits)
+			oid, made, err = writeStep(ctx, w, s, c, at, edits)
 		default:
 			turn := *c.Turn
-			if turn.Tasks, err = sh.taskDirs(ctx, s); err != nil {
+			if turn.Tasks, err = taskDirs(ctx, w, s); err != nil {
 				return err
 			}
-			oid, made, err = checkpoint.WriteShadow(ctx, sh.Repo, at, edits, turn, c.By)
+			oid, made, err = checkpoint.WriteShadow(ctx, w.Repo, at, edits, turn, c.By)
 		}
 		return err
 	})
@@ -53,18 +53,18 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 		return nil, err
 	}
 	if !made {
-		sh.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
+		w.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
 		return nil, nil
 	}
-	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, sh.Repo.WorktreeID), oid); err != nil {
+	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, w.Repo.WorktreeID), oid); err != nil {
 		return nil, err
 	}
-	if moved != "" && !sh.IsNeeded(moved, []string{s.ID}) {
+	if moved != "" && !IsShadowNeeded(w, moved, []string{s.ID}) {
 		if err := refs.Set(ctx, moved, ""); err != nil {
 			return nil, err
 		}
 	}
-	if dirs, err = gitref.UpdateUnsynced(ctx, sh.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
+	if dirs, err = gitref.UpdateUnsynced(ctx, w.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
 		return nil, fmt.Errorf("move shadow branch: %w", err)
 	}
 	s.BaseCommit = string(c.Head.OID)
@@ -74,8 +74,8 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 
 // pendingEdits returns the session's pending files as its shadow branch has them, without
 // those in anew, and its tasks.
-func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
-	tree, err := sh.files.ShadowTree(ctx, s)
+func pendingEdits(ctx context.Context, w *workspace.Workspace, s *session.State, anew []string) ([]gittree.Edit, error) {
+	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []st
 		if workspace.ContainsPath(anew, p) {
 			continue
 		}
-		e, found, err := sh.Lookup(ctx, tree, p)
+		e, found, err := w.Lookup(ctx, tree, p)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []st
 			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
-	dirs, err := sh.taskDirs(ctx, s)
+	dirs, err := taskDirs(ctx, w, s)
 	for _, e := range dirs {
 		edits = append(edits, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}

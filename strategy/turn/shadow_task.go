@@ -11,29 +11,30 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // writeStep writes the commit of a step within a task and counts the step in the
 // state.
-func (sh *Shadows) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
+func writeStep(ctx context.Context, w *workspace.Workspace, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	step := c.TaskStep
 	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
-	tree, err := gittree.Apply(ctx, sh.Repo, at.Tree, edits)
+	tree, err := gittree.Apply(ctx, w.Repo, at.Tree, edits)
 	if err != nil || tree == at.Tree {
 		return "", false, err
 	}
 	number := task.Steps + 1
 	t := tasks.Task{
-		Session: s.ID, ToolUse: step.ToolUse, Strategy: sh.StrategyName(),
+		Session: s.ID, ToolUse: step.ToolUse, Strategy: w.StrategyName(),
 		Subject: tasks.StepSubject(step.Todos, number, step.ToolUse),
 	}
-	t.Files, err = tasks.WriteStep(sh.Repo, s.ID, number, tasks.Step{
-		Tool: step.Tool, ToolUse: step.ToolUse, Time: sh.Env.Now(), Data: step.Input,
+	t.Files, err = tasks.WriteStep(w.Repo, s.ID, number, tasks.Step{
+		Tool: step.Tool, ToolUse: step.ToolUse, Time: w.Env.Now(), Data: step.Input,
 	})
 	if err != nil {
 		return "", false, err
 	}
-	oid, made, err := tasks.WriteShadow(ctx, sh.Repo, at, edits, t, c.By)
+	oid, made, err := tasks.WriteShadow(ctx, w.Repo, at, edits, t, c.By)
 	if err == nil && made {
 		task.Steps = number
 	}
@@ -42,19 +43,19 @@ func (sh *Shadows) writeStep(ctx context.Context, s *session.State, c tracking.S
 
 // taskDirs returns the directories of the session's tasks as its shadow branch has them, with
 // the ids of the lines that answer their calls, as far as they are known.
-func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
+func taskDirs(ctx context.Context, w *workspace.Workspace, s *session.State) ([]git.TreeEntry, error) {
 	if len(s.Recorder.Tasks) == 0 {
 		return nil, nil
 	}
-	tree, err := sh.files.ShadowTree(ctx, s)
+	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	dir, found, err := sh.Lookup(ctx, tree, tasks.ShadowDir(s.ID))
+	dir, found, err := w.Lookup(ctx, tree, tasks.ShadowDir(s.ID))
 	if err != nil || !found {
 		return nil, err
 	}
-	entries, err := sh.Repo.Tree(ctx, dir.OID)
+	entries, err := w.Repo.Tree(ctx, dir.OID)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
@@ -67,11 +68,11 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 			continue
 		}
 		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-		line, err := end.Entry(sh.Repo)
+		line, err := end.Entry(w.Repo)
 		if err != nil {
 			return nil, err
 		}
-		_, found, err := gittree.Lookup(ctx, sh.Repo, e.OID, line.Name)
+		_, found, err := gittree.Lookup(ctx, w.Repo, e.OID, line.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func (sh *Shadows) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEn
 			continue
 		}
 		edit := gittree.Edit{Path: line.Name, Mode: line.Mode, OID: line.OID}
-		if entries[i].OID, err = gittree.Apply(ctx, sh.Repo, e.OID, []gittree.Edit{edit}); err != nil {
+		if entries[i].OID, err = gittree.Apply(ctx, w.Repo, e.OID, []gittree.Edit{edit}); err != nil {
 			return nil, err
 		}
 	}

@@ -23,16 +23,20 @@ const agentTime = 2 * time.Second
 // worktree, where finding them takes too long, with those of files named by edit tools. The
 // turn continues: the session's record of git's status stays, so that the stop detects the
 // same changes as without the checkpoint.
-func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
-	look := tt.observer.observe
-	if tt.observer.LargeWorktree() {
-		look = tt.observer.observeNamed
+func SaveTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
+	look := func(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+		return observe(ctx, w, s, n, in)
+	}
+	if LargeWorktree(w) {
+		look = func(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+			return observeNamed(ctx, w, s, n, in)
+		}
 	}
 	seen, err := look(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
-	changes, err := tt.observer.newChanges(ctx, s, seen, nil)
+	changes, err := newChanges(ctx, w, s, seen, nil)
 	if err != nil {
 		return err
 	}
@@ -40,17 +44,17 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	if err != nil {
 		return err
 	}
-	tt.shadows.markShared(ctx, s, touched, changes)
+	markShared(ctx, w, s, touched, changes)
 	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
 	unseen := !seen.complete() && task.Phase == session.TaskStopped // the snapshot has the changes of shell commands
 	keep := len(touched) > 0 || unseen
 	if !keep && task.Steps > 0 {
 		// A commit of the session's files has removed the task's checkpoints.
-		shadow, err := tt.files.ShadowTree(ctx, s)
+		shadow, err := w.ShadowTree(ctx, s)
 		if err != nil {
 			return err
 		}
-		if _, keep, err = tt.Lookup(ctx, shadow, tasks.Dir(s.ID, task.ToolUse)); err != nil {
+		if _, keep, err = w.Lookup(ctx, shadow, tasks.Dir(s.ID, task.ToolUse)); err != nil {
 			return err
 		}
 	}
@@ -58,8 +62,8 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 		var wait sync.WaitGroup
 		var entries map[string]gittree.Edit
 		var failed error
-		workspace.Guard(&wait, &failed, func() (err error) { entries, err = tt.files.StoreContents(ctx, touched); return err })
-		complete, err := tt.observer.storeTranscript(ctx, s, seen)
+		workspace.Guard(&wait, &failed, func() (err error) { entries, err = w.StoreContents(ctx, touched); return err })
+		complete, err := storeTranscript(ctx, w, s, seen)
 		wait.Wait()
 		if err := errors.Join(err, failed); err != nil {
 			return err
@@ -67,36 +71,36 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 		n.Unstored = n.Unstored || !complete
 		c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
 		if task.Phase == session.TaskStopped {
-			err = tt.endTask(ctx, s, n, task, c)
+			err = endTask(ctx, w, s, n, task, c)
 		} else {
-			err = tt.stepTask(ctx, n, task, c, in.Task.Step)
+			err = stepTask(ctx, w, n, task, c, in.Task.Step)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if task.Phase == session.TaskStopped {
-		if !keep && tt.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
-			tt.storeAgent(ctx, s, task, tracking.RedactNow)
+		if !keep && w.Options.Strategy != workspace.AutoCommit { // which keeps task checkpoints only
+			storeAgent(ctx, w, s, task, tracking.RedactNow)
 		}
 		task.Phase = session.TaskDone
 	}
-	tt.shadows.annotate(ctx, s, n, seen, changes)
+	annotate(ctx, w, s, n, seen, changes)
 	return nil
 }
 
 // endTask prepares the last checkpoint of a task.
-func (tt *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit) error {
-	main, err := tt.transcripts.StoredSegments(ctx, s)
+func endTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit) error {
+	main, err := tracking.StoredSegments(ctx, w, s)
 	if err != nil {
 		return err
 	}
 	t := tasks.Task{
-		Session: s.ID, ToolUse: task.ToolUse, Strategy: tt.StrategyName(),
+		Session: s.ID, ToolUse: task.ToolUse, Strategy: w.StrategyName(),
 		Subject: tasks.EndSubject(task.Type, task.Description, task.ToolUse),
 	}
 	end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	t.Files, err = tasks.WriteEnd(tt.Repo, end, tt.storeAgent(ctx, s, task, math.MaxInt64), main)
+	t.Files, err = tasks.WriteEnd(w.Repo, end, storeAgent(ctx, w, s, task, math.MaxInt64), main)
 	if err != nil {
 		return err
 	}
@@ -107,14 +111,14 @@ func (tt *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.
 
 // stepTask prepares a checkpoint within a task. None is made if no file differs
 // from the last one.
-func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit, step workspace.TaskStep) (err error) {
+func stepTask(ctx context.Context, w *workspace.Workspace, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit, step workspace.TaskStep) (err error) {
 	for i := range step.Todos {
-		if step.Todos[i].Content, err = tt.RedactText(ctx, step.Todos[i].Content); err != nil {
+		if step.Todos[i].Content, err = w.RedactText(ctx, step.Todos[i].Content); err != nil {
 			return err
 		}
 	}
 	if step.Input != nil {
-		if step.Input, err = tt.Redact.LineContext(ctx, step.Input); err != nil {
+		if step.Input, err = w.Redact.LineContext(ctx, step.Input); err != nil {
 			return err
 		}
 	}
@@ -125,16 +129,16 @@ func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *se
 
 // storeAgent stores a subagent's transcript of at most most bytes, and records it in the task.
 // A failure is logged: a checkpoint without it is better than none.
-func (tt *TaskTurns) storeAgent(ctx context.Context, s *session.State, task *session.Task, most int64) []git.OID {
+func storeAgent(ctx context.Context, w *workspace.Workspace, s *session.State, task *session.Task, most int64) []git.OID {
 	file, found := subagents.Find(s.TranscriptPath, task.Agent)
 	if !found || file.Size > most {
 		return nil
 	}
 	soon, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
-	chunks, err := tasks.StoreTranscript(soon, tt.Repo, tt.Redact, file.Path, file.Size)
+	chunks, err := tasks.StoreTranscript(soon, w.Repo, w.Redact, file.Path, file.Size)
 	if err != nil {
-		tt.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
+		w.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
 	}
 	task.Stored = nil
 	for _, oid := range chunks {

@@ -19,20 +19,20 @@ import (
 // ListUntracked lists git's status before a session's first turn, if session-start had no time
 // for it. If that turn has begun, only changes older than the turn are known to be from before
 // it; if it may have written a file already, none are.
-func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
-	s, err := tu.Sessions.Load(id)
+func ListUntracked(ctx context.Context, w *workspace.Workspace, id string) error {
+	s, err := w.Sessions.Load(id)
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	if err != nil || !s.Recorder.Unlisted || !tu.OwnsSession(s) {
+	if err != nil || !s.Recorder.Unlisted || !w.OwnsSession(s) {
 		return err
 	}
-	entries, err := gitwork.Status(ctx, tu.Repo)
+	entries, err := gitwork.Status(ctx, w.Repo)
 	if err != nil {
 		return fmt.Errorf("list untracked files: %w", err)
 	}
-	return tu.WithLock(ctx, func() error {
-		s, err := tu.Sessions.Load(id)
+	return w.WithLock(ctx, func() error {
+		s, err := w.Sessions.Load(id)
 		if err != nil || !s.Recorder.Unlisted {
 			return err
 		}
@@ -47,14 +47,14 @@ func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
 			if start.IsZero() {
 				return false
 			}
-			info, err := os.Lstat(filepath.Join(tu.Repo.Root, filepath.FromSlash(e.Path)))
+			info, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(e.Path)))
 			if err != nil {
-				return !workspace.RemovalTime(tu.Repo.Root, e.Path).Before(start)
+				return !workspace.RemovalTime(w.Repo.Root, e.Path).Before(start)
 			}
 			return !disk.Changed(info).Before(start)
 		})
 		n := &tracking.Pending{Known: EncodeKnown((&Changes{}).After(nil, entries))}
 		s.Recorder.Unlisted = false
-		return n.Save(tu.Sessions, s)
+		return n.Save(w.Sessions, s)
 	})
 }

@@ -17,43 +17,43 @@ func waitsSlot(id string) string { return "wait " + id }
 
 // RequestCompletion starts a detached child that finishes a session's work, unless one is
 // already waiting.
-func (c *Children) RequestCompletion(ctx context.Context, id string) {
-	if !c.childTaken(waitsSlot(id)) {
-		c.startChild(ctx, id)
+func (w *Workspace) RequestCompletion(ctx context.Context, id string) {
+	if !w.childTaken(waitsSlot(id)) {
+		w.startChild(ctx, id)
 	}
 }
 
 // RequestCompletionIfIdle is RequestCompletion for a hook that has added no work: it starts no
 // child while one is running.
-func (c *Children) RequestCompletionIfIdle(ctx context.Context, id string) {
-	if !c.childTaken(runsSlot(id)) && !c.childTaken(waitsSlot(id)) {
-		c.startChild(ctx, id)
+func (w *Workspace) RequestCompletionIfIdle(ctx context.Context, id string) {
+	if !w.childTaken(runsSlot(id)) && !w.childTaken(waitsSlot(id)) {
+		w.startChild(ctx, id)
 	}
 }
 
 // DetachRecall starts a child that finishes the saved context of a session, unless the id is
 // empty, and prunes automatic ones.
-func (c *Children) DetachRecall(ctx context.Context, id string) {
+func (w *Workspace) DetachRecall(ctx context.Context, id string) {
 	args := []string{"hooks", "recall"}
 	if id != "" {
 		args = append(args, id)
 	}
-	if err := c.Env.Detach(args...); err != nil {
-		c.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	if err := w.Env.Detach(args...); err != nil {
+		w.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }
 
-func (c *Children) startChild(ctx context.Context, args ...string) {
-	if err := c.Env.Detach(append([]string{"hooks", "complete"}, args...)...); err != nil {
-		c.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+func (w *Workspace) startChild(ctx context.Context, args ...string) {
+	if err := w.Env.Detach(append([]string{"hooks", "complete"}, args...)...); err != nil {
+		w.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }
 
-func (c *Children) childTaken(slot string) bool {
-	if c.slots != nil { // opening the file again would free its locks
-		return c.slots.Taken(slot)
+func (w *Workspace) childTaken(slot string) bool {
+	if w.slots != nil { // opening the file again would free its locks
+		return w.slots.Taken(slot)
 	}
-	slots, err := c.childSlots()
+	slots, err := w.childSlots()
 	if err != nil {
 		return false
 	}
@@ -63,14 +63,14 @@ func (c *Children) childTaken(slot string) bool {
 
 // RunAsChild runs do once no other child of the session runs. If another child is already
 // waiting, which will do the same, it returns nil at once.
-func (c *Children) RunAsChild(ctx context.Context, id string, do func() error) error {
-	slots, err := c.childSlots()
+func (w *Workspace) RunAsChild(ctx context.Context, id string, do func() error) error {
+	slots, err := w.childSlots()
 	if err != nil {
 		return do() // at worst twice
 	}
-	c.slots = slots
+	w.slots = slots
 	defer func() {
-		c.slots = nil
+		w.slots = nil
 		_ = slots.Close()
 	}()
 	if ok, err := slots.TryLock(waitsSlot(id)); err == nil && !ok {
@@ -82,6 +82,6 @@ func (c *Children) RunAsChild(ctx context.Context, id string, do func() error) e
 	return errors.Join(slots.Unlock(waitsSlot(id)), do())
 }
 
-func (c *Children) childSlots() (*filelock.Slots, error) {
-	return filelock.OpenSlots(filepath.Join(c.RecordsDir(), "children.lock"))
+func (w *Workspace) childSlots() (*filelock.Slots, error) {
+	return filelock.OpenSlots(filepath.Join(w.RecordsDir(), "children.lock"))
 }

@@ -32,9 +32,9 @@ func TestChildThatStartsAnotherKeepsItsLock(t *testing.T) {
 	}
 	var started [][]string
 	detach := func(args ...string) error { started = append(started, args); return nil }
-	children := New(&Workspace{Repo: &git.Repo{CommonDir: dir}, Env: Environment{Detach: detach}}).Children
-	err := children.RunAsChild(t.Context(), "id", func() error {
-		children.RequestCompletion(t.Context(), "id")
+	w := &Workspace{Repo: &git.Repo{CommonDir: dir}, Env: Environment{Detach: detach}}
+	err := w.RunAsChild(t.Context(), "id", func() error {
+		w.RequestCompletion(t.Context(), "id")
 		if len(started) != 1 {
 			t.Errorf("children: %q", started)
 		}

@@ -32,18 +32,18 @@ const (
 // StoreContents writes the blobs of files of the worktree, through git's own filters,
 // and returns the tree entries by path. A path that doesn't exist has an entry that
 // removes it; a file that can't be stored, or was forgotten, has none.
-func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
+func (w *Workspace) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
 	edits := make(map[string]gittree.Edit, len(paths))
 	var regular []sizedFile
-	if err := fi.tombstones.Check(); err != nil {
+	if err := w.CheckTombstones(); err != nil {
 		return nil, err
 	}
-	forgotten := fi.tombstones.FileMatcher()
+	forgotten := w.TombstonedFiles()
 	for _, p := range paths {
 		if forgotten(p) {
 			continue
 		}
-		e, size, kind, err := fi.entry(ctx, p)
+		e, size, kind, err := w.entry(ctx, p)
 		switch {
 		case err != nil:
 			return nil, err
@@ -56,7 +56,7 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 	}
 	stored := withinLimit(regular, maxBytes, fileCost)
 	if len(stored) < len(regular) {
-		fi.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
+		w.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
 		keep := make(map[string]bool, len(stored))
 		for _, p := range stored {
 			keep[p] = true
@@ -70,7 +70,7 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 	if len(stored) == 0 {
 		return edits, nil
 	}
-	oids, err := gitwork.HashFiles(ctx, fi.Repo, gitwork.HashAndStore, stored)
+	oids, err := gitwork.HashFiles(ctx, w.Repo, gitwork.HashAndStore, stored)
 	if err != nil {
 		return edits, fmt.Errorf("store contents: %w", err)
 	}
@@ -120,14 +120,14 @@ const (
 )
 
 // entry returns the tree entry for one path, and the size of a regular file.
-func (fi *Files) entry(ctx context.Context, p string) (gittree.Edit, int64, entryKind, error) {
-	full := filepath.Join(fi.Repo.Root, filepath.FromSlash(p))
+func (w *Workspace) entry(ctx context.Context, p string) (gittree.Edit, int64, entryKind, error) {
+	full := filepath.Join(w.Repo.Root, filepath.FromSlash(p))
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
 		return gittree.Edit{Path: p}, 0, whole, nil
 	case err != nil:
-		fi.Log.WarnContext(ctx, "file not stored", "path", fi.Redact.Path(p), "error", err.Error())
+		w.Log.WarnContext(ctx, "file not stored", "path", w.Redact.Path(p), "error", err.Error())
 		return gittree.Edit{}, 0, absent, nil
 	case info.Mode().IsRegular() && info.Size() <= maxContent:
 		return gittree.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
@@ -136,10 +136,10 @@ func (fi *Files) entry(ctx context.Context, p string) (gittree.Edit, int64, entr
 		if err != nil {
 			return gittree.Edit{}, 0, whole, fmt.Errorf("read link: %w", err)
 		}
-		oid, err := fi.Repo.WriteBlob([]byte(target))
+		oid, err := w.Repo.WriteBlob([]byte(target))
 		return gittree.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
 	case info.IsDir():
-		if head, ok := fi.submodule(ctx, full); ok {
+		if head, ok := w.submodule(ctx, full); ok {
 			return gittree.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
 		}
 		return gittree.Edit{Path: p}, 0, whole, nil // a folder where a file was
@@ -164,8 +164,8 @@ func GitMode(info fs.FileInfo) git.Mode {
 
 // submodule returns the commit that is checked out in a directory with a repository of
 // its own; false for any other directory.
-func (fi *Files) submodule(ctx context.Context, dir string) (git.OID, bool) {
-	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: fi.Env.Getenv, Here: true})
+func (w *Workspace) submodule(ctx context.Context, dir string) (git.OID, bool) {
+	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: w.Env.Getenv, Here: true})
 	if err != nil || sub.Root != dir {
 		return "", false
 	}

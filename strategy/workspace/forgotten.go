@@ -23,25 +23,25 @@ import (
 // if it continues.
 var ErrForgotten = errors.New("the session was forgotten")
 
-// HasSession reports whether the session was forgotten in this repository, by
+// HasTombstone reports whether the session was forgotten in this repository, by
 // this clone or by one whose checkpoints were merged.
-func (ts *Tombstones) HasSession(session string) (bool, error) {
-	t, err := tombstone.Load(ts.Repo.CommonDir)
+func (w *Workspace) HasTombstone(session string) (bool, error) {
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	return t.HasSession(session), err
 }
 
-// FileMatcher returns a predicate for the paths of files that were forgotten in
+// TombstonedFiles returns a predicate for the paths of files that were forgotten in
 // this repository. It matches none if the list can't be read: see Check.
-func (ts *Tombstones) FileMatcher() func(path string) bool {
-	t, _ := tombstone.Load(ts.Repo.CommonDir)
+func (w *Workspace) TombstonedFiles() func(path string) bool {
+	t, _ := tombstone.Load(w.Repo.CommonDir)
 	paths := t.FilePaths()
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
 
-// Check returns an error if the list of forgotten sessions and files can't be read. Recording
+// CheckTombstones returns an error if the list of forgotten sessions and files can't be read. Recording
 // without the list could restore forgotten data, so the caller leaves its work for later.
-func (ts *Tombstones) Check() error {
-	_, err := tombstone.Load(ts.Repo.CommonDir)
+func (w *Workspace) CheckTombstones() error {
+	_, err := tombstone.Load(w.Repo.CommonDir)
 	return err
 }
 
@@ -77,67 +77,67 @@ func (w *Workspace) MaskForgotten() error {
 	return nil
 }
 
-// Learn adds the entries that v1Tree, a tree of the metadata branch, lists as forgotten to
+// LearnTombstones adds the entries that v1Tree, a tree of the metadata branch, lists as forgotten to
 // this repository's own list, and reports whether there were any. If that adds files or texts,
 // they are masked in the records of sessions, whose transcripts are stored again with their next
 // event, and in everything the workspace records from then on. The caller holds the lock.
 //
 // The own list is written last, so that the next run repeats a run that was killed. It records that
 // the refs here are still to be searched.
-func (ts *Tombstones) Learn(ctx context.Context, v1Tree git.OID) (bool, error) {
-	unknown, err := ts.unknown(ctx, v1Tree)
+func (w *Workspace) LearnTombstones(ctx context.Context, v1Tree git.OID) (bool, error) {
+	unknown, err := w.unknown(ctx, v1Tree)
 	if err != nil || unknown.Empty() {
 		return false, err
 	}
-	t, err := tombstone.Load(ts.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil {
 		return false, err
 	}
 	t.Forgotten, t.Unswept, t.Verified = t.With(unknown), true, ""
 	if len(unknown.Paths) > 0 {
-		err = ts.maskSessions(quoted.New(unknown.Paths, gitwork.Roots(ts.Repo), nil))
+		err = w.maskSessions(quoted.New(unknown.Paths, gitwork.Roots(w.Repo), nil))
 	}
 	if texts := forgotten.New(unknown.Marks); err == nil && texts != nil {
-		err = ts.maskSessions(texts)
+		err = w.maskSessions(texts)
 	}
 	if err != nil {
 		return false, fmt.Errorf("mask forgotten content: %w", err)
 	}
-	if err := t.Save(ts.Repo.CommonDir); err != nil {
+	if err := t.Save(w.Repo.CommonDir); err != nil {
 		return false, err
 	}
-	return true, ts.MaskForgotten()
+	return true, w.MaskForgotten()
 }
 
-// LearnHere is Learn of the local metadata branch. It takes the lock, unless there is nothing
+// LearnTombstonesHere is Learn of the local metadata branch. It takes the lock, unless there is nothing
 // to learn.
-func (ts *Tombstones) LearnHere(ctx context.Context) error {
-	tree, err := checkpoint.Tree(ctx, ts.Repo)
+func (w *Workspace) LearnTombstonesHere(ctx context.Context) error {
+	tree, err := checkpoint.Tree(ctx, w.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if unknown, err := ts.unknown(ctx, tree); err != nil || unknown.Empty() {
+	if unknown, err := w.unknown(ctx, tree); err != nil || unknown.Empty() {
 		return err
 	}
-	return ts.WithLock(ctx, func() error {
-		_, err := ts.Learn(ctx, tree)
+	return w.WithLock(ctx, func() error {
+		_, err := w.LearnTombstones(ctx, tree)
 		return err
 	})
 }
 
-// Lacks reports whether a commit of the metadata branch lists entries that this repository's own
+// LacksTombstones reports whether a commit of the metadata branch lists entries that this repository's own
 // list lacks, or has a list that a partial clone has never read. A clone without its tree can't tell.
-func (ts *Tombstones) Lacks(ctx context.Context, v1 git.OID) (bool, error) {
-	c, err := ts.Repo.Commit(ctx, string(v1))
+func (w *Workspace) LacksTombstones(ctx context.Context, v1 git.OID) (bool, error) {
+	c, err := w.Repo.Commit(ctx, string(v1))
 	if err != nil {
 		return false, err
 	}
-	unknown, err := ts.unknown(ctx, c.Tree)
+	unknown, err := w.unknown(ctx, c.Tree)
 	if errors.Is(err, git.ErrMissing) {
-		_, err = ts.Repo.Tree(ctx, c.Tree)
+		_, err = w.Repo.Tree(ctx, c.Tree)
 		return err == nil, ctx.Err()
 	}
 	return !unknown.Empty(), err
@@ -145,12 +145,12 @@ func (ts *Tombstones) Lacks(ctx context.Context, v1 git.OID) (bool, error) {
 
 // unknown returns the entries that v1Tree lists as forgotten; none if this repository's own
 // list has all of them.
-func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
-	listed, err := checkpoint.ForgottenIn(ctx, ts.Repo, v1Tree)
+func (w *Workspace) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
+	listed, err := checkpoint.ForgottenIn(ctx, w.Repo, v1Tree)
 	if err != nil || listed.Empty() {
 		return checkpoint.Forgotten{}, err
 	}
-	t, err := tombstone.Load(ts.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil || t.Has(listed) {
 		return checkpoint.Forgotten{}, err
 	}
@@ -159,18 +159,18 @@ func (ts *Tombstones) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.F
 
 // maskSessions masks what mask finds in the states of sessions and the files beside them, and makes
 // every session store its transcript again, as the stored objects may contain it, too.
-func (ts *Tombstones) maskSessions(mask interface{ MaskInPlace(data []byte) []byte }) error {
-	states, _ := ts.Sessions.All() // one that can't be read is masked as a file
+func (w *Workspace) maskSessions(mask interface{ MaskInPlace(data []byte) []byte }) error {
+	states, _ := w.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
 		if s.Recorder.Stored.Lines == 0 {
 			continue
 		}
 		s.Recorder.Stored = s.Recorder.Stored.Anew()
-		if err := ts.Sessions.Save(s); err != nil {
+		if err := w.Sessions.Save(s); err != nil {
 			return err
 		}
 	}
-	for _, dir := range []string{ts.Sessions.SideDir(), ts.Sessions.Dir()} {
+	for _, dir := range []string{w.Sessions.SideDir(), w.Sessions.Dir()} {
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

@@ -40,8 +40,8 @@ func ContainsPath(sorted []string, path string) bool {
 }
 
 // HasFile reports whether the worktree has the path.
-func (fi *Files) HasFile(path string) bool {
-	_, err := os.Lstat(filepath.Join(fi.Repo.Root, filepath.FromSlash(path)))
+func (w *Workspace) HasFile(path string) bool {
+	_, err := os.Lstat(filepath.Join(w.Repo.Root, filepath.FromSlash(path)))
 	return git.ValidPath(path) && err == nil
 }
 

@@ -13,19 +13,19 @@ import (
 
 // ShadowTree returns the tree of the session's shadow branch, the empty tree if there
 // is none.
-func (fi *Files) ShadowTree(ctx context.Context, s *session.State) (git.OID, error) {
+func (w *Workspace) ShadowTree(ctx context.Context, s *session.State) (git.OID, error) {
 	if s.BaseCommit == "" {
-		return fi.Repo.Format.EmptyTree(), nil
+		return w.Repo.Format.EmptyTree(), nil
 	}
-	return fi.BranchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
+	return w.BranchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
 }
 
 // BranchTree returns the tree of a shadow branch, the empty tree if there is none.
-func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
-	c, err := fi.Repo.Commit(ctx, name)
+func (w *Workspace) BranchTree(ctx context.Context, name string) (git.OID, error) {
+	c, err := w.Repo.Commit(ctx, name)
 	switch {
 	case errors.Is(err, git.ErrMissing):
-		return fi.Repo.Format.EmptyTree(), nil
+		return w.Repo.Format.EmptyTree(), nil
 	case err != nil:
 		return "", fmt.Errorf("read shadow branch %s: %w", name, err)
 	}
@@ -43,9 +43,9 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 
 // NextTip returns the tip that the session's next shadow commit builds on, and the session's
 // old shadow branch if HEAD has moved, else an empty name.
-func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
-	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
-	at, err = fi.TipOf(ctx, refs, next, head)
+func (w *Workspace) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
+	next := checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
+	at, err = w.TipOf(ctx, refs, next, head)
 	if err != nil || s.BaseCommit == "" {
 		return at, "", err
 	}
@@ -65,12 +65,12 @@ func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.S
 
 // TipOf returns the tip that the next commit on a shadow branch of head builds on: the
 // branch's last commit, or only head's tree if there is no such branch.
-func (fi *Files) TipOf(ctx context.Context, refs *RefTransaction, branch string, head git.Commit) (checkpoint.Tip, error) {
+func (w *Workspace) TipOf(ctx context.Context, refs *RefTransaction, branch string, head git.Commit) (checkpoint.Tip, error) {
 	at := checkpoint.Tip{Tree: head.Tree}
 	tip, err := refs.Get(ctx, branch)
 	if err != nil || tip == "" {
 		return at, err
 	}
-	c, err := fi.Repo.Commit(ctx, string(tip))
+	c, err := w.Repo.Commit(ctx, string(tip))
 	return checkpoint.Tip{Commit: tip, Tree: c.Tree}, err
 }

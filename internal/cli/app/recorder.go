@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -24,7 +24,7 @@ const ChildLock = 30 * time.Second
 
 // Recorder returns the recorder of a repository. It confirms all questions without asking, and
 // starts no child processes.
-func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
+func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *workspace.Workspace {
 	w := &workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
@@ -47,7 +47,7 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 	if err := w.MaskForgotten(); err != nil {
 		log.Error("the list of forgotten content is not readable", "error", err.Error())
 	}
-	return strategy.New(w)
+	return w
 }
 
 // Sessions lists the sessions of a repository.
@@ -61,9 +61,9 @@ func (a *App) Sessions(repo *git.Repo) sessions.Reader {
 // OpenIndex opens the index of a repository for a query, brought up to date with the record. It
 // shows the progress.
 func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
-	filler := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	err = a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
-		r, err = filler.Open(ctx, reach)
+		r, err = indexing.Open(ctx, w, reach)
 		return err
 	})
 	if errors.Is(err, index.ErrBusy) {
@@ -79,8 +79,8 @@ func BandOptions(s settings.Settings) workspace.BandOptions {
 
 // Summarize writes a checkpoint's summaries at the user's request. Errors that the user can do
 // something about have a hint.
-func Summarize(ctx context.Context, rec *strategy.Recorder, of summaries.SummaryOf) error {
-	err := rec.Summaries().Summarizer.Summarize(ctx, of)
+func Summarize(ctx context.Context, w *workspace.Workspace, of summaries.SummaryOf) error {
+	err := summaries.Summarize(ctx, w, of)
 	switch {
 	case errors.Is(err, summaries.ErrSummarized):
 		return WithHint(err, "use --force to rewrite it")

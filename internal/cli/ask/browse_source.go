@@ -24,8 +24,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/report"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/ui/explore"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
 	"github.com/seed-3aff656d/entire/strategy/reporting"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // turnSource provides the turns of the index to the browser.
@@ -35,7 +36,7 @@ type turnSource struct {
 	repo     *git.Repo
 	files    index.Files
 	filter   index.Filter
-	rec      *strategy.Recorder
+	w        *workspace.Workspace
 	version  string // of the index, at the last refresh
 }
 
@@ -114,7 +115,7 @@ func placeOf(name string) (p index.Place) {
 func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (err error) {
 	r, err := index.Open(ctx, s.files)
 	if errors.Is(err, index.ErrLost) {
-		r, err = s.rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
+		r, err = indexing.Open(ctx, s.w, func(string, int64, int64) {})
 	}
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (er
 
 // refresh implements Refresh of explore.Source.
 func (s *turnSource) refresh(ctx context.Context) (changed bool, err error) {
-	r, err := s.rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
+	r, err := indexing.Open(ctx, s.w, func(string, int64, int64) {})
 	if errors.Is(err, index.ErrBusy) {
 		return false, nil // retried by the next refresh
 	}
@@ -146,7 +147,7 @@ func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index
 			return err
 		}
 		free := func(string, report.Tokens) (float64, bool) { return 0, true }
-		made, err = s.rec.Reporting().Reporter.Report(ctx, r, reporting.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
+		made, err = reporting.Report(ctx, s.w, r, reporting.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
 		return err
 	})
 	if err == nil && len(made.Turns) == 0 {

@@ -105,19 +105,19 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	}
 	var made *report.Report
 	err = c.ask(ctx, func(repo *git.Repo, r *index.Reader) error {
-		reporter := c.app.Recorder(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler)).Reporting().Reporter
+		w := c.app.Recorder(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
 		cost := func(model string, t report.Tokens) (float64, bool) {
 			p, found := table.of(model)
 			return p.cost(index.Tokens(t)), found
 		}
 		err := c.app.Streams.Stages("Reading", func(reach func(string, int64, int64)) (err error) {
-			made, err = reporter.Report(ctx, r, reporting.Selection{Range: revs, Filter: c.filter, Limit: c.limit}, cost, reach)
+			made, err = reporting.Report(ctx, w, r, reporting.Selection{Range: revs, Filter: c.filter, Limit: c.limit}, cost, reach)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		made.Name = reporter.Name()
+		made.Name = reporting.RepositoryName(w)
 		return nil
 	})
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {

@@ -22,8 +22,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type forgetOptions struct {
@@ -132,15 +133,15 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	remote := "" // the remote whose checkpoints are replaced
 	switch {
 	case !opts.pushes:
 	case opts.push != pushConfigured && opts.push != "":
 		remote = opts.push
-		rec.Options.PushRemote, rec.Options.OwnRemote = remote, true // named by the user
-	case rec.Options.PushRemote != "":
-		remote = rec.Options.PushRemote
+		w.Options.PushRemote, w.Options.OwnRemote = remote, true // named by the user
+	case w.Options.PushRemote != "":
+		remote = w.Options.PushRemote
 	default:
 		return app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
 	}
@@ -149,7 +150,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	case opts.text != "" || opts.textFile != "":
 		what.Text, err = textToForget(ctx, a, opts)
 	case opts.session != "":
-		what.Session, err = sessionToForget(ctx, rec, opts.session)
+		what.Session, err = sessionToForget(ctx, w, opts.session)
 	case opts.listed:
 		what.Listed = true
 	case opts.checkpoint != "":
@@ -168,22 +169,22 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 		return err
 	}
 	if reflect.DeepEqual(what, forget.What{}) { // --push alone
-		return pushForgotten(ctx, a, opts, rec, remote)
+		return pushForgotten(ctx, a, opts, w, remote)
 	}
 	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force
-	return runForgetJob(ctx, a, opts, forgetJob{rec: rec, what: what, remote: remote})
+	return runForgetJob(ctx, a, opts, forgetJob{w: w, what: what, remote: remote})
 }
 
 // forgetJob holds the arguments of one run of the command.
 type forgetJob struct {
-	rec    *strategy.Recorder
+	w      *workspace.Workspace
 	what   forget.What
 	remote string // empty: nothing is pushed
 }
 
 func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) (err error) {
 	defer func() {
-		partial, failed := job.rec.Repo.IsPartial()
+		partial, failed := job.w.Repo.IsPartial()
 		if failed == nil && partial && errors.Is(err, git.ErrMissing) {
 			err = app.WithHint(fmt.Errorf("this partial clone lacks contents of checkpoints: %w", err), "`git fetch --refetch --no-filter` fetches them; then run the same command again")
 		}
@@ -193,7 +194,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	var reach forget.Progress // of the current stage
 	err = a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
 		reach = searched
-		f, err = forget.New(ctx, job.rec, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
+		f, err = forget.New(ctx, job.w, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
 		if err == nil {
 			places, err = f.Find(ctx)
 		}
@@ -202,7 +203,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	if err != nil {
 		return err
 	}
-	interrupted := forget.Interrupted(job.rec.Repo.CommonDir)
+	interrupted := forget.Interrupted(job.w.Repo.CommonDir)
 	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
 	if !opts.json && len(places) > 0 {
 		a.PageText(func(w ui.Streams) {
@@ -230,7 +231,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		return app.WithHint(err, "run the same command again to continue")
 	}
 	if job.remote != "" {
-		if err := pushForgotten(ctx, a, opts, job.rec, job.remote); err != nil {
+		if err := pushForgotten(ctx, a, opts, job.w, job.remote); err != nil {
 			return err
 		}
 		if err := forgetAgain(ctx, f, &done); err != nil {
@@ -327,25 +328,25 @@ func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, 
 
 // sessionToForget finds the session whose id begins with spec, among the states, the checkpoints
 // and the forgotten sessions.
-func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (string, error) {
+func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (string, error) {
 	if err := session.CheckID(spec); err != nil {
 		return "", app.Usagef("--session: %s", err)
 	}
 	ids := map[string]bool{}
-	states, _ := rec.Sessions.All()
+	states, _ := w.Sessions.All()
 	for _, s := range states {
 		ids[s.ID] = true
 	}
-	trees, err := checkpoint.Trees(ctx, rec.Repo)
+	trees, err := checkpoint.Trees(ctx, w.Repo)
 	if err != nil {
 		return "", err
 	}
 	for _, tree := range trees {
-		located, err := checkpoint.Locate(ctx, rec.Repo, tree)
+		located, err := checkpoint.Locate(ctx, w.Repo, tree)
 		if err != nil {
 			return "", err
 		}
-		found, err := checkpoint.Inspect(ctx, rec.Repo, located, nil)
+		found, err := checkpoint.Inspect(ctx, w.Repo, located, nil)
 		if err != nil {
 			return "", err
 		}
@@ -354,7 +355,7 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 				ids[id] = true
 			}
 		}
-		listed, err := checkpoint.ForgottenIn(ctx, rec.Repo, tree)
+		listed, err := checkpoint.ForgottenIn(ctx, w.Repo, tree)
 		if err != nil {
 			return "", err
 		}
@@ -362,7 +363,7 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 			ids[id] = true
 		}
 	}
-	t, err := tombstone.Load(rec.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}
@@ -414,8 +415,8 @@ func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (check
 }
 
 // pushForgotten replaces a remote's checkpoints.
-func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder, remote string) error {
-	err := a.Transferring(rec.Repo, "Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
+func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *workspace.Workspace, remote string) error {
+	err := a.Transferring(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
 	if err != nil {
 		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/redact/ownrules"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // redactStored is redact with --scan or --apply.
@@ -61,7 +61,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	if !c.apply {
 		return c.report(found)
 	}
-	rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+	w := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
 	what := forget.What{RecordsOnly: true}
 	for _, s := range found.Findings {
 		if canBeMasked(s.text) && !slices.Contains(what.Secrets, s.text) {
@@ -70,7 +70,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	}
 	if len(what.Secrets) == 0 {
 		if !forget.Interrupted(repo.CommonDir) {
-			return errors.Join(c.raise(ctx, rec, found), c.report(found))
+			return errors.Join(c.raise(ctx, w, found), c.report(found))
 		}
 		// The values are no longer in the checkpoints, and are known by the hashes in the list of
 		// forgotten texts.
@@ -81,11 +81,11 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 		c.Streams.Notef("The first %d of %d values are replaced; run the command again for the others.", most, n)
 		what.Secrets = what.Secrets[:most]
 	}
-	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{rec: rec, what: what}); err != nil {
+	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{w: w, what: what}); err != nil {
 		return err
 	}
 	if found, err = c.search(ctx, repo); err == nil {
-		err = c.raise(ctx, rec, found)
+		err = c.raise(ctx, w, found)
 	}
 	if err != nil || c.json {
 		return err
@@ -98,11 +98,11 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 
 // raise records in the checkpoints that were searched that today's rules have masked them, unless they
 // still have a secret that can be masked.
-func (c *redactStored) raise(ctx context.Context, rec *strategy.Recorder, found scanJSON) error {
+func (c *redactStored) raise(ctx context.Context, w *workspace.Workspace, found scanJSON) error {
 	if slices.ContainsFunc(found.Findings, func(s storedSecret) bool { return canBeMasked(s.text) }) {
 		return nil
 	}
-	n, err := forget.RaiseRules(ctx, rec, found.searched)
+	n, err := forget.RaiseRules(ctx, w, found.searched)
 	if n > 0 && !c.json {
 		c.Streams.Printf("%s Marked %s as masked by today's rules\n", c.Streams.Paint(ui.Green, "✓"), ui.Plural(n, "checkpoint"))
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -152,8 +153,8 @@ func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Compl
 
 // Contexts lists the saved contexts of the worktree.
 func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
-	all, err := rec.SavedContexts().Saver.Contexts().List(ctx, contextstore.Filter{Worktree: repo.Root, Limit: most})
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	all, err := savedcontext.Contexts(w).List(ctx, contextstore.Filter{Worktree: repo.Root, Limit: most})
 	if err != nil {
 		return nil, err
 	}

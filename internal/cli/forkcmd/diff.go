@@ -61,7 +61,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 	}
 	var changes *fork.Changes
 	err = w.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
-		changes, err = w.rec.Fork().Comparer.Compare(ctx, f, format.ProgressOnly(reach))
+		changes, err = fork.Compare(ctx, w.w, f, format.ProgressOnly(reach))
 		return err
 	})
 	if errors.Is(err, bands.ErrNoSnapshot) {
@@ -113,7 +113,7 @@ func (w *forking) noteUnread(paths []string) {
 // completeForks completes the name of one fork, or of several.
 func completeForks(a *app.App, several bool) cobra.CompletionFunc {
 	forks := func(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-		list, err := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Fork().Forks.List()
+		list, err := fork.List(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
 		found := make([]cobra.Completion, len(list))
 		for i := range list {
 			found[i] = cobra.CompletionWithDesc(list[i].Name(), list[i].Branch)

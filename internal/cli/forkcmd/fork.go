@@ -23,10 +23,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/fork"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // mostForks is the maximum number of forks that one command makes.
@@ -38,7 +38,7 @@ type forking struct {
 
 	json bool
 	repo *git.Repo
-	rec  *strategy.Recorder
+	w    *workspace.Workspace
 }
 
 // run returns the RunE of a command: it calls do for the worktree of the working directory.
@@ -52,7 +52,7 @@ func run(a *app.App, asJSON *bool, do func(ctx context.Context, w *forking, args
 		is := a.Settings(repo)
 		log, file := app.OpenLog(repo.Root, is.LogLevel)
 		defer func() { _ = file.Close() }()
-		w := &forking{App: a, json: *asJSON, repo: repo, rec: a.Recorder(repo, is, log.With("component", "fork"))}
+		w := &forking{App: a, json: *asJSON, repo: repo, w: a.Recorder(repo, is, log.With("component", "fork"))}
 		return do(cmd.Context(), w, args)
 	}
 }
@@ -133,16 +133,15 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 	if err != nil {
 		return err
 	}
-	maker := w.rec.Fork().Maker
 	var m fork.Moment
 	if len(args) > 0 && args[0] != "now" {
-		m, err = maker.Find(ctx, args[0])
+		m, err = fork.FindMoment(ctx, w.w, args[0])
 		if _, unknown := errors.AsType[*points.PointError](err); unknown || errors.Is(err, bands.ErrNoSnapshot) {
 			err = app.WithHint(err, "`entire rewind --list` shows the points there are")
 		}
 	} else {
 		err = w.explain(w.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
-			m, err = maker.Now(ctx, format.ProgressOnly(reach))
+			m, err = fork.MomentNow(ctx, w.w, format.ProgressOnly(reach))
 			return err
 		}))
 	}
@@ -158,7 +157,7 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 		began := w.Now()
 		var made fork.Made
 		err := w.Streams.Sized("Making "+w.ShortPath(t.dir), func(reach func(string, ui.Amount)) (err error) {
-			made, err = w.rec.Fork().Maker.Make(ctx, m, t.dir, t.branch, format.Progress(reach))
+			made, err = fork.Make(ctx, w.w, m, t.dir, t.branch, format.Progress(reach))
 			return err
 		})
 		if err != nil {
@@ -280,18 +279,17 @@ func (w *forking) report(m fork.Moment, made fork.Made, took time.Duration) {
 // forkNamed returns the fork that an argument names. Without an argument it is the fork of this
 // worktree, else the only fork.
 func (w *forking) forkNamed(args []string) (fork.Fork, error) {
-	forks := w.rec.Fork().Forks
 	if len(args) > 0 {
-		f, err := forks.Find(args[0], w.Dir)
+		f, err := fork.Find(w.w, args[0], w.Dir)
 		if errors.Is(err, fork.ErrUnknown) {
 			return f, app.WithHint(err, "`entire fork list` shows the forks there are")
 		}
 		return f, err
 	}
-	if f, ok := forks.Here(); ok {
+	if f, ok := fork.Here(w.w); ok {
 		return f, nil
 	}
-	list, err := forks.List()
+	list, err := fork.List(w.w)
 	switch {
 	case err != nil:
 		return fork.Fork{}, err

@@ -24,7 +24,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 		Example: "  entire fork list\n  entire fork list --json",
 		Args:    cobra.NoArgs,
 		RunE: run(a, asJSON, func(_ context.Context, w *forking, _ []string) error {
-			list, err := w.rec.Fork().Forks.List()
+			list, err := fork.List(w.w)
 			if err != nil {
 				return err
 			}

@@ -88,8 +88,7 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 	if f.Dir == w.repo.Root {
 		return fork.Removed{}, app.WithHint(fmt.Errorf("%s is the worktree that this runs in", f.Name()), "run it in "+w.ShortPath(f.From))
 	}
-	remover := w.rec.Fork().Remover
-	work, err := remover.Work(ctx, f)
+	work, err := fork.WorkOf(ctx, w.w, f)
 	if err != nil && !force {
 		return fork.Removed{}, err
 	}
@@ -100,7 +99,7 @@ func (w *forking) removeFork(ctx context.Context, f fork.Fork, force bool) (fork
 	if refused.Kept() || force {
 		var done fork.Removed
 		err = w.Streams.Sized("Removing "+f.Name(), func(reach func(string, ui.Amount)) (err error) {
-			done, err = remover.Remove(ctx, f, work, format.Progress(reach))
+			done, err = fork.Remove(ctx, w.w, f, work, format.Progress(reach))
 			return err
 		})
 		return done, err

@@ -99,9 +99,9 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 	if opts.fix || opts.force {
 		log, _ = app.OpenLog(repo.Root, is.LogLevel)
 	}
-	rec := a.Recorder(repo, is, log.With("component", "doctor"))
-	rec.Options.LockTimeout = app.ChildLock
-	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, All: opts.all, More: moreChecks(a, repo, is)}}
+	w := a.Recorder(repo, is, log.With("component", "doctor"))
+	w.Options.LockTimeout = app.ChildLock
+	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Workspace: w, All: opts.all, More: moreChecks(a, repo, is)}}
 	switch {
 	case opts.bugReport != "":
 		return c.writeBugReport(ctx, repo)

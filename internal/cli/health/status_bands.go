@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // snapshotsJSON is the part of `status` about the snapshots of this worktree.
@@ -42,7 +43,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 		r.Notes = append(r.Notes, app.Note{Code: "snapshots-damaged", Message: "The store of snapshots can't be read: " + err.Error()})
 		return
 	}
-	rec := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
+	w := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
 	r.Snapshots.Linking = string(store.Linking())
 	r.Snapshots.Cap = bands.CapAt(store.Dir(), s.Bands.Cap)
 	r.Snapshots.Bytes, _ = store.QuickSize() // errors are reported below
@@ -51,7 +52,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 		r.Snapshots.Count = len(versions)
 		var last bands.Snapshot
 		var found bool
-		if last, found, err = store.Lineage(rec.Snapshots().Snapshots.Lineage()).Latest(); err == nil && found {
+		if last, found, err = store.Lineage(snapshots.Lineage(w)).Latest(); err == nil && found {
 			latest := format.NewCheckpointJSON(last)
 			r.Snapshots.Latest, r.Snapshots.LeftOut, r.Snapshots.last = &latest, format.NotNil(last.LeftOut), last
 		}
@@ -70,7 +71,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	if text := format.AutoFailures(store, a.Now()); text != "" {
 		r.Notes = append(r.Notes, app.Note{Code: "auto-failed", Message: text, Hint: "`entire fs checkpoint --auto` tries again"})
 	}
-	r.Snapshots.Missed = format.NotNil(rec.Snapshots().Requests.Missed())
+	r.Snapshots.Missed = format.NotNil(snapshots.MissedRequests(w))
 	if !r.Snapshots.Enabled {
 		return
 	}

@@ -36,7 +36,7 @@ func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Sett
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		next, err = a.Recorder(repo, s, slog.New(slog.DiscardHandler)).Commits().Preparer.NextCommit(ctx)
+		next, err = commits.PreviewCommit(ctx, a.Recorder(repo, s, slog.New(slog.DiscardHandler)))
 	}()
 	return func(r *statusReport) {
 		<-done

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // mostPending is the maximum number of pending saved contexts that are listed.
@@ -42,7 +43,7 @@ func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s setti
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = lookForContexts(ctx, a.Recorder(repo, s, slog.New(slog.DiscardHandler)).SavedContexts().Saver.Contexts(), repo.Root)
+		found, err = lookForContexts(ctx, savedcontext.Contexts(a.Recorder(repo, s, slog.New(slog.DiscardHandler))), repo.Root)
 	}()
 	return func(r *statusReport) {
 		<-done

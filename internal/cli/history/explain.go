@@ -20,9 +20,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 )
 
@@ -141,8 +144,8 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	filler := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)).Indexing().Filler
-	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo, Index: filler.Current}}
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo, Index: func(ctx context.Context) (*index.Reader, error) { return indexing.Current(ctx, w) }}}
 	if opts.fetch {
 		if err := e.fetchRecord(ctx); err != nil {
 			return err
@@ -176,8 +179,8 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 // here, too.
 func (e *explaining) fetchRecord(ctx context.Context) error {
 	repo := e.reader.Repo
-	rec := e.Recorder(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
-	if err := rec.Sharing().Pusher.FetchForgotten(ctx); err != nil {
+	w := e.Recorder(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
+	if err := sharing.FetchForgotten(ctx, w); err != nil {
 		return err
 	}
 	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, explain.NoRecord) {
@@ -246,9 +249,9 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		is := e.Settings(e.reader.Repo)
 		log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
 		defer func() { _ = file.Close() }()
-		rec := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
+		w := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
 		err = e.Streams.Progress("Asking claude", func() error {
-			return app.Summarize(ctx, rec, summaries.SummaryOf{ID: id, Again: e.opts.force})
+			return app.Summarize(ctx, w, summaries.SummaryOf{ID: id, Again: e.opts.force})
 		})
 		if err == nil {
 			d, err = e.reader.Checkpoint(ctx, d.ID, e.options())

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // snapshot selects the checkpoint of a snapshot: that of its commit, else that of the turn at whose
 // end it was taken, else at whose beginning. It updates the index of turns.
 func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
-	rec := e.Recorder(e.reader.Repo, e.Settings(e.reader.Repo), slog.New(slog.DiscardHandler))
-	p, err := rec.Points().Points.FindPoint(ctx, v.String())
+	w := e.Recorder(e.reader.Repo, e.Settings(e.reader.Repo), slog.New(slog.DiscardHandler))
+	p, err := points.FindPoint(ctx, w, v.String())
 	if _, isNone := errors.AsType[*points.PointError](err); isNone || errors.Is(err, bands.ErrNoSnapshot) {
 		return app.WithHint(err, "`entire rewind --list --all` lists the snapshots of this worktree")
 	}
@@ -38,7 +38,7 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		return app.WithHint(fmt.Errorf("snapshot %s%s belongs to no turn and to no commit", v, format.Quoted(p.Message)),
 			fmt.Sprintf("`entire fs checkpoint info %s` describes it, `entire fs diff %s` shows what changed since", v, v))
 	}
-	turn, err := e.indexedTurn(ctx, rec, p)
+	turn, err := e.indexedTurn(ctx, w, p)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		return nil
 	}
 	if p.Shadow == "" && turn.Snapshot > 0 { // taken before a turn that no commit has taken up
-		if after, err := rec.Points().Points.FindPoint(ctx, bands.Version(turn.Snapshot).String()); err == nil {
+		if after, err := points.FindPoint(ctx, w, bands.Version(turn.Snapshot).String()); err == nil {
 			p.Shadow = after.Shadow
 		}
 	}
@@ -63,8 +63,8 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 
 // indexedTurn returns the turn of a session that has the snapshot at its end, else the one that has
 // it at its beginning; the zero value if the index has neither.
-func (e *explaining) indexedTurn(ctx context.Context, rec *strategy.Recorder, p points.Point) (turn index.Row, err error) {
-	r, err := e.OpenIndex(ctx, rec.Repo)
+func (e *explaining) indexedTurn(ctx context.Context, w *workspace.Workspace, p points.Point) (turn index.Row, err error) {
+	r, err := e.OpenIndex(ctx, w.Repo)
 	if err != nil {
 		return turn, err
 	}

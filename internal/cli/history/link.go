@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type linkOptions struct{ force, json, find bool }
@@ -49,8 +50,8 @@ the trailer in the editor, or write "Entire-Checkpoint: none" into the message.`
 			if len(args) > 0 {
 				rev = args[0]
 			}
-			return runRelink(cmd.Context(), a, opts, "Unlinked", rev, func(ctx context.Context, r *commits.Relinker, _ *git.Repo) (commits.Relinked, error) {
-				return r.Unlink(ctx, rev, opts.force)
+			return runRelink(cmd.Context(), a, opts, "Unlinked", rev, func(ctx context.Context, w *workspace.Workspace, _ *git.Repo) (commits.Relinked, error) {
+				return commits.Unlink(ctx, w, rev, opts.force)
 			})
 		},
 	}
@@ -91,7 +92,7 @@ remote has. It amends none: the link is kept beside the commit, in a git note th
 				return runFind(cmd.Context(), a, opts, args)
 			}
 			rev, prefix := args[0], args[1]
-			return runRelink(cmd.Context(), a, opts, "Linked", rev, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
+			return runRelink(cmd.Context(), a, opts, "Linked", rev, func(ctx context.Context, w *workspace.Workspace, repo *git.Repo) (commits.Relinked, error) {
 				found, err := a.Sessions(repo).Find(ctx, prefix)
 				switch {
 				case err != nil:
@@ -101,7 +102,7 @@ remote has. It amends none: the link is kept beside the commit, in a git note th
 				case len(found) > 1 && found[0].ID != prefix:
 					return commits.Relinked{}, ambiguousSession(prefix, found)
 				}
-				return r.Link(ctx, rev, found[0], opts.force)
+				return commits.Link(ctx, w, rev, found[0], opts.force)
 			})
 		},
 	}
@@ -124,7 +125,7 @@ type relinkedJSON struct {
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
 }
 
-func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev string, do func(context.Context, *commits.Relinker, *git.Repo) (commits.Relinked, error)) (err error) {
+func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev string, do func(context.Context, *workspace.Workspace, *git.Repo) (commits.Relinked, error)) (err error) {
 	repo, err := a.Worktree()
 	if err != nil {
 		return err
@@ -133,8 +134,8 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	rec := a.Recorder(repo, is, log.With("component", "link"))
-	done, err := do(ctx, rec.Commits().Relinker, repo)
+	w := a.Recorder(repo, is, log.With("component", "link"))
+	done, err := do(ctx, w, repo)
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return fmt.Errorf("no commit %s", ui.Line(rev, format.NameWidth))

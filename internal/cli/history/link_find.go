@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // foundJSON is an element of the output of `link --find --json`; docs/formats/sessions.md
@@ -38,9 +39,9 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	rec := a.Recorder(repo, is, log.With("component", "link"))
-	rec.Options.AmendCommits = false
-	found, err := rec.Commits().Finder.Find(ctx, revs...)
+	w := a.Recorder(repo, is, log.With("component", "link"))
+	w.Options.AmendCommits = false
+	found, err := commits.Find(ctx, w, revs...)
 	if err != nil {
 		if len(args) > 0 && len(found) == 0 {
 			return app.WithHint(fmt.Errorf("find commits of %s: %w", ui.Line(args[0], format.NameWidth), err), "a range is what `git log` takes: main..topic, HEAD~5..HEAD")

@@ -37,17 +37,6 @@ type contexts interface {
 	Discard(ctx context.Context, ids ...string) error
 }
 
-// saver saves contexts.
-type saver interface {
-	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
-}
-
-// briefer writes briefs of saved contexts.
-type briefer interface {
-	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
-	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
-}
-
 // recallOptions holds the flags of all commands below recall.
 type recallOptions struct{ json, noPager bool }
 
@@ -55,12 +44,14 @@ type recallOptions struct{ json, noPager bool }
 type recalling struct {
 	*app.App
 
-	opts    recallOptions
-	root    string // of the worktree
-	is      settings.Settings
-	store   contexts
-	saver   saver
-	briefer briefer
+	opts  recallOptions
+	root  string // of the worktree
+	is    settings.Settings
+	store contexts
+	// The functions of package savedcontext, for the worktree.
+	saveContext func(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
+	makeBrief   func(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
+	sections    func(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
 	// sessions lists the sessions of the repository.
 	sessions interface {
 		List(ctx context.Context, f sessions.Filter) (sessions.Found, error)
@@ -133,10 +124,19 @@ func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recall
 		}
 		is := a.Settings(repo)
 		log, file := app.OpenLog(repo.Root, is.LogLevel)
-		saved := a.Recorder(repo, is, log.With("component", "recall")).SavedContexts()
+		w := a.Recorder(repo, is, log.With("component", "recall"))
 		err = do(cmd.Context(), &recalling{
 			App: a, opts: *opts, root: repo.Root, is: is,
-			store: saved.Saver.Contexts(), saver: saved.Saver, briefer: saved.Briefer, sessions: a.Sessions(repo),
+			store: savedcontext.Contexts(w), sessions: a.Sessions(repo),
+			saveContext: func(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error) {
+				return savedcontext.SaveContext(ctx, w, want)
+			},
+			makeBrief: func(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
+				return savedcontext.Recall(ctx, w, id, kind)
+			},
+			sections: func(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
+				return savedcontext.Sections(ctx, w, id, names, limit)
+			},
 		}, args)
 		_ = file.Close()
 		return errors.Join(err, repo.Close())

@@ -58,7 +58,7 @@ type briefJSON struct {
 // brief prints the brief of a checkpoint; without an id the brief that a session which starts here
 // now would get.
 func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error {
-	got, err := r.briefer.Recall(ctx, id, kind)
+	got, err := r.makeBrief(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) && id == "" {
 		if r.opts.json {
 			return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))

@@ -73,7 +73,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 	var saved recall.Checkpoint
 	err := r.Streams.Sized("Saving", func(reach func(string, ui.Amount)) (err error) {
 		want.Progress = format.Progress(reach)
-		saved, err = r.saver.SaveContext(ctx, want)
+		saved, err = r.saveContext(ctx, want)
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {

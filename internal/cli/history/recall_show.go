@@ -85,7 +85,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 	}
 	switch {
 	case len(opts.sections) > 0:
-		list, err := r.briefer.Sections(ctx, c.ID, opts.sections, sectionTokens)
+		list, err := r.sections(ctx, c.ID, opts.sections, sectionTokens)
 		if err != nil {
 			return recallError(err, c.ID)
 		}

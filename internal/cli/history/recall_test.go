@@ -164,7 +164,7 @@ func newRecalling(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer
 		Streams: ui.Streams{In: strings.NewReader(""), Out: out, Err: errs},
 	}}
 	a.Prompter = ui.NewPrompter(a.Streams)
-	r = &recalling{App: a, root: "/work", store: s, saver: s, briefer: s, is: settings.Settings{Enabled: true}}
+	r = &recalling{App: a, root: "/work", store: s, saveContext: s.SaveContext, makeBrief: s.Recall, sections: s.Sections, is: settings.Settings{Enabled: true}}
 	return r, s, out, errs
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type resumeOptions struct {
@@ -75,7 +75,7 @@ type resuming struct {
 
 	opts resumeOptions
 	repo *git.Repo
-	rec  *strategy.Recorder
+	w    *workspace.Workspace
 	only string // the session to restore; empty restores all of a checkpoint
 }
 
@@ -91,13 +91,13 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w := &resuming{App: a, opts: opts, repo: repo, rec: a.Recorder(repo, is, log.With("component", "resume"))}
+	w := &resuming{App: a, opts: opts, repo: repo, w: a.Recorder(repo, is, log.With("component", "resume"))}
 	if what == "" {
 		if what, err = w.chooseSession(ctx); err != nil {
 			return err
 		}
 	}
-	branch, found, err := w.rec.Resume().Resumer.FindBranch(ctx, what)
+	branch, found, err := resume.FindBranch(ctx, w.w, what)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
 	}
 	if !b.Current {
-		if err := r.rec.Resume().Resumer.CanSwitch(ctx); err != nil {
+		if err := resume.CanSwitch(ctx, r.w); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 		if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 			return err
 		}
-		err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
+		err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return resume.FetchBranch(ctx, r.w, b) })
 		if ctx.Err() != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 			r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
 		}
 	}
-	last, found, err := r.rec.Resume().Resumer.LastCheckpoint(ctx, b)
+	last, found, err := resume.LastCheckpoint(ctx, r.w, b)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 
 // carrier resumes the sessions of a commit or of a checkpoint, or the session with such an id.
 func (r *resuming) carrier(ctx context.Context, what string) error {
-	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
+	c, err := resume.FindCarrier(ctx, r.w, what)
 	_, unknown := errors.AsType[*points.PointError](err)
 	var named []sessions.Session
 	if mayBeSession(what) && (unknown || isID(what)) { // not a name such as HEAD
@@ -222,11 +222,11 @@ func (r *resuming) checkOut(ctx context.Context, b resume.Branch) error {
 	if b.Current {
 		return nil
 	}
-	left, err := r.rec.Resume().Resumer.DetachedHead(ctx)
+	left, err := resume.DetachedHead(ctx, r.w)
 	if err != nil {
 		return err
 	}
-	if err := r.Transferring(r.repo, "Checking out "+b.Name, func() error { return r.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
+	if err := r.Transferring(r.repo, "Checking out "+b.Name, func() error { return resume.Switch(ctx, r.w, b) }); err != nil {
 		return err
 	}
 	r.Streams.Notef("Switched to branch '%s'.", b.Name)

@@ -29,7 +29,7 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	if err != nil {
 		return err
 	}
-	logs, skipped, err := r.rec.Conversation().Logs.ResumeLogs(ctx, stored)
+	logs, skipped, err := conversation.ResumeLogs(ctx, r.w, stored)
 	if err != nil {
 		return unread(err, stored.ID)
 	}
@@ -85,7 +85,7 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	}
 	result := newResumedJSON(b, c, stored.ID)
 	for _, log := range logs {
-		conv, err := r.rec.Conversation().Logs.PutLog(ctx, log)
+		conv, err := conversation.PutLog(ctx, r.w, log)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (r *resuming) finish(result *resumedJSON, first, folder string) error {
 // stored reads the newest checkpoint of c, and fetches it if it isn't stored here. If the remote
 // doesn't have it, an earlier checkpoint of the same commit is used.
 func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
-	stored, err := r.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
+	stored, err := resume.FindStored(ctx, r.w, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
 		return stored, unread(err, c.IDs[0])
 	}
@@ -147,7 +147,7 @@ func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier
 	if ctx.Err() != nil {
 		return stored, missing
 	}
-	stored, err = r.rec.Resume().Resumer.FindStored(ctx, c.IDs)
+	stored, err = resume.FindStored(ctx, r.w, c.IDs)
 	switch {
 	case errors.Is(err, checkpoint.ErrNotFound) && missing != nil:
 		return stored, fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], missing)
@@ -171,7 +171,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 			return err
 		}
 	}
-	remote, err := r.rec.Resume().Resumer.CheckpointRemote(ctx, name)
+	remote, err := resume.CheckpointRemote(ctx, r.w, name)
 	if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
 		return app.WithHint(err, refused.Hint())
 	}
@@ -181,7 +181,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 	if remote == "" {
 		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = r.Transferring(r.repo, "Fetching checkpoints", func() error { return r.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
+	err = r.Transferring(r.repo, "Fetching checkpoints", func() error { return sharing.FetchCheckpoints(ctx, r.w, remote) })
 	if err != nil {
 		return app.WithHint(err, notPushed)
 	}

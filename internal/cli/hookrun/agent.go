@@ -25,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/handed"
 	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -66,13 +67,13 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
-	rec := h.recorder(h.settings.LockTimeout)
+	w := h.recorder(h.settings.LockTimeout)
 	stored := h.setTranscript(ctx, &payload)
 	if h.name == "stop" {
 		payload.AwaitTranscript(ctx, h.by)
 	}
 	h.repairHooks(ctx)
-	answer, err := agenthook.Handle(ctx, rec, h.name, workspace.Input{
+	answer, err := agenthook.Handle(ctx, w, h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
@@ -91,7 +92,7 @@ func (h *hook) agent(ctx context.Context) error {
 			// The commit of the turn may take as long as the user's hooks and signing do, and has a
 			// deadline of its own.
 			own := h.repo.Processes()
-			notice, failed := h.rec.AgentEvents().CommitTurn(whole, h.session)
+			notice, failed := strategy.CommitTurn(whole, h.w, h.session)
 			h.commit = h.repo.Processes() - own
 			if notice != "" {
 				answer.Say("Entire: " + notice)
@@ -113,7 +114,7 @@ func (h *hook) agent(ctx context.Context) error {
 func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (stored string) {
 	var err error
 	if payload.Transcript == "" && h.by.NamesLate {
-		path, err := h.rec.Transcripts().File(h.by, payload.SessionID, h.app.Now())
+		path, err := h.w.Transcripts().File(h.by, payload.SessionID, h.app.Now())
 		if err == nil {
 			_, err = os.Lstat(path)
 		}
@@ -151,7 +152,7 @@ func (h *hook) checkTranscript(p agenthook.Payload) error {
 // takeOver adds the messages that a plugin hands over to the transcript that the program writes, of
 // the session or of a subagent. It returns the session's transcript and the last message's id.
 func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored string, err error) {
-	path, err = h.rec.Transcripts().File(h.by, p.SessionID, h.app.Now())
+	path, err = h.w.Transcripts().File(h.by, p.SessionID, h.app.Now())
 	if err != nil {
 		return "", "", err
 	}
@@ -166,7 +167,7 @@ func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored 
 		}
 		to = subagents.Path(path, m.Subagent)
 	}
-	stored, err = handed.Append(ctx, to, m, h.rec.Redact)
+	stored, err = handed.Append(ctx, to, m, h.w.Redact)
 	return path, stored, err
 }
 

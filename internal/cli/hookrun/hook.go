@@ -26,6 +26,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // endTimeout limits the hooks at the end of a session, which waits for them.
@@ -89,7 +90,7 @@ type hook struct {
 	mended   int        // git processes that repaired git's hooks
 	later    [][]string // children to run in this process, if they may not be detached
 	started  bool       // a child was started
-	rec      *strategy.Recorder
+	w        *workspace.Workspace
 }
 
 // runHook runs one hook. Errors are logged, and those of git hooks are also printed on one line, as
@@ -160,14 +161,14 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	if h.mended > 0 {
 		attrs = append(attrs, slog.Int("mend_git_processes", h.mended))
 	}
-	if h.rec != nil && h.rec.Recovered > 0 {
-		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
+	if h.w != nil && h.w.Recovered > 0 {
+		attrs = append(attrs, slog.Int("recovered", h.w.Recovered))
 	}
-	if h.rec != nil && h.rec.Retried > 0 {
-		attrs = append(attrs, slog.Int("retried", h.rec.Retried))
+	if h.w != nil && h.w.Retried > 0 {
+		attrs = append(attrs, slog.Int("retried", h.w.Retried))
 	}
-	if h.rec != nil && max(h.rec.LockWait, h.rec.LockHeld) >= slowLock {
-		attrs = append(attrs, slog.Int64("lock_wait_ms", h.rec.LockWait.Milliseconds()), slog.Int64("lock_held_ms", h.rec.LockHeld.Milliseconds()))
+	if h.w != nil && max(h.w.LockWait, h.w.LockHeld) >= slowLock {
+		attrs = append(attrs, slog.Int64("lock_wait_ms", h.w.LockWait.Milliseconds()), slog.Int64("lock_held_ms", h.w.LockHeld.Milliseconds()))
 	}
 	if err != nil {
 		level = slog.LevelError
@@ -264,18 +265,18 @@ func (h *hook) work(ctx context.Context) error {
 	switch h.name {
 	case childIndex:
 	case childSnapshot:
-		err = h.recorder(app.ChildLock).Background().ServeSnapshots(ctx)
+		err = strategy.ServeSnapshots(ctx, h.recorder(app.ChildLock))
 	case childSummarize:
 		err = h.summarize(ctx)
 	case childRecall:
-		err = h.recorder(app.ChildLock).Background().FinishRecall(ctx, h.session)
+		err = strategy.FinishRecall(ctx, h.recorder(app.ChildLock), h.session)
 	default: // childComplete
-		rec := h.recorder(app.ChildLock)
-		rec.Options.LineTimeout = lineTimeout
-		err = rec.Background().Complete(ctx, h.session)
+		w := h.recorder(app.ChildLock)
+		w.Options.LineTimeout = lineTimeout
+		err = strategy.Complete(ctx, w, h.session)
 	}
-	if background := h.recorder(app.ChildLock).Background(); background.HasIndex() {
-		err = errors.Join(err, background.FillIndex(ctx))
+	if w := h.recorder(app.ChildLock); strategy.HasIndex(w) {
+		err = errors.Join(err, strategy.FillIndex(ctx, w))
 	}
 	return err
 }
@@ -283,18 +284,18 @@ func (h *hook) work(ctx context.Context) error {
 // startIndexing starts a child that updates the index of turns, unless another child was started,
 // which will update it, or no query has created the index yet.
 func (h *hook) startIndexing() error {
-	if h.started || !h.rec.Background().HasIndex() {
+	if h.started || !strategy.HasIndex(h.w) {
 		return nil
 	}
 	return h.detach("hooks", childIndex)
 }
 
 // recorder returns the recorder of the repository, with the terminal and the log of the hook.
-func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
-	h.rec = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
-	h.rec.Options.LockTimeout = lock
-	h.rec.Env.Registry.Defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
+func (h *hook) recorder(lock time.Duration) *workspace.Workspace {
+	h.w = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
+	h.w.Options.LockTimeout = lock
+	h.w.Env.Registry.Defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
 	tty := terminal{h.app.Getenv("ENTIRE_TEST_TTY")}
-	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = tty.attended, tty.confirm, h.detach
-	return h.rec
+	h.w.Env.Terminal, h.w.Env.Confirm, h.w.Env.Detach = tty.attended, tty.confirm, h.detach
+	return h.w
 }

@@ -1,6 +1,10 @@
 package hookrun
 
 import (
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
+	"github.com/seed-3aff656d/entire/strategy/indexing"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
@@ -101,14 +106,13 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 		_ = repo.Close()
 		return nil, errors.New("recording is off here: `entire enable` turns it on")
 	}
-	rec := h.recorder(h.settings.LockTimeout)
-	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
-	lines := mcpLines{reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}, now: a.Now}
-	saved := rec.SavedContexts()
+	w := h.recorder(h.settings.LockTimeout)
+	w.Env.Terminal = func() bool { return false } // the terminal is the agent's
+	lines := mcpLines{reader: blame.Reader{Repo: repo, Workspace: w}, now: a.Now}
 	return &mcpserver.Project{
-		Root: repo.Root, Work: contextWork{saved.Saver, saved.Briefer, saved.Clearer, saved.Injector}, Store: saved.Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
+		Root: repo.Root, Work: contextWork{w}, Store: savedcontext.Contexts(w), Sessions: w.Sessions, Settings: h.settings.Recall, Log: h.log,
 		History: func(ctx context.Context) (*index.Reader, error) {
-			return rec.Indexing().Filler.Open(ctx, func(string, int64, int64) {})
+			return indexing.Open(ctx, w, func(string, int64, int64) {})
 		},
 		Blame: lines.blame, Why: lines.why,
 		Missing: func(ctx context.Context) string { return format.HintWithGaps(ctx, repo, "") },
@@ -120,10 +124,29 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 	}, nil
 }
 
-// contextWork has the operations of the MCP server on saved contexts.
-type contextWork struct {
-	*savedcontext.Saver
-	*savedcontext.Briefer
-	*savedcontext.Clearer
-	*savedcontext.Injector
+// contextWork implements [mcpserver.Work] for a worktree.
+type contextWork struct{ w *workspace.Workspace }
+
+func (c contextWork) SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error) {
+	return savedcontext.SaveContext(ctx, c.w, want)
+}
+
+func (c contextWork) Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
+	return savedcontext.Recall(ctx, c.w, id, kind)
+}
+
+func (c contextWork) Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
+	return savedcontext.Sections(ctx, c.w, id, names, limit)
+}
+
+func (c contextWork) BeforeClear(ctx context.Context, of savedcontext.Clearing) (savedcontext.Unsaved, error) {
+	return savedcontext.BeforeClear(ctx, c.w, of)
+}
+
+func (c contextWork) AnswerClear(ctx context.Context, of savedcontext.Clearing, answer savedcontext.ClearAnswer) error {
+	return savedcontext.AnswerClear(ctx, c.w, of, answer)
+}
+
+func (c contextWork) AfterClear(ctx context.Context, of savedcontext.Clearing) (savedcontext.Recalled, bool, error) {
+	return savedcontext.AfterClear(ctx, c.w, of)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 const (
@@ -126,8 +127,8 @@ func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line)
 		return ""
 	}
 	var facts []string
-	rec := a.Recorder(repo, is, slog.New(slog.DiscardHandler))
-	switch n, checkpoint := rec.SavedContexts().Saver.ChangedSince(ctx, line.SessionID); {
+	w := a.Recorder(repo, is, slog.New(slog.DiscardHandler))
+	switch n, checkpoint := savedcontext.ChangedSince(ctx, w, line.SessionID); {
 	case n > 0 && checkpoint != "":
 		facts = append(facts, fmt.Sprintf("%s since checkpoint %.6s", ui.Plural(n, "file"), checkpoint))
 	case n > 0:

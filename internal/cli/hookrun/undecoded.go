@@ -26,16 +26,16 @@ func (b *beginning) Write(p []byte) (int, error) {
 // undecoded stores an event that can't be decoded, redacted, for `entire doctor --report`. It
 // returns the error to log: nil if one of the same agent and name was stored in the last day.
 func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error {
-	rec := h.recorder(h.settings.LockTimeout)
-	records, event := rec.RecordsDir(), app.EventName(h.name)
+	w := h.recorder(h.settings.LockTimeout)
+	records, event := w.RecordsDir(), app.EventName(h.name)
 	if !app.IsNewUndecoded(records, h.by.Name, event, h.app.Now()) {
 		return nil
 	}
 	u := app.Undecoded{Time: h.app.Now().UTC(), Agent: h.by.Name, Version: agentVersion(h.app, h.by), Event: event}
-	text, err := rec.Redact.TextContext(ctx, string(payload))
+	text, err := w.Redact.TextContext(ctx, string(payload))
 	if err == nil {
 		u.Payload = text
-		u.Error = rec.Redact.Text(cause.Error())
+		u.Error = w.Redact.Text(cause.Error())
 		err = app.KeepUndecoded(records, &u)
 	}
 	h.log.WarnContext(ctx, "event not decoded", "agent", u.Agent, "version", u.Version, "event", u.Event)

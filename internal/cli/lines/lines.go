@@ -32,8 +32,8 @@ func read(a *app.App, do func(*reading) error) (err error) {
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	rec := a.Recorder(repo, is, log.With("component", "blame"))
-	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Uncommitted: rec.Authorship().Attribution}})
+	w := a.Recorder(repo, is, log.With("component", "blame"))
+	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w}})
 }
 
 // path returns a path relative to the root of the worktree.

@@ -250,7 +250,7 @@ func (r *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Pla
 	}
 	err = r.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
 		o.Progress = format.ProgressOnly(reach)
-		plan, err = r.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
+		plan, err = rewind.PreviewRewind(ctx, r.w, p, o)
 		return err
 	})
 	if err == nil {

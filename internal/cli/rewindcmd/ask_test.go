@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -56,11 +55,11 @@ func TestRewindAsksOnlyIfFilesChange(t *testing.T) {
 			if err := session.Open(repo.CommonDir).Save(state); err != nil {
 				t.Fatal(err)
 			}
-			rec := strategy.New(&workspace.Workspace{
+			w := &workspace.Workspace{
 				Repo: repo, Sessions: session.Open(repo.CommonDir), Log: slog.New(slog.DiscardHandler),
 				Env: workspace.Environment{Getenv: func(string) string { return "" }, Now: time.Now},
-			})
-			r := &rewinding{App: &app.App{Env: app.Env{Now: time.Now}}, repo: repo, rec: rec, opts: c.opts}
+			}
+			r := &rewinding{App: &app.App{Env: app.Env{Now: time.Now}}, repo: repo, w: w, opts: c.opts}
 			q, err := r.questionAbout(t.Context(), c.point)
 			if err != nil || (len(q.Options) > 0) != c.asked {
 				t.Errorf("asked %v, %v; want %v", q.Options, err, c.asked)

@@ -60,7 +60,7 @@ func (r *rewinding) goToCode(ctx context.Context, p points.Point) error {
 	}
 	var done rewind.CodeRewound
 	err = r.withProgress("Restoring "+p.Shadow.Short(), &o, func() (err error) {
-		done, err = r.rec.Rewind().Rewinder.RewindCode(ctx, p, o)
+		done, err = rewind.RestoreCode(ctx, r.w, p, o)
 		return err
 	})
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {

@@ -45,9 +45,9 @@ type picker struct{ *rewinding }
 // points returns the newest points, only those of an agent if --agent is given.
 func (pi *picker) points(ctx context.Context, most int) ([]points.Point, error) {
 	if pi.opts.agent == "" {
-		return pi.rec.Points().Points.Points(ctx, most)
+		return points.List(ctx, pi.w, most)
 	}
-	list, err := pi.rec.Points().Points.Points(ctx, points.AllPoints)
+	list, err := points.List(ctx, pi.w, points.AllPoints)
 	list = slices.DeleteFunc(list, func(p points.Point) bool { return !app.MatchesAgent(pi.opts.agent, p.Agent) })
 	return list[:min(len(list), most)], err
 }

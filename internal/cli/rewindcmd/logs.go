@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // logsRestore restores only the stored transcripts of a checkpoint, no files.
@@ -29,7 +30,7 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 			return err
 		}
 	}
-	convs, skipped, err := l.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	convs, skipped, err := conversation.RestoreLogs(ctx, l.w, p.Checkpoint)
 	if err != nil {
 		return absentError(err, p)
 	}
@@ -74,7 +75,7 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
 	}
-	logs, skipped, err := l.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
+	logs, skipped, err := conversation.PreviewLogs(ctx, l.w, p.Checkpoint)
 	if err != nil {
 		return absentError(err, p)
 	}
@@ -141,7 +142,7 @@ type logJSON struct {
 // clean refuses a reset that would lose uncommitted changes, unless a snapshot holds them or
 // --force is given.
 func (l *logsRestore) clean(ctx context.Context) error {
-	err := l.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
+	err := rewind.Rescue(ctx, l.w, "before reset")
 	if err == nil || l.opts.force {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (pi *picker) page(list *[]points.Point) browse.Page {
 		Title: pickTitle, Items: pi.items(*list),
 		Preview: func(ctx context.Context, id string) string { return pi.glance(ctx, find(id)) },
 		Words: func(ctx context.Context, id string) []string {
-			paths, _ := pi.rec.Points().Points.Changed(ctx, find(id), pickedPaths) // none for a damaged one
+			paths, _ := points.ChangedFiles(ctx, pi.w, find(id), pickedPaths) // none for a damaged one
 			return paths
 		},
 		Confirm: func(ctx context.Context, id, scope string) ui.Question {

@@ -22,10 +22,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type rewindOptions struct {
@@ -133,7 +133,7 @@ type rewinding struct {
 
 	opts rewindOptions
 	repo *git.Repo
-	rec  *strategy.Recorder
+	w    *workspace.Workspace
 	// keepBoth and atWork are choices of the user: keep files that a person changed, too, and
 	// rewind files that a session at work changed.
 	keepBoth, atWork bool
@@ -160,7 +160,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w.rec = a.Recorder(repo, is, log.With("component", "rewind"))
+	w.w = a.Recorder(repo, is, log.With("component", "rewind"))
 	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.NoteInterruptedRewind(repo)
 	}
@@ -179,7 +179,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	case opts.to == "":
 		return (&picker{w}).choose(ctx)
 	}
-	p, err := w.rec.Points().Points.FindPoint(ctx, opts.to)
+	p, err := points.FindPoint(ctx, w.w, opts.to)
 	if err != nil {
 		_, unknown := errors.AsType[*points.PointError](err)
 		isMissing := unknown || errors.Is(err, bands.ErrNoSnapshot)
@@ -214,9 +214,13 @@ func (r *rewinding) noPaths(err error) error {
 func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
 	var err error
 	if op == history.OpRedo {
-		err = r.step(ctx, op, r.rec.Rewind().Rewinder.PreviewRedo, r.rec.Rewind().Rewinder.RedoRewind)
+		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (plan.Plan, error) { return rewind.PreviewRedo(ctx, r.w, o) }, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
+			return rewind.RedoRewind(ctx, r.w, o)
+		})
 	} else {
-		err = r.step(ctx, op, r.rec.Rewind().Rewinder.PreviewUndo, r.rec.Rewind().Rewinder.UndoRewind)
+		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (plan.Plan, error) { return rewind.PreviewUndo(ctx, r.w, o) }, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
+			return rewind.UndoRewind(ctx, r.w, o)
+		})
 	}
 	if !errors.Is(err, history.ErrEmpty) {
 		return err
@@ -276,7 +280,7 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	began := r.Now()
 	var done rewind.Rewound
 	err = r.withProgress("Restoring "+p.Snapshot.String(), &o, func() (err error) {
-		done, err = r.rec.Rewind().Rewinder.Rewind(ctx, p, o)
+		done, err = rewind.Rewind(ctx, r.w, p, o)
 		return err
 	})
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {

@@ -49,7 +49,7 @@ func (r *rewinding) turnsBack(p points.Point) ([]points.Turn, error) {
 	if p.Snapshot == 0 || r.onlyLogs(p) {
 		return nil, nil
 	}
-	turns, err := r.rec.Points().Points.TurnsSince(p.Snapshot)
+	turns, err := points.TurnsSince(r.w, p.Snapshot)
 	switch {
 	case err != nil || p.Turn == nil:
 	case len(turns) == 0:
@@ -63,19 +63,19 @@ func (r *rewinding) turnsBack(p points.Point) ([]points.Turn, error) {
 // committed returns the files whose committed content a rewind to a point changes. steps are those
 // of the rewind, if it is known; else they are planned if they are needed.
 func (r *rewinding) committed(ctx context.Context, p points.Point, steps iter.Seq[plan.Step]) ([]string, error) {
-	switch rewinder := r.rec.Rewind().Rewinder; {
+	switch {
 	case r.opts.reset:
-		return rewinder.Discarded(ctx, p.Commit)
+		return rewind.Discarded(ctx, r.w, p.Commit)
 	case r.onlyLogs(p):
 		return nil, nil
 	case p.Snapshot == 0:
-		planned, err := rewinder.PreviewCode(ctx, p)
+		planned, err := rewind.PreviewCode(ctx, r.w, p)
 		if err != nil {
 			return nil, err
 		}
-		return rewinder.CommittedCode(ctx, p, planned)
+		return rewind.CommittedCode(ctx, r.w, p, planned)
 	default:
-		return rewinder.Committed(ctx, p, func() (iter.Seq[plan.Step], error) {
+		return rewind.Committed(ctx, r.w, p, func() (iter.Seq[plan.Step], error) {
 			if steps != nil {
 				return steps, nil
 			}
@@ -145,7 +145,7 @@ func describeTurn(now time.Time, t *points.Turn) string {
 // unchanged reports that the turn of a point changed no file, and offers the turn before.
 func (r *rewinding) unchanged(p points.Point) error {
 	if r.opts.json {
-		_, target, err := r.rec.Points().Points.Target(p)
+		_, target, err := points.Target(r.w, p)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (r *rewinding) unchanged(p points.Point) error {
 // past returns what an undo or redo takes back, nil if there is nothing, or if that can't be read:
 // the operation reports it.
 func (r *rewinding) past(ctx context.Context, op history.Operation) *rewind.Past {
-	last, err := r.rec.Rewind().Rewinder.Last(ctx, op)
+	last, err := rewind.Last(ctx, r.w, op)
 	if err != nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, resc
 	if !r.opts.conversation {
 		return conversation.Conversation{}, nil
 	}
-	conv, err := r.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
+	conv, err := conversation.RewindConversation(ctx, r.w, p, rescue)
 	if err != nil {
 		return conv, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}
@@ -109,7 +109,7 @@ func (r *rewinding) previewStep(ctx context.Context, past *rewind.Past, look fun
 		return r.Streams.JSON(newRewindPlanJSON(rewind.Plan{Plan: planned}, planned.Target, takenBack{past: past}))
 	}
 	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned}, nil)
-	convs, err := r.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
+	convs, err := conversation.ReplacedIn(r.w, planned.Target.Version)
 	for _, t := range convs {
 		if t.Changed {
 			r.Streams.Printf("Conversation: %s is put back\n", t.Path)
@@ -240,11 +240,11 @@ func nothingChanges(p plan.Plan, same string) string {
 // preview prints what would change, by kind.
 func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
-		planned, err := r.rec.Rewind().Rewinder.PreviewCode(ctx, p)
+		planned, err := rewind.PreviewCode(ctx, r.w, p)
 		if err != nil {
 			return err
 		}
-		committed, err := r.rec.Rewind().Rewinder.CommittedCode(ctx, p, planned)
+		committed, err := rewind.CommittedCode(ctx, r.w, p, planned)
 		if err != nil {
 			return err
 		}
@@ -272,7 +272,7 @@ func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	}
 	r.reporter().printPlan(p.Snapshot.String(), planned, taken.lines(r.Now(), false))
 	if r.opts.conversation {
-		conv, err := r.rec.Conversation().Conversations.PreviewConversation(ctx, p)
+		conv, err := conversation.PreviewConversation(ctx, r.w, p)
 		if err != nil {
 			return err
 		}

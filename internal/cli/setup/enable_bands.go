@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // installBands creates the repository's store and takes the first snapshot of this worktree, unless
@@ -23,16 +24,16 @@ func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 	if !e.Settings(e.repo).Bands.Enabled {
 		return nil
 	}
-	snapshots := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler)).Snapshots().Snapshots
-	store, err := snapshots.MakeStore(ctx)
+	w := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
+	store, err := snapshots.MakeStore(ctx, w)
 	found := false
 	if err == nil {
-		_, found, err = store.Lineage(snapshots.Lineage()).Latest()
+		_, found, err = store.Lineage(snapshots.Lineage(w)).Latest()
 	}
 	var taken capture.Taken
 	if err == nil && !found {
 		err = e.Streams.Sized("Taking the first snapshot", func(reach func(string, ui.Amount)) (err error) {
-			taken, err = snapshots.TakeFirst(ctx, store, format.ProgressOnly(reach))
+			taken, err = snapshots.TakeFirst(ctx, w, store, format.ProgressOnly(reach))
 			return err
 		})
 		if err != nil {

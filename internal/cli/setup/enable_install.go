@@ -56,8 +56,8 @@ func (e *enabling) install(ctx context.Context) error {
 	e.Streams.Printf("\nReady.\n")
 	e.printNext(ctx)
 	// Report conditions that still prevent recording.
-	rec := e.Recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
-	if branch, err := rec.Commits().Preparer.Blocked(ctx); err == nil && branch != "" {
+	w := e.Recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
+	if branch, err := commits.Blocked(ctx, w); err == nil && branch != "" {
 		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
 		e.Streams.Hint(commits.BlockedHint(branch))
 	}

@@ -58,10 +58,10 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 		return err
 	}
 	if !opts.force { // refuse while an agent is at work
-		rec := u.Recorder(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
+		w := u.Recorder(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
 		var ids []string
 		for _, s := range u.states {
-			if rec.IsActive(s) && (len(u.others) == 0 || rec.OwnsSession(s)) {
+			if w.IsActive(s) && (len(u.others) == 0 || w.OwnsSession(s)) {
 				ids = append(ids, s.ID)
 			}
 		}
@@ -158,17 +158,17 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	// The states and shadow branches of this worktree.
-	rec := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	w := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
 	u.shadows = slices.DeleteFunc(u.shadows, func(ref gitref.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
 	sessions := 0
-	err := rec.WithLock(ctx, func() error {
+	err := w.WithLock(ctx, func() error {
 		var failed []error
 		for _, s := range u.states {
-			if rec.OwnsSession(s) {
+			if w.OwnsSession(s) {
 				sessions++
-				failed = append(failed, rec.Sessions.Remove(s.ID))
+				failed = append(failed, w.Sessions.Remove(s.ID))
 			}
 		}
 		return errors.Join(append(failed, u.removeShadows(ctx))...)

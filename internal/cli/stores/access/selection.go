@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -152,11 +152,12 @@ func (s *Selection) treeOptions() bands.Options {
 			Hidden: []string{".git", ".entire"}, Now: f.Now, Home: f.Home,
 		}
 	}
-	r := strategy.New(&workspace.Workspace{
+	options := snapshots.TreeOptions(&workspace.Workspace{
 		Repo: s.repo, Options: workspace.Options{Bands: from}, Env: workspace.Environment{Now: f.Now, Home: f.Home},
 	})
-	options := r.Snapshots().Snapshots.TreeOptions()
-	if s.Entry.Dir != r.Snapshots().Snapshots.StoreDir() {
+	if s.Entry.Dir != snapshots.StoreDir(&workspace.Workspace{
+		Repo: s.repo, Options: workspace.Options{Bands: from}, Env: workspace.Environment{Now: f.Now, Home: f.Home},
+	}) {
 		options.Root, options.Lineage, options.Exclude = s.Entry.Root, bands.PlainLineage, from.Exclude
 		if s.Entry.Root != s.repo.Root {
 			options.Forgotten = nil // paths relative to another root

@@ -154,8 +154,8 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 			return 0, err
 		}
 		defer func() { _ = repo.Close() }()
-		rec := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
-		p, err := rec.Points().Points.FindPoint(ctx, spec)
+		w := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+		p, err := points.FindPoint(ctx, w, spec)
 		if _, unknown := errors.AsType[*points.PointError](err); unknown {
 			return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
 		}
