@@ -94,7 +94,7 @@ browser:
 	if [ -z "$$program" ]; then echo 'no Chromium here, and it can not be installed: nothing is tested'; exit 1; fi; \
 	axe="$(AXE)"; test -f "$$axe" || axe=; \
 	ENTIRE_TEST_BROWSER="$$program" ENTIRE_TEST_AXE="$$axe" ENTIRE_TEST_SHOTS="$(CURDIR)/bin/browser" ENTIRE_TEST_PAGES="$(abspath $(PAGES))" ENTIRE_TEST_TEXTS=$(TEXTS) \
-		go test -count=1 -timeout 60m -v -run '^TestBrowser$$' ./internal/report && echo 'screenshots: bin/browser'
+		go test -count=1 -timeout 60m -v -run '^TestBrowser$$' ./cmd/internal/report && echo 'screenshots: bin/browser'
 
 picture:
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg
@@ -164,7 +164,7 @@ check-format:
 
 # What the tests beside a package run of it; less than COVER % is a failure.
 COVER   ?= 80
-COVERED := ./internal/recall ./internal/mcpserver ./internal/settings \
+COVERED := ./strategy/recall ./cmd/internal/mcpserver ./internal/settings \
 	$(addprefix ./internal/recall/,brief capture contextstore digest outline plain shellcmd)
 cover-own:
 	@out=$$(go test -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
@@ -228,7 +228,7 @@ crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 60m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
-	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall/contextstore ./internal/index
+	go test -tags faults -count=1 -run '^TestCrash' ./strategy/recall/contextstore ./internal/index
 
 # Of the trees that power cuts leave in a model, so many of each scene, and so many
 # disks of each of ext4, XFS and Btrfs: POWER=1000 IMAGES=1000 for a long run.

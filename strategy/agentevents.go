@@ -7,13 +7,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/autocommit"
-	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
-	"github.com/seed-3aff656d/entire/strategy/summaries"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -27,17 +23,17 @@ type Greeting struct {
 
 // SessionStart creates the session's state, or continues it.
 func SessionStart(ctx context.Context, w *workspace.Workspace, in workspace.Input) (Greeting, error) {
-	commits.Repair(ctx, w)
-	lifecycle.SweepTempFiles(ctx, w)
-	lifecycle.ForgetIdle(ctx, w, in.SessionID)
-	lifecycle.CloseTurns(ctx, w)
-	lifecycle.EndDeadTurns(ctx, w)
-	lifecycle.EndInterruptedTurns(ctx, w)
-	lifecycle.EndLeftTurns(ctx, w)
+	record.RepairCommits(ctx, w)
+	record.SweepTempFiles(ctx, w)
+	record.ForgetIdle(ctx, w, in.SessionID)
+	record.CloseTurns(ctx, w)
+	record.EndDeadTurns(ctx, w)
+	record.EndInterruptedTurns(ctx, w)
+	record.EndLeftTurns(ctx, w)
 	tryFindCommits(ctx, w, "")
-	err := lifecycle.StartSession(ctx, w, in)
-	greeting := Greeting{Others: lifecycle.CountOthers(ctx, w, in.SessionID)}
-	commits.StartCompletions(ctx, w, in.SessionID)
+	err := record.StartSession(ctx, w, in)
+	greeting := Greeting{Others: record.CountOthers(ctx, w, in.SessionID)}
+	record.StartCompletions(ctx, w, in.SessionID)
 	if sharing.HasUnlearned(ctx, w) {
 		w.RequestCompletion(ctx, "")
 	}
@@ -48,13 +44,13 @@ func SessionStart(ctx context.Context, w *workspace.Workspace, in workspace.Inpu
 // except one that reads HEAD for a new session, and leaves unfinished work to a child.
 func Prompt(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	in.Hurried = true
-	if commits.HasNew(ctx, w) {
+	if record.HasNewCommits(ctx, w) {
 		w.RequestCompletion(ctx, "")
 	}
-	err := lifecycle.BeginTurn(ctx, w, in)
+	err := record.BeginTurn(ctx, w, in)
 	requestPromptSnapshot(ctx, w, in)
 	requestRepair(ctx, w)
-	commits.StartCompletions(ctx, w, "")
+	record.StartCompletions(ctx, w, "")
 	return err
 }
 
@@ -65,18 +61,18 @@ func requestPromptSnapshot(ctx context.Context, w *workspace.Workspace, in works
 	}
 	s, err := w.Sessions.Load(in.SessionID)
 	if err == nil {
-		err = snapshots.AddRequest(w, snapshots.Request{Cause: bands.Prompt, Causality: snapshots.Causality(w, s, in)}, s.ID)
+		err = tracking.AddRequest(w, tracking.SnapshotRequest{Cause: bands.Prompt, Causality: tracking.Causality(w, s, in)}, s.ID)
 	}
 	if err != nil {
 		w.Log.WarnContext(ctx, "no snapshot of the prompt", "session_id", in.SessionID, "error", err.Error())
 		return
 	}
-	snapshots.StartServer(ctx, w)
+	tracking.StartServer(ctx, w)
 }
 
 // requestRepair asks a child to finish the commits whose hooks were interrupted.
 func requestRepair(ctx context.Context, w *workspace.Workspace) {
-	if len(commits.Waiting(ctx, w)) > 0 {
+	if len(record.WaitingDecisions(ctx, w)) > 0 {
 		w.RequestCompletion(ctx, "")
 	}
 }
@@ -84,12 +80,12 @@ func requestRepair(ctx context.Context, w *workspace.Workspace) {
 // Stop ends a turn: its changes become a shadow checkpoint, and the checkpoints of its commits
 // get the whole transcript.
 func Stop(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
-	commits.Repair(ctx, w)
+	record.RepairCommits(ctx, w)
 	tryFindCommits(ctx, w, in.SessionID)
-	lifecycle.EndDeadTurns(ctx, w)
-	lifecycle.EndInterruptedTurns(ctx, w)
-	err := lifecycle.StopTurn(ctx, w, in)
-	commits.StartCompletions(ctx, w, in.SessionID)
+	record.EndDeadTurns(ctx, w)
+	record.EndInterruptedTurns(ctx, w)
+	err := record.StopTurn(ctx, w, in)
+	record.StartCompletions(ctx, w, in.SessionID)
 	return err
 }
 
@@ -97,12 +93,12 @@ func Stop(ctx context.Context, w *workspace.Workspace, in workspace.Input) error
 // auto-commit, once their stop is saved. If it makes no commit, or one that isn't linked, it
 // returns a redacted line for the user.
 func CommitTurn(ctx context.Context, w *workspace.Workspace, id string) (notice string, err error) {
-	return autocommit.CommitTurn(ctx, w, id, func(ctx context.Context) error { return PostCommit(ctx, w) })
+	return record.CommitTurn(ctx, w, id, func(ctx context.Context) error { return PostCommit(ctx, w) })
 }
 
 // ToolUsed links the commits that a tool of the session made without a hook.
 func ToolUsed(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
-	if commits.HasNew(ctx, w) {
+	if record.HasNewCommits(ctx, w) {
 		if err := noteCall(ctx, w, in); err != nil {
 			w.Log.WarnContext(ctx, "call not noted", "session_id", in.SessionID, "error", err.Error())
 		}
@@ -141,14 +137,14 @@ func tryFindCommits(ctx context.Context, w *workspace.Workspace, by string) {
 // findCommits links commits that were made without a hook, in the turn of the session by or
 // between turns, and starts their summaries and paired snapshots.
 func findCommits(ctx context.Context, w *workspace.Workspace, by string) error {
-	found, err := commits.FindNew(ctx, w, by)
+	found, err := record.FindNewCommits(ctx, w, by)
 	for _, c := range found {
 		for _, id := range c.IDs {
-			summaries.SummarizeLater(ctx, w, id)
+			record.SummarizeLater(ctx, w, id)
 		}
 	}
 	if len(found) > 0 {
-		snapshots.TakePairs(ctx, w)
+		tracking.TakePairs(ctx, w)
 	}
 	return err
 }
@@ -165,8 +161,8 @@ func SessionEnd(ctx context.Context, w *workspace.Workspace, in workspace.Input)
 		return w.WithLock(ctx, func() error { return w.Sessions.Remove(s.ID) })
 	}
 	in.Hurried = true
-	err = lifecycle.Step(ctx, w, in, session.Stop, nil)
-	commits.StartCompletions(ctx, w, in.SessionID)
+	err = record.ApplyEvent(ctx, w, in, session.Stop, nil)
+	record.StartCompletions(ctx, w, in.SessionID)
 	return err
 }
 

@@ -3,13 +3,11 @@ package strategy
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/indexing"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
-	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -18,33 +16,33 @@ import (
 // content that the user has fetched. One child of a session runs at a time.
 func Complete(ctx context.Context, w *workspace.Workspace, id string) error {
 	return w.RunAsChild(ctx, id, func() error {
-		if err := commits.AwaitGit(ctx, w); err != nil {
+		if err := record.AwaitGit(ctx, w); err != nil {
 			return err
 		}
-		if err := commits.FinishCommits(ctx, w); err != nil {
+		if err := record.FinishCommits(ctx, w); err != nil {
 			return err
 		}
 		if err := findCommits(ctx, w, ""); err != nil {
 			return err
 		}
-		lifecycle.CloseTurns(ctx, w)
-		lifecycle.EndDeadTurns(ctx, w)
-		lifecycle.EndInterruptedTurns(ctx, w)
-		lifecycle.EndLeftTurns(ctx, w)
+		record.CloseTurns(ctx, w)
+		record.EndDeadTurns(ctx, w)
+		record.EndInterruptedTurns(ctx, w)
+		record.EndLeftTurns(ctx, w)
 		if id == "" {
 			return sharing.TakeFetched(ctx, w)
 		}
-		if err := turn.ListUntracked(ctx, w, id); err != nil {
+		if err := tracking.ListUntracked(ctx, w, id); err != nil {
 			return err
 		}
-		return commits.CompleteSession(ctx, w, id)
+		return record.CompleteSession(ctx, w, id)
 	})
 }
 
 // CompleteTurn completes the checkpoints of a session's finished turn. It doesn't wait for a
 // last message that the transcript lacks.
 func CompleteTurn(ctx context.Context, w *workspace.Workspace, id string) error {
-	if err := lifecycle.CompleteTurn(ctx, w, id); err != nil {
+	if err := record.CompleteTurn(ctx, w, id); err != nil {
 		return err
 	}
 	return Complete(ctx, w, id)
@@ -52,7 +50,7 @@ func CompleteTurn(ctx context.Context, w *workspace.Workspace, id string) error 
 
 // ServeSnapshots takes the snapshots that hooks requested.
 func ServeSnapshots(ctx context.Context, w *workspace.Workspace) error {
-	return snapshots.Serve(ctx, w)
+	return tracking.ServeRequests(ctx, w)
 }
 
 // FinishRecall saves the contexts that the hooks of the session id left unsaved.
@@ -61,12 +59,12 @@ func FinishRecall(ctx context.Context, w *workspace.Workspace, id string) error 
 }
 
 // HasIndex reports whether there is an index of turns.
-func HasIndex(w *workspace.Workspace) bool { return indexing.Exists(w) }
+func HasIndex(w *workspace.Workspace) bool { return query.HasIndex(w) }
 
 // indexChild identifies the children that fill the index; it is no valid session id.
 const indexChild = "/index"
 
 // FillIndex brings the index of turns up to date. One child runs at a time.
 func FillIndex(ctx context.Context, w *workspace.Workspace) error {
-	return w.RunAsChild(ctx, indexChild, func() error { return indexing.Refill(ctx, w) })
+	return w.RunAsChild(ctx, indexChild, func() error { return query.RefillIndex(ctx, w) })
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/strategy/resume"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
@@ -44,7 +44,7 @@ func TestAttackCheckpointRemote(t *testing.T) {
 	} {
 		for _, isOwn := range []bool{true, false} {
 			s.w.Options.PushRemote, s.w.Options.OwnRemote = remote, isOwn
-			_, err := resume.CheckpointRemote(t.Context(), s.w, "main")
+			_, err := rewind.CheckpointRemote(t.Context(), s.w, "main")
 			refused, is := errors.AsType[*sharing.RemoteRefusedError](err)
 			if want := who == nobody || who == own && !isOwn; is != want || !is && err != nil {
 				t.Errorf("%s, own %v: %v", remote, isOwn, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -89,7 +89,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 				w.Env.Terminal = func() bool { return false }
 				return w
 			}
-			d.must(strategy.PrepareCommitMsg(ctx, hook(), commits.Message{File: message}))
+			d.must(strategy.PrepareCommitMsg(ctx, hook(), record.CommitMessage{File: message}))
 			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
 			d.must(strategy.PostCommit(ctx, hook()))
 			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))

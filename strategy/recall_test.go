@@ -19,14 +19,14 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -19,7 +19,7 @@ func At(w *workspace.Workspace, root string) (*workspace.Workspace, error) {
 		return nil, err
 	}
 	if repo.CommonDir != w.Repo.CommonDir || repo.Root == "" {
-		return nil, errors.Join(fmt.Errorf("%s: %w", root, commits.ErrElsewhere), repo.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", root, record.ErrElsewhere), repo.Close())
 	}
 	there := w.At(repo)
 	return there, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -31,7 +31,7 @@ func (d *desk) prepare(paths ...string) (message string) {
 	message = filepath.Join(filepath.Dir(d.repo.Dir), "message")
 	d.repo.Write(message, "Change "+strings.Join(paths, " and ")+"\n")
 	d.repo.Git(append([]string{"add", "--"}, paths...)...)
-	d.must(strategy.PrepareCommitMsg(context.Background(), d.hook(), commits.Message{File: message}))
+	d.must(strategy.PrepareCommitMsg(context.Background(), d.hook(), record.CommitMessage{File: message}))
 	return message
 }
 

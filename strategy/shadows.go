@@ -5,17 +5,17 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // ShadowsOf returns the shadow commits to which a rewind to the snapshot v resets the
 // sessions. Sessions without a recorded state are skipped.
 func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([]git.OID, error) {
-	all, err := rewindstate.List(store, v)
+	all, err := tracking.SessionsAt(store, v)
 	if err != nil {
 		return nil, fmt.Errorf("sessions of %s: %w", v, err)
 	}
-	kept, err := rewindstate.ReadSessionsBefore(store, v)
+	kept, err := tracking.ReadSessionsBefore(store, v)
 	if err != nil {
 		return nil, err
 	}

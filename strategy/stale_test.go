@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -30,13 +30,13 @@ func TestStopIsRepeatedAfterConcurrentSave(t *testing.T) {
 	s.Stop()
 	in.Prompt = ""
 	w, attempts := d.recorder(), 0
-	d.must(lifecycle.Step(ctx, w, in, session.TurnEnd, func(s *session.State, n *tracking.Pending) error {
+	d.must(record.ApplyEvent(ctx, w, in, session.TurnEnd, func(s *session.State, n *tracking.Pending) error {
 		attempts++
 		if s.CheckpointCount != 0 || len(n.ShadowCommits) != 1 {
 			t.Errorf("attempt %d: %d checkpoints, %d prepared", attempts, s.CheckpointCount, len(n.ShadowCommits))
 		}
 		if attempts == 1 {
-			return lifecycle.Step(ctx, d.recorder(), in, session.Start, nil)
+			return record.ApplyEvent(ctx, d.recorder(), in, session.Start, nil)
 		}
 		return nil
 	}))
@@ -63,9 +63,9 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	s.Stop()
 	ctx, in := context.Background(), d.in(s, 0)
 	w, attempts := d.recorder(), 0
-	err := lifecycle.Step(ctx, w, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
+	err := record.ApplyEvent(ctx, w, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
 		attempts++
-		return lifecycle.Step(ctx, d.recorder(), in, session.Start, nil)
+		return record.ApplyEvent(ctx, d.recorder(), in, session.Start, nil)
 	})
 	if !errors.Is(err, workspace.ErrStale) || attempts != workspace.MaxAttempts {
 		t.Errorf("%v after %d attempts", err, attempts)
@@ -134,7 +134,7 @@ func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 			}
 			ctx, in := context.Background(), d.in(s, 0)
 			w, attempts := d.recorder(), 0
-			d.must(lifecycle.Step(ctx, w, in, c.event, func(*session.State, *tracking.Pending) error {
+			d.must(record.ApplyEvent(ctx, w, in, c.event, func(*session.State, *tracking.Pending) error {
 				if attempts++; attempts == 1 {
 					return c.during(d, ctx, in)
 				}

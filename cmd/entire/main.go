@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/cli"
-	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 var version = "dev" // set by the linker

@@ -13,10 +13,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/seed-3aff656d/entire/internal/cli"
-	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/testkit"
-	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // TestMain makes the test binary stand in for the programs: it is on the PATH of every script

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/cli"
-	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -175,13 +175,13 @@ func Handle(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 		lines := taskLines("PreToolUse", [][2]string{
 			{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
 		})
-		return Answer{raw: lines}, lifecycle.TaskStart(ctx, w, in)
+		return Answer{raw: lines}, record.TaskStart(ctx, w, in)
 	case "post-task":
-		return Answer{raw: taskEnded(in)}, lifecycle.TaskEnd(ctx, w, in)
+		return Answer{raw: taskEnded(in)}, record.TaskEnd(ctx, w, in)
 	case "subagent-stop":
-		return Answer{}, lifecycle.TaskEnd(ctx, w, in)
+		return Answer{}, record.TaskEnd(ctx, w, in)
 	case "post-todo":
-		return Answer{}, lifecycle.TaskProgress(ctx, w, in)
+		return Answer{}, record.TaskProgress(ctx, w, in)
 	default:
 		return Answer{}, ErrVerb // without the verb, which may contain secrets
 	}

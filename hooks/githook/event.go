@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -41,7 +41,7 @@ func Handle(ctx context.Context, w *workspace.Workspace, verb string, args []str
 	}
 	switch verb {
 	case "prepare-commit-msg":
-		return strategy.PrepareCommitMsg(ctx, w, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
+		return strategy.PrepareCommitMsg(ctx, w, record.CommitMessage{File: arg(0), Source: arg(1), Commit: arg(2)})
 	case "commit-msg":
 		return strategy.CommitMsg(ctx, w, arg(0))
 	case "post-commit":

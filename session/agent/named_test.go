@@ -20,8 +20,8 @@ import (
 func TestNoOtherPackageNamesAnAgent(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
-	allowed := []string{"session/agent", "session/transcript", "hooks", "internal/testkit", "internal/redact", "internal/cli/install"}
-	claudeOnly := []string{"internal/cli/hookrun/mcp.go"}
+	allowed := []string{"session/agent", "session/transcript", "hooks", "internal/testkit", "internal/redact", "cmd/internal/cli/setup"}
+	claudeOnly := []string{"cmd/internal/cli/hookrun/mcp.go"}
 	var names []string
 	for _, a := range agent.All() {
 		names = append(names, a.Name, a.Label)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -29,7 +28,7 @@ type SessionPrompts struct {
 }
 
 // StartPrompts starts reading the prompts of the sessions that have a share.
-func StartPrompts(w *workspace.Workspace, shares []journal.Share) *EarlyPrompts {
+func StartPrompts(w *workspace.Workspace, shares []tracking.Share) *EarlyPrompts {
 	p := &EarlyPrompts{found: map[string]*SessionPrompts{}}
 	for _, share := range shares {
 		s, err := w.Sessions.Load(share.Session)

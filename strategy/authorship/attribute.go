@@ -15,10 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
-	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -31,7 +28,7 @@ const (
 
 // Attribute determines for each session of a commit which lines it wrote, and stores the result in
 // todo. A checkpoint is complete without it, so errors are only logged.
-func Attribute(ctx context.Context, w *workspace.Workspace, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
+func Attribute(ctx context.Context, w *workspace.Workspace, d tracking.Decision, head git.Commit, m Committed, todo []Slot) {
 	m.Lines.Group.Wait()
 	if m.Lines.failed != nil {
 		w.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
@@ -61,12 +58,12 @@ func Attribute(ctx context.Context, w *workspace.Workspace, d journal.Decision, 
 	seen := map[string]bool{}
 	for _, c := range a.sessions {
 		seen[c.State.ID] = true
-		steps := provenance.ReadSteps(ctx, a.w, c.State, c.Notes)
+		steps := tracking.ReadSteps(ctx, a.w, c.State, c.Notes)
 		a.addSession(c.State, steps)
 	}
 	for _, s := range a.w.PendingSessions(ctx) {
 		if !seen[s.ID] {
-			a.addSession(s, provenance.ReadSteps(ctx, a.w, s, new(tracking.Pending)))
+			a.addSession(s, tracking.ReadSteps(ctx, a.w, s, new(tracking.Pending)))
 		}
 	}
 	// The prompts of steps were redacted when these were recorded; more may be known by now.
@@ -110,7 +107,7 @@ type attributing struct {
 	shares
 
 	w         *workspace.Workspace
-	steps     provenance.PathSteps
+	steps     tracking.PathSteps
 	mayChange func(command string, names []string) bool
 	replaced  []replacedCommit
 	// copied holds, if git copied or folded commits, the lines of each file that their sessions
@@ -127,19 +124,19 @@ type attributing struct {
 	pending []*session.State // the sessions whose steps are known
 	resting []*session.State // other sessions that were at work at the same time
 	found   []authoredLines
-	soFar   []string                 // files with steps of running turns
-	running map[string]*turn.Changes // the running turns of sessions
+	soFar   []string                         // files with steps of running turns
+	running map[string]*tracking.TurnChanges // the running turns of sessions
 }
 
 func newAttributing(w *workspace.Workspace) *attributing {
 	return &attributing{
-		w: w, writers: writerIndex{w: w}, steps: provenance.PathSteps{}, mayChange: provenance.MayChange(w.Repo),
+		w: w, writers: writerIndex{w: w}, steps: tracking.PathSteps{}, mayChange: tracking.MayChange(w.Repo),
 		contents: contents{repo: w.Repo, room: mostContent}, tallies: tallies{own: map[string]tally{}},
 	}
 }
 
 // addSession adds the steps of a session, and its turns, including a running one.
-func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
+func (a *attributing) addSession(s *session.State, steps []tracking.Step) {
 	a.pending = append(a.pending, s)
 	turns := &a.writers.turns
 	for _, step := range steps {
@@ -156,7 +153,7 @@ func (a *attributing) addSession(s *session.State, steps []provenance.Step) {
 	if workspace.IsBusy(s) {
 		t := s.Recorder.Turn
 		*turns = append(*turns, askedTurn{
-			session: s.ID, id: s.TurnID, prompt: provenance.TitleOf(s), line: t.Line, from: t.Start, mixed: t.Mixed,
+			session: s.ID, id: s.TurnID, prompt: tracking.TitleOf(s), line: t.Line, from: t.Start, mixed: t.Mixed,
 		})
 	}
 	a.steps.AddSession(s.ID, steps)
@@ -179,7 +176,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 		// The shadow branch may have checkpoints of the turn's subagents. They are older than the
 		// turn's own step of the file.
 		without = slices.DeleteFunc(without, func(p string) bool {
-			return slices.ContainsFunc(a.steps[p], func(s provenance.AuthoredStep) bool { return s.By == c.State.ID })
+			return slices.ContainsFunc(a.steps[p], func(s tracking.AuthoredStep) bool { return s.By == c.State.ID })
 		})
 	}
 	if len(without) == 0 {
@@ -198,17 +195,17 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 					at = s.At.Add(1)
 				}
 			}
-			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: at, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
+			a.steps[p] = append(a.steps[p], tracking.AuthoredStep{At: at, By: c.State.ID, Blob: e.OID, Turn: a.turnOf(attribution.Author(c.State.ID))})
 		}
 	}
 }
 
 // stepsSoFar returns the steps of a session's running turn in files of the commit, as if it ended
 // now.
-func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step {
+func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []tracking.Step {
 	s := c.State
 	so := a.changesSoFar(ctx, s)
-	t := provenance.StepTurn{Base: a.base, Work: so.Work, Unsure: map[string]bool{}, Raw: true}
+	t := tracking.StepTurn{Base: a.base, Work: so.Work, Unsure: map[string]bool{}, Raw: true}
 	others := t
 	for _, p := range c.Files {
 		is, unsure := so.Judge(p)
@@ -219,7 +216,7 @@ func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step 
 		t.Touched, t.Unsure[p] = append(t.Touched, p), unsure
 	}
 	var err error
-	if t.Entries, err = provenance.WorktreeEntries(a.w, t.Touched, func(p string) git.OID { return a.changes[p].New }); err != nil {
+	if t.Entries, err = tracking.WorktreeEntries(a.w, t.Touched, func(p string) git.OID { return a.changes[p].New }); err != nil {
 		a.w.Log.WarnContext(ctx, "changes of the running turn not read", "session_id", s.ID, "error", err.Error())
 	}
 	t.Touched = slices.DeleteFunc(t.Touched, func(p string) bool {
@@ -230,8 +227,8 @@ func (a *attributing) stepsSoFar(ctx context.Context, c Slot) []provenance.Step 
 		return !known
 	})
 	a.soFar = append(a.soFar, t.Touched...)
-	before := provenance.StepBefore(ctx, a.w, s, c.Notes, others)
-	return append([]provenance.Step{before}, provenance.TurnSteps(ctx, a.w, s, c.Notes, t)...)
+	before := tracking.StepBefore(ctx, a.w, s, c.Notes, others)
+	return append([]tracking.Step{before}, tracking.TurnSteps(ctx, a.w, s, c.Notes, t)...)
 }
 
 // author returns the author of a path's content in the commit if no step records it: the agent
@@ -258,15 +255,15 @@ func (a *attributing) author(ctx context.Context, path string) attribution.Autho
 }
 
 // changesSoFar returns the changes of a session's running turn.
-func (a *attributing) changesSoFar(ctx context.Context, s *session.State) *turn.Changes {
+func (a *attributing) changesSoFar(ctx context.Context, s *session.State) *tracking.TurnChanges {
 	if known := a.running[s.ID]; known != nil {
 		return known
 	}
 	if a.running == nil {
-		a.running = map[string]*turn.Changes{}
+		a.running = map[string]*tracking.TurnChanges{}
 	}
 	t := s.Recorder.Turn
-	so := &turn.Changes{Repo: a.w.Repo, Turn: t, Named: a.w.RelativePaths(t.Edits), Work: provenance.WorkOf(ctx, a.w, s, s.Recorder.Cursor, t, nil)}
+	so := &tracking.TurnChanges{Repo: a.w.Repo, Turn: t, Named: a.w.RelativePaths(t.Edits), Work: tracking.WorkOf(ctx, a.w, s, s.Recorder.Cursor, t, nil)}
 	a.running[s.ID] = so
 	return so
 }
@@ -290,7 +287,7 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 	}
 	steps := a.steps.Of(f.Path, before)
 	if base != "" { // git treats the file as new, with all of its lines
-		steps = slices.Insert(steps, 0, provenance.AuthoredStep{Blob: base})
+		steps = slices.Insert(steps, 0, tracking.AuthoredStep{Blob: base})
 	}
 	for i, s := range steps {
 		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
@@ -326,8 +323,8 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 
 // lastAuthor returns the author of what no known state has: by, or if that is a person, the author of
 // the last step if its content isn't known. Such lines are the author's only if a call wrote them.
-func lastAuthor(steps []provenance.AuthoredStep, by attribution.Author) (author attribution.Author, unproven bool) {
-	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
+func lastAuthor(steps []tracking.AuthoredStep, by attribution.Author) (author attribution.Author, unproven bool) {
+	if n := len(steps); n > 0 && steps[n-1].Blob == tracking.UnknownBlob && by == attribution.Person {
 		return attribution.Author(steps[n-1].By), steps[n-1].Unproven
 	}
 	return by, false
@@ -335,11 +332,11 @@ func lastAuthor(steps []provenance.AuthoredStep, by attribution.Author) (author 
 
 // isOurs reports whether a file is one that enabling writes, and is no session's share.
 func (sh *shares) isOurs(path string) bool {
-	return agent.IsOwnFile(path) && !slices.ContainsFunc(sh.decided, func(s journal.Share) bool { return workspace.ContainsPath(s.Files, path) })
+	return agent.IsOwnFile(path) && !slices.ContainsFunc(sh.decided, func(s tracking.Share) bool { return workspace.ContainsPath(s.Files, path) })
 }
 
 // newest returns the author of the last step.
-func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.Author {
+func newest(steps []tracking.AuthoredStep, by attribution.Author) attribution.Author {
 	if n := len(steps); n > 0 && by == attribution.Person {
 		return attribution.Author(steps[n-1].By)
 	}
@@ -347,7 +344,7 @@ func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.
 }
 
 // versions reads the states of a file. It returns false if they are too large.
-func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
+func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []tracking.AuthoredStep) (attribution.File, bool) {
 	info, err := os.Lstat(filepath.Join(a.w.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
 		return attribution.File{}, false
@@ -396,7 +393,7 @@ func (a *attributing) addCopied(path string, s attribution.State) {
 }
 
 // result returns the attribution in the form stored in a session's slot.
-func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, error) {
+func (a *attributing) result(d tracking.Decision, id string) (json.RawMessage, error) {
 	own := a.own[id]
 	out := checkpoint.Attribution{
 		CalculatedAt: d.Created, AgentLines: a.total.agentLines, HumanAdded: a.total.humanAdded,

@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // contents reads the contents of files, up to a limit.
@@ -16,11 +16,11 @@ type contents struct {
 
 // states reads the contents of a file after steps. The content of the blob known was read before.
 // States that are unknown or can't be read are omitted.
-func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, known git.OID, content []byte) []attribution.State {
+func (c *contents) states(ctx context.Context, steps []tracking.AuthoredStep, known git.OID, content []byte) []attribution.State {
 	var states []attribution.State
 	for _, s := range steps {
 		state := attribution.State{By: attribution.Author(s.By), Turn: s.Turn, Content: content, Raw: s.Raw, Early: s.Early, Unsure: s.Unsure, Unproven: s.Unproven}
-		ok := s.Blob != provenance.UnknownBlob
+		ok := s.Blob != tracking.UnknownBlob
 		if ok && s.Blob != known {
 			state.Content, ok = c.read(ctx, s.Blob)
 		}
@@ -33,7 +33,7 @@ func (c *contents) states(ctx context.Context, steps []provenance.AuthoredStep, 
 
 // read reads a blob. For GoneBlob it returns no content.
 func (c *contents) read(ctx context.Context, blob git.OID) ([]byte, bool) {
-	if blob == provenance.GoneBlob {
+	if blob == tracking.GoneBlob {
 		return nil, true
 	}
 	object, err := c.repo.Read(ctx, string(blob))

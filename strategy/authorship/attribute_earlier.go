@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 const (
@@ -22,10 +22,10 @@ const (
 // took up a part of the file as it was then. It reads the commits since the first early step of the
 // file. If the commit has content that no state has, it reads all, because the time of that change
 // isn't known. Contents that can't be read are omitted.
-func (a *attributing) earlier(ctx context.Context, name string, base git.OID, steps []provenance.AuthoredStep, file attribution.File) [][]byte {
+func (a *attributing) earlier(ctx context.Context, name string, base git.OID, steps []tracking.AuthoredStep, file attribution.File) [][]byte {
 	since := time.Time{}
 	if n := len(file.States); n > 0 && bytes.Equal(file.States[n-1].Content, file.Final) {
-		first := slices.IndexFunc(steps, func(s provenance.AuthoredStep) bool { return s.Early })
+		first := slices.IndexFunc(steps, func(s tracking.AuthoredStep) bool { return s.Early })
 		if first < 0 {
 			return nil
 		}

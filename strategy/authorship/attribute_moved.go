@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // goneLine is a line that a file of the commit had before.
@@ -84,16 +84,16 @@ func (a *attributing) addIntermediate(ctx context.Context, gone map[string][]gon
 		if _, tracked, err := a.w.Lookup(ctx, a.base.Tree, path); err != nil || tracked {
 			continue
 		}
-		if files++; files > provenance.MostRenames || a.room <= 0 {
+		if files++; files > tracking.MostRenames || a.room <= 0 {
 			return found
 		}
 		steps := a.steps.Of(path, "")
 		// The removal is a step only of a session that had changed the file before.
-		anyRemover := steps[len(steps)-1].Blob != provenance.GoneBlob
+		anyRemover := steps[len(steps)-1].Blob != tracking.GoneBlob
 		if anyRemover {
-			steps = append(steps, provenance.AuthoredStep{Blob: provenance.GoneBlob})
+			steps = append(steps, tracking.AuthoredStep{Blob: tracking.GoneBlob})
 		}
-		for _, g := range (attribution.File{States: a.states(ctx, steps, provenance.GoneBlob, nil)}).Attribute().Gone {
+		for _, g := range (attribution.File{States: a.states(ctx, steps, tracking.GoneBlob, nil)}).Attribute().Gone {
 			form := attribution.Form([]byte(g.Text))
 			gone[form], found = append(gone[form], goneLine{g, path, anyRemover}), true
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -66,10 +66,10 @@ const mostReplaced = 20
 // replacedCommits returns the commits that the decision's commit replaces, oldest first: the commit
 // with its id and those between that and the parent; an amended commit without an id; or the
 // commits whose ids it keeps, as a squashed merge does.
-func replacedCommits(ctx context.Context, w *workspace.Workspace, d journal.Decision, head git.Commit) []replacedCommit {
-	links := journal.Links(w)
+func replacedCommits(ctx context.Context, w *workspace.Workspace, d tracking.Decision, head git.Commit) []replacedCommit {
+	links := tracking.Links(w)
 	if d.Amend {
-		i := slices.IndexFunc(links, func(l journal.Link) bool { return l.ID == d.ID })
+		i := slices.IndexFunc(links, func(l tracking.Link) bool { return l.ID == d.ID })
 		if i < 0 {
 			return nil
 		}

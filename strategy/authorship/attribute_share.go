@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // shares holds the sessions of a commit and their shares of its files.
 type shares struct {
 	sessions []Slot
-	decided  []journal.Share
-	changes  journal.Changes
+	decided  []tracking.Share
+	changes  tracking.CommitChanges
 	before   map[string]string // other names that files had before the commit
 }
 
@@ -70,7 +70,7 @@ func (sh *shares) attributeShared(path string, file attribution.File) attributio
 		return file.Attribute()
 	}
 	isDecided := func(id string) bool {
-		return slices.ContainsFunc(sh.decided, func(s journal.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
+		return slices.ContainsFunc(sh.decided, func(s tracking.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
 	}
 	shares := file.Shares()
 	for i, c := range sh.sessions {

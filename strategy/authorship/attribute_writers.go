@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -55,7 +55,7 @@ func (x *writerIndex) of(ctx context.Context, s *session.State) *slotWriters {
 		}
 	}
 	slices.Sort(w.starts)
-	w.writes = provenance.ReadWrites(ctx, x.w, s, first, s.Recorder.Cursor)
+	w.writes = tracking.ReadWrites(ctx, x.w, s, first, s.Recorder.Cursor)
 	if x.slots == nil {
 		x.slots = map[string]*slotWriters{}
 	}

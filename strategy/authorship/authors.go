@@ -15,8 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -28,10 +27,10 @@ type WorktreeAuthors struct {
 	Workspace *workspace.Workspace
 	Store     *bands.Store
 	changes   changeLog
-	byAgent   []string               // paths that agents changed, sorted, nil until needed
-	Records   []*provenance.Activity // of sessions that were at work since
-	snapped   map[string]bool        // turns with a snapshot of their changes
-	last      provenance.Interval    // from the newest snapshot until now
+	byAgent   []string             // paths that agents changed, sorted, nil until needed
+	Records   []*tracking.Activity // of sessions that were at work since
+	snapped   map[string]bool      // turns with a snapshot of their changes
+	last      tracking.Interval    // from the newest snapshot until now
 	newest    bands.Snapshot
 	tree      tree.Loader // of the newest snapshot
 	close     []func() error
@@ -52,11 +51,11 @@ func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	if err != nil {
 		return nil, err
 	}
-	if a.Records, err = provenance.ActivitySince(ctx, w, target); err != nil {
+	if a.Records, err = tracking.ActivitySince(ctx, w, target); err != nil {
 		return nil, err
 	}
 	var later []bands.Snapshot
-	partly := rewindstate.PartialLineage(w.Repo.WorktreeID)
+	partly := tracking.PartialLineage(w.Repo.WorktreeID)
 	for _, v := range versions {
 		if v <= target.Version {
 			continue
@@ -84,8 +83,8 @@ func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 		}
 		a.newest = s
 	}
-	isOpen := slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Active })
-	a.last = provenance.Interval{From: a.newest.Created, Between: !isOpen, Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
+	isOpen := slices.ContainsFunc(a.Records, func(act *tracking.Activity) bool { return act.Active })
+	a.last = tracking.Interval{From: a.newest.Created, Between: !isOpen, Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
 	_, a.last.Interrupted = history.Interrupted(store, target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
@@ -114,7 +113,7 @@ func (a *WorktreeAuthors) Close() error {
 
 // compare adds the changes from one snapshot to the next.
 func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) error {
-	st := provenance.Interval{
+	st := tracking.Interval{
 		From: from.Created, To: to.Created, Until: to.Version, Others: map[string]bool{},
 		Late: to.Late, Between: to.Cause == bands.Prompt && !to.Late, Begun: to.Causality.Turn, Snapped: a.snapped,
 		Restored: a.restoredBy(ctx, from),
@@ -122,7 +121,7 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 	if to.Causality.Agent != "" && to.Cause != bands.Prompt && to.Cause != bands.Rescue && to.Parent == from.Version {
 		st.Turn = to.Causality.Session
 	}
-	recorded, err := rewindstate.List(a.Store, to.Version)
+	recorded, err := tracking.SessionsAt(a.Store, to.Version)
 	if err != nil {
 		a.Workspace.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // restoredBy returns the tree that was restored by the rewind whose rescue snapshot is given. It
 // returns nil if the snapshot is no rescue or the restored snapshot no longer exists.
-func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot) *provenance.RestoredTree {
+func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot) *tracking.RestoredTree {
 	v := rescue.Causality.Restores
 	if v == 0 && rescue.Cause == bands.Rescue {
 		// Rescues of earlier versions of the program record the version only in their message.
@@ -32,7 +32,7 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 	}
 	records, reader := a.Store.Loader(s)
 	a.close = append(a.close, reader.Close)
-	return &provenance.RestoredTree{Version: v, Root: tree.Entry{Kind: tree.Dir, Content: root}, Records: records}
+	return &tracking.RestoredTree{Version: v, Root: tree.Entry{Kind: tree.Dir, Content: root}, Records: records}
 }
 
 // partialRewind is a rewind, undo or redo of the files of a partial snapshot.

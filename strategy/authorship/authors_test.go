@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -103,15 +103,15 @@ func whoChanged(works []work, b interval, path string, at int, gone bool) (agent
 		for text, s := range w.commands {
 			scan.Calls = append(scan.Calls, transcript.Call{Tool: "Bash", Start: sec(s[0]), End: sec(s[1]), Command: text})
 		}
-		act := provenance.NewActivity(w.session)
+		act := tracking.NewActivity(w.session)
 		act.Timed = true
 		for p, s := range w.edits {
-			act.Edits[p] = []provenance.Span{{Start: sec(s[0]), End: sec(s[1])}}
+			act.Edits[p] = []tracking.Span{{Start: sec(s[0]), End: sec(s[1])}}
 		}
 		act.AddScan(repo, scan, time.Time{})
 		a.Records = append(a.Records, act)
 	}
-	st := &provenance.Interval{From: sec(b.from), To: sec(b.to), Turn: b.turn, Others: map[string]bool{}, Between: b.quiet, OthersUnknown: b.untold}
+	st := &tracking.Interval{From: sec(b.from), To: sec(b.to), Turn: b.turn, Others: map[string]bool{}, Between: b.quiet, OthersUnknown: b.untold}
 	for _, p := range b.others {
 		st.Others[p] = true
 	}

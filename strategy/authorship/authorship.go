@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -45,7 +45,7 @@ func (a *Authorship) ByPerson() bool { return a.person && len(a.Agents) == 0 }
 func (a *Authorship) ByBoth() bool { return a.person && len(a.Agents) > 0 }
 
 // changeIn returns the change of a path in an interval.
-func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
+func (a *WorktreeAuthors) changeIn(st *tracking.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
 	back := bands.Version(0)
 	if st.Restored != nil {
 		wanted := st.Restored.Find(name)
@@ -58,7 +58,7 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is
 		}
 	}
 	isPartial := func(p partialRewind) bool { // it made the path as it was at the interval's end
-		return provenance.Span{Start: p.at, End: p.at}.Within(st) && p.changed.Made(name, is)
+		return tracking.Span{Start: p.at, End: p.at}.Within(st) && p.changed.Made(name, is)
 	}
 	if slices.ContainsFunc(a.partial, isPartial) {
 		// Earlier changes in the interval are known only by name.
@@ -98,7 +98,7 @@ func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredC
 }
 
 // judge determines the authors of a change.
-func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool, at time.Time) AuthoredChange {
+func (a *WorktreeAuthors) judge(st *tracking.Interval, name string, gone bool, at time.Time) AuthoredChange {
 	const before = 2 * time.Second // a snapshot's time is not that of each of its files
 	c := AuthoredChange{until: st.Until}
 	known := !at.IsZero() && !at.Before(st.From.Add(-before))
@@ -119,7 +119,7 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 		}
 	}
 	if st.Turn != "" && !st.Others[name] && !slices.Contains(c.Agents, st.Turn) {
-		isRead := func(act *provenance.Activity) bool { return act.Session == st.Turn && act.Timed }
+		isRead := func(act *tracking.Activity) bool { return act.Session == st.Turn && act.Timed }
 		timed = timed && slices.ContainsFunc(a.Records, isRead)
 		if !st.OthersUnknown || gone || !surely || explained || behind || !timed {
 			c.Agents = append(c.Agents, st.Turn)
@@ -137,14 +137,14 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 	default:
 		c.person = true
 	}
-	c.person = c.person || st.Late && st.Restored == nil && slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
-		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
+	c.person = c.person || st.Late && st.Restored == nil && slices.ContainsFunc(a.Records, func(act *tracking.Activity) bool {
+		return slices.ContainsFunc(act.PersonSteps[name], func(m tracking.StepMark) bool { return m.Turn == st.Begun })
 	})
 	return c
 }
 
 // mentioned returns the sessions with a command in the interval that names the path.
-func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []string {
+func (a *WorktreeAuthors) mentioned(name string, st *tracking.Interval) []string {
 	var found []string
 	for _, act := range a.Records {
 		if !st.Between && act.Mentions(name, st) {
@@ -156,8 +156,8 @@ func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []stri
 
 // Named reports whether any tool call since the target names the path.
 func (a *WorktreeAuthors) Named(name string) bool {
-	all := &provenance.Interval{}
-	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
+	all := &tracking.Interval{}
+	return slices.ContainsFunc(a.Records, func(act *tracking.Activity) bool {
 		return len(act.Edits[name]) > 0 || act.Mentions(name, all)
 	})
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -24,12 +22,12 @@ const mostCompared = 16 << 20
 // stores the result for attribution and for carrying files forward.
 type Created struct {
 	w       *workspace.Workspace
-	Changes journal.Changes
+	Changes tracking.CommitChanges
 	// Amended is the tree of the commit that the commit amends, "" if it amends none.
 	Amended git.OID
 	states  []*session.State
 	// steps are the steps of all states, read when they are first needed.
-	steps   provenance.PathSteps
+	steps   tracking.PathSteps
 	shadows map[string]git.OID
 	// room is the number of bytes that may still be read. The second file that is too large sets it
 	// to 0: each of them costs a process.
@@ -37,7 +35,7 @@ type Created struct {
 }
 
 // NewCreated returns a Created for the changes of a commit.
-func NewCreated(w *workspace.Workspace, changes journal.Changes, states []*session.State) *Created {
+func NewCreated(w *workspace.Workspace, changes tracking.CommitChanges, states []*session.State) *Created {
 	return &Created{w: w, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
 }
 
@@ -61,10 +59,10 @@ func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (b
 		}
 	}
 	last := steps[len(steps)-1]
-	if last.Blob == provenance.UnknownBlob {
+	if last.Blob == tracking.UnknownBlob {
 		return last.By == s.ID, nil
 	}
-	share, ok, err := c.Compare(ctx, s, Comparison{committed.New, provenance.GoneBlob, steps})
+	share, ok, err := c.Compare(ctx, s, Comparison{committed.New, tracking.GoneBlob, steps})
 	if err != nil || ok {
 		return ok && share.Counts(), err
 	}
@@ -81,7 +79,7 @@ func (c *Created) HasLines(ctx context.Context, s *session.State, path string) (
 	}
 	base := committed.Old
 	if committed.OldMode == 0 {
-		base = provenance.GoneBlob
+		base = tracking.GoneBlob
 		share, ok, err := c.Compare(ctx, s, Comparison{committed.New, base, steps})
 		if err != nil || !ok || !share.Counts() {
 			return false, err
@@ -116,16 +114,16 @@ func (c *Created) left(ctx context.Context, s *session.State, path string) (git.
 
 // History returns the known states of a path before the commit: its steps, or without steps its
 // content on the session's shadow branch.
-func (c *Created) History(ctx context.Context, s *session.State, path string, left git.OID) []provenance.AuthoredStep {
+func (c *Created) History(ctx context.Context, s *session.State, path string, left git.OID) []tracking.AuthoredStep {
 	if c.steps == nil {
-		c.steps = provenance.PathSteps{}
+		c.steps = tracking.PathSteps{}
 		for _, state := range c.states {
-			c.steps.AddSession(state.ID, provenance.ReadSteps(ctx, c.w, state, new(tracking.Pending)))
+			c.steps.AddSession(state.ID, tracking.ReadSteps(ctx, c.w, state, new(tracking.Pending)))
 		}
 	}
 	steps := c.steps.Of(path, "")
 	if len(steps) == 0 && left != "" {
-		steps = append(steps, provenance.AuthoredStep{At: s.StartedAt, By: s.ID, Blob: left})
+		steps = append(steps, tracking.AuthoredStep{At: s.StartedAt, By: s.ID, Blob: left})
 	}
 	return steps
 }
@@ -133,7 +131,7 @@ func (c *Created) History(ctx context.Context, s *session.State, path string, le
 // Comparison holds the blobs of a file whose lines are to be followed.
 type Comparison struct {
 	Final, Base git.OID
-	Steps       []provenance.AuthoredStep
+	Steps       []tracking.AuthoredStep
 }
 
 // Compare returns the session's share of a file. It returns false if the contents are too large to
@@ -155,7 +153,7 @@ func (c *Created) Wrote(ctx context.Context, s *session.State, path string) (che
 	if err != nil || found && left == committed.New || !workspace.IsBlob(committed.NewMode) {
 		return nil, err
 	}
-	file, ok, err := c.file(ctx, Comparison{committed.New, provenance.GoneBlob, c.History(ctx, s, path, left)})
+	file, ok, err := c.file(ctx, Comparison{committed.New, tracking.GoneBlob, c.History(ctx, s, path, left)})
 	if err != nil || !ok || workspace.IsOpaque(file.Final) || file.Shares()[attribution.Author(s.ID)].Counts() {
 		return nil, err
 	}
@@ -184,7 +182,7 @@ func (c *Created) file(ctx context.Context, f Comparison) (attribution.File, boo
 		if err != nil {
 			break
 		}
-		if step.Blob == provenance.UnknownBlob {
+		if step.Blob == tracking.UnknownBlob {
 			continue
 		}
 		state := attribution.State{By: attribution.Author(step.By), Raw: step.Raw}
@@ -192,14 +190,14 @@ func (c *Created) file(ctx context.Context, f Comparison) (attribution.File, boo
 		file.States = append(file.States, state)
 	}
 	if err != nil {
-		return attribution.File{}, false, provenance.IgnoreUncomparable(err)
+		return attribution.File{}, false, tracking.IgnoreUncomparable(err)
 	}
 	return file, true, nil
 }
 
 // read reads a blob. For GoneBlob it returns nil.
 func (c *Created) read(ctx context.Context, blob git.OID) ([]byte, error) {
-	if blob == provenance.GoneBlob {
+	if blob == tracking.GoneBlob {
 		return nil, nil
 	}
 	if c.room <= 0 {

@@ -8,14 +8,13 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Former is a commit whose changes may be committed again, with the lines that its sessions wrote.
 type Former struct {
-	Link journal.Link
+	Link tracking.Link
 
 	w              *workspace.Workspace
 	commit, parent git.Commit
@@ -28,7 +27,7 @@ const sessions attribution.Author = "sessions"
 
 // ReadFormer reads the commit of a link. A link without an id is of a commit without sessions, all of
 // whose lines are compared.
-func ReadFormer(ctx context.Context, w *workspace.Workspace, l journal.Link) (*Former, error) {
+func ReadFormer(ctx context.Context, w *workspace.Workspace, l tracking.Link) (*Former, error) {
 	f := &Former{Link: l, w: w, contents: contents{repo: w.Repo, room: mostCompared}}
 	var err error
 	if f.commit, err = w.Repo.Commit(ctx, string(l.Commit)); err != nil {
@@ -67,7 +66,7 @@ func (f *Former) Blob(ctx context.Context, path string) (git.OID, bool) {
 	}
 	before := f.before(ctx, path)
 	if !found {
-		return provenance.GoneBlob, before != provenance.GoneBlob
+		return tracking.GoneBlob, before != tracking.GoneBlob
 	}
 	return now.OID, now.OID != before
 }
@@ -75,11 +74,11 @@ func (f *Former) Blob(ctx context.Context, path string) (git.OID, bool) {
 // before returns the file as the commit's parent has it.
 func (f *Former) before(ctx context.Context, path string) git.OID {
 	if f.parent.OID == "" {
-		return provenance.GoneBlob
+		return tracking.GoneBlob
 	}
 	e, found, err := f.w.Lookup(ctx, f.parent.Tree, path)
 	if err != nil || !found {
-		return provenance.GoneBlob
+		return tracking.GoneBlob
 	}
 	return e.OID
 }
@@ -89,7 +88,7 @@ func (f *Former) before(ctx context.Context, path string) git.OID {
 // compared by lines.
 func (f *Former) Share(ctx context.Context, path string, base git.OID, final []byte) (attribution.Share, bool) {
 	blob, ok := f.Blob(ctx, path)
-	if !ok || blob == provenance.GoneBlob {
+	if !ok || blob == tracking.GoneBlob {
 		return attribution.Share{}, false
 	}
 	before := f.before(ctx, path)

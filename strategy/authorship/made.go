@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -21,7 +21,7 @@ import (
 type madeEntry struct {
 	ID checkpoint.ID `json:"id"`
 	// Shares are the decision's shares, without files if there are many.
-	Shares []journal.Share `json:"shares,omitempty"`
+	Shares []tracking.Share `json:"shares,omitempty"`
 }
 
 const (
@@ -35,7 +35,7 @@ func madePath(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir
 
 // RecordMade appends the decision's id to the ids that were made here. It uses a single write without
 // a sync: a power failure may lose the last lines.
-func RecordMade(w *workspace.Workspace, d journal.Decision) error {
+func RecordMade(w *workspace.Workspace, d tracking.Decision) error {
 	entry := madeEntry{ID: d.ID, Shares: d.Shares}
 	files := 0
 	for _, share := range d.Shares {
@@ -44,7 +44,7 @@ func RecordMade(w *workspace.Workspace, d journal.Decision) error {
 	if files > madeFiles {
 		entry.Shares = nil
 		for _, share := range d.Shares {
-			entry.Shares = append(entry.Shares, journal.Share{Session: share.Session})
+			entry.Shares = append(entry.Shares, tracking.Share{Session: share.Session})
 		}
 	}
 	line, err := json.Marshal(entry)
@@ -73,8 +73,8 @@ func RecordMade(w *workspace.Workspace, d journal.Decision) error {
 
 // MadeHere returns the ids that were given to commits in this repository, with the share of each
 // session as it was decided last. Lines that can't be read are skipped.
-func MadeHere(w *workspace.Workspace) (map[checkpoint.ID][]journal.Share, error) {
-	made := map[checkpoint.ID][]journal.Share{}
+func MadeHere(w *workspace.Workspace) (map[checkpoint.ID][]tracking.Share, error) {
+	made := map[checkpoint.ID][]tracking.Share{}
 	for _, path := range []string{madePath(w) + ".old", madePath(w)} {
 		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +98,7 @@ func MadeHere(w *workspace.Workspace) (map[checkpoint.ID][]journal.Share, error)
 
 // mergeShares adds the later shares in a commit to the earlier ones, as for an
 // amended commit.
-func mergeShares(earlier, later []journal.Share) []journal.Share {
+func mergeShares(earlier, later []tracking.Share) []tracking.Share {
 	merged := earlier
 	for _, share := range later {
 		at := -1

@@ -10,8 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -19,7 +18,7 @@ import (
 // session, if they are pending under another name: with the same content, or by their lines. If the
 // old file no longer exists, the file was renamed and is judged as if it had kept its name. Of a
 // copy or a part that was split off, the session must have written at least half of the lines.
-func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journal.Share) error {
+func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *tracking.Share) error {
 	var unknown []string // names unknown to all sessions
 	for p, change := range c.Changes {
 		isPending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
@@ -40,11 +39,11 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	for _, from := range slices.Backward(sources) { // the first one counts
 		same[from.Left] = from.Path
 	}
-	var found []journal.Rename
+	var found []tracking.CommitRename
 	var rest []string
 	for _, p := range unknown {
 		if from, ok := same[c.Changes[p].New]; ok {
-			found = append(found, journal.Rename{From: session.Path(from), To: session.Path(p)})
+			found = append(found, tracking.CommitRename{From: session.Path(from), To: session.Path(p)})
 		} else {
 			rest = append(rest, p)
 		}
@@ -58,25 +57,25 @@ func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journ
 	}
 	share.Renamed = found
 	slices.Sort(share.Files)
-	slices.SortFunc(share.Renamed, func(a, b journal.Rename) int { return cmp.Compare(a.To, b.To) })
+	slices.SortFunc(share.Renamed, func(a, b tracking.CommitRename) int { return cmp.Compare(a.To, b.To) })
 	return err
 }
 
 // similar finds the files that have the most lines of a source and are therefore the session's
 // share.
-func (c *Created) similar(ctx context.Context, s *session.State, paths []string, sources []provenance.Source) ([]journal.Rename, error) {
+func (c *Created) similar(ctx context.Context, s *session.State, paths []string, sources []tracking.LineSource) ([]tracking.CommitRename, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
 	read := func(blob git.OID) ([]byte, error) { return c.read(ctx, blob) }
-	lines, err := provenance.NewSourceLines(sources[:min(len(sources), provenance.MostRenames)], read)
+	lines, err := tracking.NewSourceLines(sources[:min(len(sources), tracking.MostRenames)], read)
 	if err != nil {
 		return nil, err
 	}
-	var found []journal.Rename
-	for _, p := range paths[:min(len(paths), provenance.MostRenames)] {
+	var found []tracking.CommitRename
+	for _, p := range paths[:min(len(paths), tracking.MostRenames)] {
 		content, err := c.read(ctx, c.Changes[p].New)
-		if failed := provenance.IgnoreUncomparable(err); failed != nil {
+		if failed := tracking.IgnoreUncomparable(err); failed != nil {
 			return found, failed
 		}
 		if err != nil || workspace.IsOpaque(content) {
@@ -91,7 +90,7 @@ func (c *Created) similar(ctx context.Context, s *session.State, paths []string,
 			return found, err
 		}
 		if ok && share.Counts() && (from.Gone || share.IsCopy()) {
-			found = append(found, journal.Rename{From: session.Path(from.Path), To: session.Path(p)})
+			found = append(found, tracking.CommitRename{From: session.Path(from.Path), To: session.Path(p)})
 		}
 	}
 	return found, nil
@@ -99,15 +98,15 @@ func (c *Created) similar(ctx context.Context, s *session.State, paths []string,
 
 // sources returns the session's pending files that are not in the parent, and those that the commit
 // removes. Files that no longer exist come first.
-func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.Source, error) {
+func (c *Created) sources(ctx context.Context, s *session.State) ([]tracking.LineSource, error) {
 	head, _, err := c.w.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
 	empty := c.w.Repo.Format.HashBlob(nil)
-	var sources []provenance.Source
+	var sources []tracking.LineSource
 	for _, p := range s.FilesTouched {
-		from := provenance.Source{Path: p}
+		from := tracking.LineSource{Path: p}
 		var found bool
 		if from.Left, found, err = c.left(ctx, s, p); err != nil {
 			return nil, err
@@ -133,7 +132,7 @@ func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.S
 		from.Gone = err != nil
 		sources = append(sources, from)
 	}
-	slices.SortStableFunc(sources, func(a, b provenance.Source) int {
+	slices.SortStableFunc(sources, func(a, b tracking.LineSource) int {
 		switch {
 		case a.Gone == b.Gone:
 			return 0

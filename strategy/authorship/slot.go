@@ -7,7 +7,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
@@ -17,7 +16,7 @@ type Slot struct {
 	Stamp    string // of the state when it was read
 	Notes    *tracking.Pending
 	Files    []string // of the commit
-	Share    journal.Share
+	Share    tracking.Share
 	Rest     Remaining
 	Written  checkpoint.WrittenPrompts
 	Complete bool // the whole transcript is stored
@@ -32,7 +31,7 @@ type Slot struct {
 // Committed is a commit with its changes.
 type Committed struct {
 	Commit  git.OID
-	Changes journal.Changes
+	Changes tracking.CommitChanges
 	Ahead   *EarlyPrompts
 	Lines   *EarlyDiff
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -51,7 +50,7 @@ func Uncommitted(ctx context.Context, w *workspace.Workspace, f WorktreeFile) (m
 		if err := tracking.CatchUp(ctx, w, s, notes); err != nil {
 			w.Log.InfoContext(ctx, "session not brought up to date", "session_id", s.ID, "error", err.Error())
 		}
-		steps := provenance.ReadSteps(ctx, w, s, notes)
+		steps := tracking.ReadSteps(ctx, w, s, notes)
 		files := s.FilesTouched
 		if workspace.IsBusy(s) && !workspace.ContainsPath(files, f.Path) { // its running turn may have changed it
 			files = slices.Sorted(slices.Values(append(slices.Clone(files), f.Path)))
@@ -106,18 +105,18 @@ func (a *attributing) movedFrom(ctx context.Context, f WorktreeFile) string {
 	if _, found, err := a.w.Lookup(ctx, a.base.Tree, f.Path); err != nil || found {
 		return ""
 	}
-	var sources []provenance.Source
+	var sources []tracking.LineSource
 	for _, p := range slices.Sorted(maps.Keys(a.steps)) {
 		held := a.steps.Of("", p) // without removals, which a later turn may have noticed
-		if n := len(held); n > 0 && held[n-1].Blob != provenance.UnknownBlob && !a.w.HasFile(p) {
-			sources = append(sources, provenance.Source{Path: p, Left: held[n-1].Blob, Gone: true})
+		if n := len(held); n > 0 && held[n-1].Blob != tracking.UnknownBlob && !a.w.HasFile(p) {
+			sources = append(sources, tracking.LineSource{Path: p, Left: held[n-1].Blob, Gone: true})
 		}
 	}
 	read := func(blob git.OID) ([]byte, error) {
 		data, _ := a.read(ctx, blob)
 		return data, nil
 	}
-	lines, err := provenance.NewSourceLines(sources[:min(len(sources), provenance.MostRenames)], read)
+	lines, err := tracking.NewSourceLines(sources[:min(len(sources), tracking.MostRenames)], read)
 	if err != nil {
 		return ""
 	}
@@ -153,7 +152,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 	newest := git.OID("")
 	for _, s := range steps {
 		data, ok := a.read(ctx, s.Blob)
-		if s.Blob == provenance.UnknownBlob || !ok {
+		if s.Blob == tracking.UnknownBlob || !ok {
 			continue
 		}
 		newest = s.Blob

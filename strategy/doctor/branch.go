@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -42,7 +42,7 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
 		// If commits were linked here and no remote has them, the branch was deleted. Its commits
 		// remain until git's gc removes them.
-		if !b.broken && len(commits.LinkedCheckpoints(e.w)) > 0 && len(e.remotes(ctx)) == 0 {
+		if !b.broken && len(record.LinkedCheckpoints(e.w)) > 0 && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
-	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
 // lostBranch reports that the branch was deleted.
@@ -38,7 +38,7 @@ func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 
 // blockedBranch finds a branch that prevents git from creating the branch of checkpoints.
 func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error) {
-	name, err := commits.Blocked(ctx, cc.w)
+	name, err := record.BlockingBranch(ctx, cc.w)
 	if err != nil || name == "" {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error)
 		Code: BlockedBranch, Severity: Error, Subject: name,
 		What: "the branch is in the way of entire/checkpoints/v1",
 		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
-		Hint: commits.BlockedHint(name),
+		Hint: record.BlockingHint(name),
 	}}, nil
 }
 
@@ -274,7 +274,7 @@ func (cc checkpointChecks) olderRules(ctx context.Context) ([]Finding, error) {
 // maskedBefore returns the number of checkpoints of the branch with lower redaction rules, as the index
 // has them. An index that isn't up to date is an error.
 func (cc checkpointChecks) maskedBefore(ctx context.Context, rules int) (n int, err error) {
-	r, err := indexing.Current(ctx, cc.w)
+	r, err := query.CurrentIndex(ctx, cc.w)
 	if err != nil {
 		return 0, err
 	}

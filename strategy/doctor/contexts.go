@@ -3,7 +3,7 @@ package doctor
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 // damagedContexts finds saved contexts with parts that can't be read. Refs that name no commit are

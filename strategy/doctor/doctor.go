@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -145,7 +145,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 			e.states = append(e.states, s)
 		}
 	}
-	e.open, e.openErr = commits.OpenCommits(ctx, e.w)
+	e.open, e.openErr = record.OpenCommits(ctx, e.w)
 	e.v1 = e.loadBranch(ctx, d.All, func(partial bool) {
 		if partial {
 			return // checkpoints that no commit names are not searched

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -22,10 +22,10 @@ type exam struct {
 
 	states []*session.State
 	bad    []badState
-	open   []commits.Open
+	open   []record.OpenCommit
 	// ids are the ids that were made in this repository, committed the commits; both are nil until
 	// needed.
-	ids       map[checkpoint.ID][]journal.Share
+	ids       map[checkpoint.ID][]tracking.Share
 	committed map[git.OID]bool
 	// openErr is the reason why it is not known whether the open commits were made.
 	openErr error

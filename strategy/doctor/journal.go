@@ -6,8 +6,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
-	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
 // unfinished finds commits whose decision was never carried out.
@@ -33,7 +33,7 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		repair := &Repair{ // with everything that applying the entry may change
 			Kind:  "journal",
 			Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(jc.repo.CommonDir, "entire", "links.json")},
-			Do:    func(ctx context.Context) error { return commits.FinishCommits(ctx, jc.w) },
+			Do:    func(ctx context.Context) error { return record.FinishCommits(ctx, jc.w) },
 		}
 		if o.ID != "" {
 			repair.Checkpoints = []checkpoint.ID{o.ID}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
 // The refs of this program.
@@ -216,7 +216,7 @@ func remove(path string) error {
 
 // temporaryFiles finds the temporary files of processes that were killed.
 func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
-	left, err := lifecycle.TempFiles(rc.w)
+	left, err := record.TempFiles(rc.w)
 	if len(left) == 0 {
 		return nil, err
 	}
@@ -229,6 +229,6 @@ func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
 		What:   count(len(left), "temporary file") + " of processes that were killed",
 		Why:    "they do no harm; the next session to start removes them",
 		Fix:    "remove them",
-		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { lifecycle.SweepTempFiles(ctx, rc.w); return nil }},
+		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { record.SweepTempFiles(ctx, rc.w); return nil }},
 	}}, err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -44,14 +44,14 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 				ids := workspace.IncompleteCheckpoints(s)
 				f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
 					return sc.ifStuck(s.ID, func() error {
-						return sc.in(s, func(there *workspace.Workspace) error { return lifecycle.EndTurn(ctx, there, s.ID) })
+						return sc.in(s, func(there *workspace.Workspace) error { return record.EndTurn(ctx, there, s.ID) })
 					})
 				})
 				if !isDir(sc.rootOf(s)) {
 					f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
 					f.Fix = "note that the session has ended; its earlier checkpoints stay"
 					f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
-						return sc.ifStuck(s.ID, func() error { return lifecycle.EndSession(ctx, sc.w, s.ID) })
+						return sc.ifStuck(s.ID, func() error { return record.EndSession(ctx, sc.w, s.ID) })
 					})
 				}
 				list = append(list, f)
@@ -104,7 +104,7 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 // last 50 of its worktree: snapshots of other sessions prove nothing.
 func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	const most = 50
-	store, err := bands.Open(snapshots.StoreDir(sc.w))
+	store, err := bands.Open(tracking.StoreDir(sc.w))
 	if err != nil {
 		return time.Time{}
 	}

@@ -13,13 +13,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // damaged finds damage to the snapshots that shows without reading all of them.
 func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
-	dir := snapshots.StoreDir(sc.w)
+	dir := tracking.StoreDir(sc.w)
 	store, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && !isDir(filepath.Join(dir, "checkpoints")):
@@ -62,7 +61,7 @@ func (sc storeChecks) rebuild() *Repair {
 	if known == nil {
 		return nil
 	}
-	dir, path := snapshots.StoreDir(sc.w), known.CatalogPath()
+	dir, path := tracking.StoreDir(sc.w), known.CatalogPath()
 	return &Repair{
 		Files: []string{
 			path, path + "-wal", path + "-shm", filepath.Join(known.Home, "stores.list"),
@@ -77,7 +76,7 @@ func (sc storeChecks) rebuild() *Repair {
 
 // interruptedRewinds finds rewinds that were not completed.
 func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
-	store, noStore := bands.Open(snapshots.StoreDir(sc.w)) // reported by another check
+	store, noStore := bands.Open(tracking.StoreDir(sc.w)) // reported by another check
 	var list []Finding
 	for _, w := range gitwork.Worktrees(sc.repo) {
 		if w.ID != sc.repo.WorktreeID && !isDir(w.Root) {
@@ -86,7 +85,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
 			if j, found := history.Interrupted(store, lineage); found {
-				list = append(list, interruptedFinding(w.Root, rewindstate.TargetName(store, j.Target), j.Other()))
+				list = append(list, interruptedFinding(w.Root, tracking.TargetName(store, j.Target), j.Other()))
 			} else if stopped, found := rewind.FindUnfinished(store, sc.w.Sessions, w.ID); found {
 				// It was stopped after the files, before the conversation or the sessions were
 				// complete.
@@ -98,7 +97,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 				list = append(list, Finding{Code: InterruptedRestore, Severity: Warning, Subject: w.Root, What: what, Why: why, Hint: hint})
 			}
 		}
-		if former, found := rewindstate.ReadFormer(sc.w.Repo.CommonDir, lineage); found && former.Interrupted {
+		if former, found := tracking.ReadFormerRewind(sc.w.Repo.CommonDir, lineage); found && former.Interrupted {
 			f := interruptedFinding(w.Root, former.To.Short(), false)
 			f.Hint = former.Hint()
 			list = append(list, f)
@@ -127,7 +126,7 @@ func interruptedFinding(root, target string, other bool) Finding {
 // fails.
 func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	known := sc.w.Env.Registry
-	store, err := bands.Open(snapshots.StoreDir(sc.w))
+	store, err := bands.Open(tracking.StoreDir(sc.w))
 	if err != nil || known == nil {
 		return nil, nil //nolint:nilerr // reported by another check
 	}

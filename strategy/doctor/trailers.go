@@ -16,10 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
-	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -48,7 +47,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	for _, n := range found {
 		known[n.id] = true
 	}
-	linked := commits.LinkedCheckpoints(tc.w)
+	linked := record.LinkedCheckpoints(tc.w)
 	for id, l := range linked {
 		c, err := tc.repo.Commit(ctx, string(l.Commit))
 		if err != nil || known[id] || !slices.Contains(checkpoint.IDsOf(c), id) {
@@ -69,7 +68,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	away := map[string][]string{} // by remote
 	remotes := tc.remotes(ctx)
 	for _, n := range found {
-		if tc.v1.ids[n.id] || slices.ContainsFunc(tc.open, func(o commits.Open) bool { return o.ID == n.id }) {
+		if tc.v1.ids[n.id] || slices.ContainsFunc(tc.open, func(o record.OpenCommit) bool { return o.ID == n.id }) {
 			continue
 		}
 		if remote, ok := tc.onRemote(ctx, remotes, n.id); ok {
@@ -169,7 +168,7 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 
 // lost returns the finding for a checkpoint that can't be found. It returns false if there is no
 // evidence that it was made here.
-func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
+func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]record.LinkedFiles) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
 		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
@@ -181,14 +180,14 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 		return f, true
 	}
 	l, known := linked[n.id]
-	lost := commits.Lost{ID: n.id}
+	lost := record.LostCheckpoint{ID: n.id}
 	for _, share := range tc.made()[n.id] {
 		if slices.ContainsFunc(tc.states, func(s *session.State) bool { return s.ID == share.Session }) {
 			lost.Shares = append(lost.Shares, share)
 		}
 	}
 	if s := tc.maker(n.id); len(lost.Shares) == 0 && s != nil {
-		lost.Shares = []journal.Share{{Session: s.ID, Files: l.Files}}
+		lost.Shares = []tracking.Share{{Session: s.ID, Files: l.Files}}
 	}
 	if len(lost.Shares) == 0 {
 		f.Why += "; no record is left here to rebuild it from"
@@ -227,18 +226,18 @@ func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint
 				slices.Sort(kept)
 				lost.Shares[i].Files = slices.Compact(kept)
 			}
-			return commits.WriteLost(ctx, tc.w, lost)
+			return record.WriteLost(ctx, tc.w, lost)
 		},
 	}
 	return f, true
 }
 
 // made returns the ids that were given to commits in this repository, read once.
-func (tc trailerChecks) made() map[checkpoint.ID][]journal.Share {
+func (tc trailerChecks) made() map[checkpoint.ID][]tracking.Share {
 	if tc.ids == nil {
 		var err error
 		if tc.ids, err = authorship.MadeHere(tc.w); err != nil {
-			tc.ids = map[checkpoint.ID][]journal.Share{}
+			tc.ids = map[checkpoint.ID][]tracking.Share{}
 		}
 	}
 	return tc.ids
@@ -278,7 +277,7 @@ func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 			return s
 		}
 	}
-	store, err := bands.Open(snapshots.StoreDir(tc.w))
+	store, err := bands.Open(tracking.StoreDir(tc.w))
 	if err != nil {
 		return nil
 	}

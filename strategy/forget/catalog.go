@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // catalog is the database of all repositories of the user.
@@ -34,7 +34,7 @@ func (c *catalog) remake(ctx context.Context) {
 	}
 	c.done = true
 	c.err = savedcontext.Contexts(c.w).Forget(ctx)
-	store, err := bands.Open(snapshots.StoreDir(c.w))
+	store, err := bands.Open(tracking.StoreDir(c.w))
 	if err != nil {
 		store = nil // it has no rows
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/indexing"
+	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -372,7 +372,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.snapshots.clean(ctx); err != nil {
 		return err
 	}
-	if err := indexing.Drop(ctx, f.w); err != nil {
+	if err := query.DropIndex(ctx, f.w); err != nil {
 		return err
 	}
 	f.catalog.remake(ctx)

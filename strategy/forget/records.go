@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // fileChange is the change of a file: its new content, or its removal.
@@ -64,7 +64,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(snapshots.StoreDir(r.w), "bands"):
+			case e.IsDir() && path == filepath.Join(tracking.StoreDir(r.w), "bands"):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || isBand || isOwn:
 				return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 // refPlan holds planned changes of refs. Their objects are already written.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/erase"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // snapshotRecords are the snapshots of all worktrees of the repository, in one store.
@@ -38,7 +38,7 @@ func (s *snapshotRecords) places(ctx context.Context) ([]Place, error) {
 	if !some {
 		return nil, nil
 	}
-	store, err := bands.Open(snapshots.StoreDir(s.w))
+	store, err := bands.Open(tracking.StoreDir(s.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (s *snapshotRecords) clean(ctx context.Context) (err error) {
 }
 
 func (s *snapshotRecords) hold(ctx context.Context) (*bands.Held, error) {
-	store, err := bands.Open(snapshots.StoreDir(s.w))
+	store, err := bands.Open(tracking.StoreDir(s.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -103,7 +103,7 @@ func (s *snapshotRecords) old() ([]bands.Version, error) {
 	if s.what.Before.IsZero() {
 		return nil, nil
 	}
-	store, err := bands.Open(snapshots.StoreDir(s.w))
+	store, err := bands.Open(tracking.StoreDir(s.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil
 	}

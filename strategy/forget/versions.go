@@ -22,7 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript/quoted"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 const (
@@ -214,7 +214,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 			}
 		}
 	}
-	store, err := bands.Open(snapshots.StoreDir(v.w))
+	store, err := bands.Open(tracking.StoreDir(v.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil
 	}

@@ -24,9 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
-	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -53,7 +51,7 @@ type CodeRewound struct {
 }
 
 // PreviewCode returns what RewindCode would change, and writes nothing.
-func PreviewCode(ctx context.Context, w *workspace.Workspace, p points.Point) (planned CodePlan, err error) {
+func PreviewCode(ctx context.Context, w *workspace.Workspace, p Point) (planned CodePlan, err error) {
 	c, err := w.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
 		return planned, fmt.Errorf("read turn checkpoint: %w", err)
@@ -191,8 +189,8 @@ func presentFiles(ctx context.Context, w *workspace.Workspace, paths []string) (
 // RestoreCode rewinds to a point that has no snapshot. The point's files become a partial
 // snapshot, which is restored like any other, so the store is created even if snapshots are
 // disabled. An interrupted rewind to the same commit is completed.
-func RestoreCode(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (done CodeRewound, err error) {
-	store, err := snapshots.MakeStore(ctx, w)
+func RestoreCode(ctx context.Context, w *workspace.Workspace, p Point, o Options) (done CodeRewound, err error) {
+	store, err := tracking.MakeStore(ctx, w)
 	if err != nil {
 		return done, err
 	}
@@ -232,16 +230,16 @@ func RestoreCode(ctx context.Context, w *workspace.Workspace, p points.Point, o 
 		opts.Causality.Shadow = string(done.Before)
 		return restore.Run(ctx, held, target.Version, opts)
 	})
-	former, found := rewindstate.ReadFormer(w.Repo.CommonDir, snapshots.Lineage(w))
+	former, found := tracking.ReadFormerRewind(w.Repo.CommonDir, tracking.Lineage(w))
 	if err == nil && found && (p.Shadow == former.From || p.Shadow == former.To) {
-		err = disk.Remove(rewindstate.FormerPath(w.Repo.CommonDir, snapshots.Lineage(w)))
+		err = disk.Remove(tracking.FormerPath(w.Repo.CommonDir, tracking.Lineage(w)))
 	}
 	return done, err
 }
 
 // importCode takes a partial snapshot of the files that a plan restores. Git writes them to a
 // directory beside the tree, through its filters.
-func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p points.Point, planned CodePlan) (_ bands.Snapshot, err error) {
+func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p Point, planned CodePlan) (_ bands.Snapshot, err error) {
 	stage := filepath.Join(w.Repo.GitDir, "entire-checkout")
 	if err := os.RemoveAll(stage); err != nil { // left by a killed run
 		return bands.Snapshot{}, err
@@ -252,10 +250,10 @@ func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p
 		return bands.Snapshot{}, err
 	}
 	take := capture.TakeOptions{
-		Options: snapshots.TreeOptions(w), Message: "files of " + p.Shadow.Short(), Cause: bands.Rescue, Force: true,
+		Options: tracking.TreeOptions(w), Message: "files of " + p.Shadow.Short(), Cause: bands.Rescue, Force: true,
 		Causality: bands.Causality{Action: "rewind", Session: p.Session, Shadow: string(p.Shadow)},
 	}
-	take.Root, take.Lineage, take.Exclude = files, rewindstate.PartialLineage(w.Repo.WorktreeID), nil
+	take.Root, take.Lineage, take.Exclude = files, tracking.PartialLineage(w.Repo.WorktreeID), nil
 	for _, s := range planned.Steps {
 		take.Only = append(take.Only, s.Path)
 	}
@@ -265,7 +263,7 @@ func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p
 
 // rescueCode commits the touched files as they are, under a ref of its own. The commit has all
 // of them and not only those of the plan: a rewind to it would reset missing ones to HEAD.
-func rescueCode(ctx context.Context, w *workspace.Workspace, p points.Point, planned CodePlan) (git.OID, error) {
+func rescueCode(ctx context.Context, w *workspace.Workspace, p Point, planned CodePlan) (git.OID, error) {
 	head, _, err := w.Head(ctx)
 	if err != nil {
 		return "", err
@@ -289,6 +287,6 @@ func rescueCode(ctx context.Context, w *workspace.Workspace, p points.Point, pla
 	if err != nil {
 		return "", err
 	}
-	name := rewindstate.HeldRefs + snapshots.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
+	name := tracking.HeldRefs + tracking.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
 	return oid, gitref.Update(ctx, w.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
 }

@@ -20,18 +20,16 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Committed returns those of the paths that a rewind to a point with a snapshot changes whose
+// CommittedChanges returns those of the paths that a rewind to a point with a snapshot changes whose
 // committed content would change: commits since the snapshot gave them the content that they have at
 // HEAD, and the snapshot has another. It calls steps, which returns the steps of the rewind, only if
 // there are such commits.
-func Committed(ctx context.Context, w *workspace.Workspace, p points.Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
-	store, target, err := points.Target(w, p)
+func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
+	store, target, err := PointTarget(w, p)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +87,8 @@ func hasContent(w *workspace.Workspace, content *contents.Reader, s bands.Snapsh
 	return w.Repo.Format.HashBlob(data) == blob || w.Repo.Format.HashBlob(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) == blob
 }
 
-// CommittedCode is Committed for a rewind to a point without a snapshot.
-func CommittedCode(ctx context.Context, w *workspace.Workspace, p points.Point, planned CodePlan) (paths []string, err error) {
+// CommittedCodeChanges is Committed for a rewind to a point without a snapshot.
+func CommittedCodeChanges(ctx context.Context, w *workspace.Workspace, p Point, planned CodePlan) (paths []string, err error) {
 	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
@@ -117,9 +115,9 @@ func CommittedCode(ctx context.Context, w *workspace.Workspace, p points.Point, 
 	return paths, nil
 }
 
-// Discarded returns the paths that a reset of the branch to a commit changes: those that differ
+// DiscardedChanges returns the paths that a reset of the branch to a commit changes: those that differ
 // between it and HEAD.
-func Discarded(ctx context.Context, w *workspace.Workspace, to git.OID) (paths []string, err error) {
+func DiscardedChanges(ctx context.Context, w *workspace.Workspace, to git.OID) (paths []string, err error) {
 	head, born, err := w.Head(ctx)
 	if err != nil || !born || head.OID == to {
 		return nil, err
@@ -131,8 +129,8 @@ func Discarded(ctx context.Context, w *workspace.Workspace, to git.OID) (paths [
 	return paths, err
 }
 
-// Past is a rewind that an undo takes back, or an undo that a redo takes back.
-type Past struct {
+// PastRewind is a rewind that an undo takes back, or an undo that a redo takes back.
+type PastRewind struct {
 	// What describes the rewind, such as "rewind to v3"; it may be a restore.
 	What string
 	At   time.Time
@@ -144,18 +142,18 @@ type Past struct {
 	Interrupted bool
 }
 
-// Last returns what an undo or redo takes back: [history.ErrEmpty] if there is nothing.
-func Last(ctx context.Context, w *workspace.Workspace, op history.Operation) (last Past, err error) {
+// LastRewind returns what an undo or redo takes back: [history.ErrEmpty] if there is nothing.
+func LastRewind(ctx context.Context, w *workspace.Workspace, op history.Operation) (last PastRewind, err error) {
 	store, err := movable(w)
 	if err != nil {
 		return last, err
 	}
-	past, left, err := history.WithInterrupted(store, snapshots.Lineage(w))
+	past, left, err := history.WithInterrupted(store, tracking.Lineage(w))
 	if err != nil {
 		return last, err
 	}
 	if left != nil {
-		return Past{What: "rewind to " + rewindstate.TargetName(store, left.Target), At: left.Started, Interrupted: true}, nil
+		return PastRewind{What: "rewind to " + tracking.TargetName(store, left.Target), At: left.Started, Interrupted: true}, nil
 	}
 	turns := past.Undo
 	if op == history.OpRedo {
@@ -165,7 +163,7 @@ func Last(ctx context.Context, w *workspace.Workspace, op history.Operation) (la
 		return last, history.ErrEmpty
 	}
 	turn := turns[len(turns)-1]
-	last = Past{What: "rewind to " + rewindstate.TargetName(store, turn.Target), At: turn.At}
+	last = PastRewind{What: "rewind to " + tracking.TargetName(store, turn.Target), At: turn.At}
 	if what, noted := strings.CutPrefix(turn.Note, "before "); noted { // an undo and a redo keep the note of the rewind
 		last.What = what
 	}

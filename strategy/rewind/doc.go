@@ -1,4 +1,4 @@
 // Package rewind restores files, conversations and sessions to a point, and undoes and redoes
-// rewinds. It imports conversation, points and the packages below; doctor and the commands
-// import it.
+// that. It lists the points, switches to the branch of a session to resume it, and makes, compares
+// and removes forks.
 package rewind

@@ -17,9 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -39,7 +37,7 @@ func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, do
 	var changed []string
 	err := w.WithLock(ctx, func() error {
 		states := w.AllSessions(ctx)
-		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this continues an interrupted run
+		if !tracking.HasSessionsBefore(store, done.Origin) { // else this continues an interrupted run
 			if err := saveSessions(ctx, w, store, done.Origin, states); err != nil {
 				return err
 			}
@@ -54,7 +52,7 @@ func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, do
 			changed, err = alignWithCommit(ctx, w, store, git.OID(done.Target.Causality.Shadow), states)
 			return err
 		}
-		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
+		if done.Target.Cause == bands.Rescue && !tracking.HasSessionsBefore(store, done.Target.Version) {
 			return nil // its restore was stopped before it changed the sessions
 		}
 		wanted, err := sessionsAt(ctx, w, store, done.Target, states)
@@ -62,7 +60,7 @@ func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, do
 			return err
 		}
 		worked := func(s *session.State) bool { // it began a turn, or HEAD moved, after the wanted state
-			is, was := rewindstate.ReadSession(ctx, w, s), wanted[s.ID]
+			is, was := tracking.ReadSession(ctx, w, s), wanted[s.ID]
 			return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
 		}
 		if done.Op != history.OpRestore && slices.ContainsFunc(states, worked) {
@@ -84,13 +82,13 @@ func saveSessions(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	if rescue == 0 {
 		return nil
 	}
-	var p rewindstate.SessionsBefore
+	var p tracking.SessionsBefore
 	hold := workspace.NewRefTransaction(w.Repo)
 	for _, s := range states {
-		m := rewindstate.ReadSession(ctx, w, s)
+		m := tracking.ReadSession(ctx, w, s)
 		p.Sessions = append(p.Sessions, m)
 		if m.Shadow != "" {
-			if err := hold.Set(ctx, rewindstate.HeldRef(snapshots.Lineage(w), rescue), m.Shadow); err != nil {
+			if err := hold.Set(ctx, tracking.HeldRef(tracking.Lineage(w), rescue), m.Shadow); err != nil {
 				return err
 			}
 		}
@@ -98,14 +96,14 @@ func saveSessions(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	if err := gitref.Update(ctx, w.Repo, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
-	return rewindstate.WriteSessionsBefore(store, rescue, p)
+	return tracking.WriteSessionsBefore(store, rescue, p)
 }
 
 // sessionsAt returns the state of each session at a snapshot, as recorded with that or else
 // with the newest one before it. A session without a record had not done anything yet.
-func sessionsAt(ctx context.Context, w *workspace.Workspace, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
-	found := map[string]rewindstate.Session{}
-	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
+func sessionsAt(ctx context.Context, w *workspace.Workspace, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]tracking.SnapshotSession, error) {
+	found := map[string]tracking.SnapshotSession{}
+	kept, err := tracking.ReadSessionsBefore(store, target.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +121,7 @@ func sessionsAt(ctx context.Context, w *workspace.Workspace, store *bands.Store,
 		if len(found) >= len(states) {
 			break
 		}
-		recorded, err := rewindstate.List(store, v)
+		recorded, err := tracking.SessionsAt(store, v)
 		if err != nil {
 			w.Log.WarnContext(ctx, "session states of the snapshot not read", "version", v.String(), "error", err.Error())
 		}
@@ -138,7 +136,7 @@ func sessionsAt(ctx context.Context, w *workspace.Workspace, store *bands.Store,
 
 // restoreSessions restores the sessions to the wanted states, and moves the shadow branch of
 // HEAD to the newest shadow commit among them. It returns the sessions that changed.
-func restoreSessions(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+func restoreSessions(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]tracking.SnapshotSession) ([]string, error) {
 	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err
@@ -298,7 +296,7 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 		return nil, err
 	}
 	branch := checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
-	log, err := gitlog.Last(ctx, w.Repo, branch, points.PointCommits)
+	log, err := gitlog.Last(ctx, w.Repo, branch, PointCommits)
 	if err != nil {
 		log = nil // there is no such branch
 	}
@@ -315,7 +313,7 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 	}
 	counts := map[string]int{}
 	for _, c := range log[:at] {
-		counts[points.Trailer(c.Message, checkpoint.SessionKey)]++
+		counts[Trailer(c.Message, checkpoint.SessionKey)]++
 	}
 	entries, err := gitdiff.Changes(ctx, w.Repo, head.OID, commit)
 	if err != nil {
@@ -344,13 +342,13 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 // alignWithRescue restores the sessions to their states at the time of a rescue's commit; if
 // these are unknown, files that don't differ from HEAD are no longer pending.
 func alignWithRescue(ctx context.Context, w *workspace.Workspace, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
-	past, err := history.Read(store, snapshots.Lineage(w))
+	past, err := history.Read(store, tracking.Lineage(w))
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range slices.Concat(past.Undo, past.Redo) {
 		rescue, err := store.Snapshot(t.Rescue)
-		if err != nil || rescue.Causality.Shadow != string(commit) || !rewindstate.HasSessionsBefore(store, t.Rescue) {
+		if err != nil || rescue.Causality.Shadow != string(commit) || !tracking.HasSessionsBefore(store, t.Rescue) {
 			continue
 		}
 		wanted, err := sessionsAt(ctx, w, store, rescue, states)
@@ -371,7 +369,7 @@ func alignWithRescue(ctx context.Context, w *workspace.Workspace, store *bands.S
 
 // addPending makes files of the wanted states that differ from HEAD pending again, in shadow
 // commits on top of the present ones. It returns the sessions that changed.
-func addPending(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+func addPending(ctx context.Context, w *workspace.Workspace, states []*session.State, wanted map[string]tracking.SnapshotSession) ([]string, error) {
 	head, born, err := w.Head(ctx)
 	if err != nil || !born {
 		return nil, err

@@ -13,10 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/filelock"
-	"github.com/seed-3aff656d/entire/strategy/conversation"
-	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -66,7 +63,7 @@ type Rewound struct {
 	// target of the reverted rewind, empty if unknown.
 	Name, TakesBack string
 	// Conversations are the conversations affected by an undo or redo.
-	Conversations []conversation.Conversation
+	Conversations []Conversation
 }
 
 // ErrNothingToUndo means that no rewind is left to undo or redo.
@@ -74,8 +71,8 @@ var ErrNothingToUndo = errors.New("no rewind to go back from")
 
 // PreviewRewind returns what a rewind to a point with a snapshot would change, and writes
 // nothing.
-func PreviewRewind(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (_ Plan, err error) {
-	store, target, err := points.Target(w, p)
+func PreviewRewind(ctx context.Context, w *workspace.Workspace, p Point, o Options) (_ Plan, err error) {
+	store, target, err := PointTarget(w, p)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -88,7 +85,7 @@ func PreviewRewind(ctx context.Context, w *workspace.Workspace, p points.Point, 
 	if err != nil {
 		return Plan{}, err
 	}
-	present, err := capture.ScanReporting(ctx, store, snapshots.TreeOptions(w), o.Progress)
+	present, err := capture.ScanReporting(ctx, store, tracking.TreeOptions(w), o.Progress)
 	if err != nil {
 		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
 	}
@@ -99,8 +96,8 @@ func PreviewRewind(ctx context.Context, w *workspace.Workspace, p points.Point, 
 
 // Rewind restores the tree to a point with a snapshot, in the scope of the options, and then
 // the sessions.
-func Rewind(ctx context.Context, w *workspace.Workspace, p points.Point, o Options) (done Rewound, err error) {
-	store, target, err := points.Target(w, p)
+func Rewind(ctx context.Context, w *workspace.Workspace, p Point, o Options) (done Rewound, err error) {
+	store, target, err := PointTarget(w, p)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -168,8 +165,8 @@ func previewMove(ctx context.Context, w *workspace.Workspace, op history.Operati
 
 // movable opens the store for an undo or redo: [history.ErrEmpty] if there is none.
 func movable(w *workspace.Workspace) (*bands.Store, error) {
-	store, err := snapshots.OpenStore(w)
-	if errors.Is(err, snapshots.ErrNoBands) {
+	store, err := tracking.OpenStore(w)
+	if errors.Is(err, tracking.ErrNoBands) {
 		err = fmt.Errorf("%w: %w", history.ErrEmpty, err)
 	}
 	return store, err
@@ -202,14 +199,14 @@ func move(ctx context.Context, w *workspace.Workspace, op history.Operation, o O
 		opts.Causality.Shadow = shadowLeft(store, opts.Lineage, op)
 		return how(ctx, held, opts)
 	})
-	done.Name = rewindstate.TargetName(store, done.Target.Version)
+	done.Name = tracking.TargetName(store, done.Target.Version)
 	if v := done.Target.Causality.Restores; v != 0 {
-		done.TakesBack = rewindstate.TargetName(store, v)
+		done.TakesBack = tracking.TargetName(store, v)
 	}
 	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
-		convs, failed := conversation.UndoConversations(ctx, w, done.Target.Version, done.Origin)
+		convs, failed := UndoConversations(ctx, w, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
-			failed = conversation.MarkCompleted(store, done.Origin)
+			failed = MarkCompleted(store, done.Origin)
 		}
 		done.Conversations, err = convs, errors.Join(err, failed)
 	}
@@ -248,17 +245,17 @@ func restoreOptions(w *workspace.Workspace, o Options) restore.Options {
 	}
 	head, _ := w.Repo.ResolveRef("HEAD") // "" on an unborn branch
 	return restore.Options{
-		Options: snapshots.TreeOptions(w), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
+		Options: tracking.TreeOptions(w), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
 		Causality: bands.Causality{Action: "rewind", Commit: string(head)}, Follow: follow, Always: o.Conversation,
 	}
 }
 
 // restoreFiles runs a restore under the store's lock, and aligns the sessions with the tree.
 func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
-	held, err := snapshots.Hold(ctx, store, snapshots.SilentWait)
+	held, err := tracking.HoldStore(ctx, store, tracking.SilentWait)
 	if errors.Is(err, filelock.ErrLocked) && ctx.Err() == nil {
 		w.Env.Say("Waiting for another process that uses the snapshot store.")
-		held, err = snapshots.Hold(ctx, store, snapshots.HoldWait)
+		held, err = tracking.HoldStore(ctx, store, tracking.HoldWait)
 	}
 	if err != nil {
 		return Rewound{}, err
@@ -270,10 +267,10 @@ func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	sessions, failed := realign(ctx, w, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
 		var past history.History
-		if past, failed = history.Read(store, snapshots.Lineage(w)); failed == nil {
+		if past, failed = history.Read(store, tracking.Lineage(w)); failed == nil {
 			turn, _, found := past.Last()
 			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // no conversation is affected
-				failed = conversation.MarkCompleted(store, done.Origin)
+				failed = MarkCompleted(store, done.Origin)
 			}
 		}
 	}
@@ -282,14 +279,14 @@ func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 
 // Rescue takes a snapshot of the tree before an operation other than a rewind changes it.
 func Rescue(ctx context.Context, w *workspace.Workspace, message string) error {
-	store, err := snapshots.Store(w)
+	store, err := tracking.SnapshotStore(w)
 	if err != nil {
 		return err
 	}
-	held, err := snapshots.Hold(ctx, store, snapshots.HoldWait)
+	held, err := tracking.HoldStore(ctx, store, tracking.HoldWait)
 	if err != nil {
 		return err
 	}
-	_, err = snapshots.Take(ctx, w, held, capture.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
+	_, err = tracking.TakeSnapshot(ctx, w, held, capture.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
 	return errors.Join(err, held.Release())
 }

@@ -12,9 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/conversation"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -91,10 +89,10 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 	if !found || turn.Follow == "" || turn.PID != os.Getpid() && proc.Alive(turn.PID, turn.Start) {
 		return stopped, false
 	}
-	if kept, err := rewindstate.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Completed {
+	if kept, err := tracking.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Completed {
 		return stopped, false
 	}
-	stopped = Unfinished{Target: turn.Target, Name: rewindstate.TargetName(store, turn.Target), Op: op, rescue: turn.Rescue}
+	stopped = Unfinished{Target: turn.Target, Name: tracking.TargetName(store, turn.Target), Op: op, rescue: turn.Rescue}
 	switch follow, some := strings.CutSuffix(turn.Follow, pathsSuffix); follow {
 	case followSessions, followSessionsRedo:
 		stopped.Sessions = true
@@ -123,8 +121,8 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 	if op == history.OpRestore {
 		stopped.Op = history.OpRedo
 	}
-	convs, err := conversation.ReplacedConversations(store, turn.Target)
-	return stopped, err == nil && slices.ContainsFunc(convs, func(t conversation.Conversation) bool { return t.Changed })
+	convs, err := ReplacedConversations(store, turn.Target)
+	return stopped, err == nil && slices.ContainsFunc(convs, func(t Conversation) bool { return t.Changed })
 }
 
 // unfinished returns FindUnfinished of this worktree.
@@ -144,12 +142,12 @@ func finish(ctx context.Context, w *workspace.Workspace, store *bands.Store) (op
 		return "", done, err
 	}
 	if stopped.Op == history.OpRestore {
-		return "", done, conversation.MarkCompleted(store, stopped.rescue)
+		return "", done, MarkCompleted(store, stopped.rescue)
 	}
-	if done.Conversations, err = conversation.UndoConversations(ctx, w, stopped.Target, stopped.rescue); err != nil {
+	if done.Conversations, err = UndoConversations(ctx, w, stopped.Target, stopped.rescue); err != nil {
 		return "", done, err
 	}
-	return stopped.Op, done, conversation.MarkCompleted(store, stopped.rescue)
+	return stopped.Op, done, MarkCompleted(store, stopped.rescue)
 }
 
 // finishSessions aligns the sessions with the files of an unfinished rewind.
@@ -167,8 +165,8 @@ func finishSessions(ctx context.Context, w *workspace.Workspace, store *bands.St
 
 // followUp returns the step that follows the files of an undo or redo.
 func followUp(w *workspace.Workspace, store *bands.Store, op history.Operation, paths []string) string {
-	past, err := history.Read(store, snapshots.Lineage(w))
-	if _, unfinished := history.Interrupted(store, snapshots.Lineage(w)); err != nil || unfinished {
+	past, err := history.Read(store, tracking.Lineage(w))
+	if _, unfinished := history.Interrupted(store, tracking.Lineage(w)); err != nil || unfinished {
 		return "" // reverting it adds no turn, completing it uses its own
 	}
 	turns := past.Undo
@@ -178,7 +176,7 @@ func followUp(w *workspace.Workspace, store *bands.Store, op history.Operation, 
 	if len(turns) == 0 {
 		return ""
 	}
-	if kept, err := rewindstate.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
+	if kept, err := tracking.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
 		return withoutConversation(op, paths)
 	}
 	return followRestore

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/digest"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

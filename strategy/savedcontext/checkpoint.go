@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
-	"github.com/seed-3aff656d/entire/internal/recall/digest"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/recall/digest"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/internal/proc"
-	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -36,7 +36,7 @@ func finishEnd(ctx context.Context, w *workspace.Workspace, id string) error {
 	in := note.Input()
 	noted := func() error {
 		if _, found := tracking.EndNoted(w, in.SessionID); !found {
-			return lifecycle.ErrTurnOver
+			return record.ErrTurnOver
 		}
 		return nil
 	}
@@ -44,7 +44,7 @@ func finishEnd(ctx context.Context, w *workspace.Workspace, id string) error {
 	if err == nil {
 		w.Recovered++
 		if s.Phase != session.Ended {
-			err = lifecycle.Step(ctx, w, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() })
+			err = record.ApplyEvent(ctx, w, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() })
 		}
 	}
 	if err == nil {
@@ -57,7 +57,7 @@ func finishEnd(ctx context.Context, w *workspace.Workspace, id string) error {
 			return cw.end(ctx, c, endCause(in), nil)
 		})
 	}
-	if errors.Is(err, lifecycle.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
+	if errors.Is(err, record.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
 		err = nil
 	}
 	if workspace.IsTimeout(err) {

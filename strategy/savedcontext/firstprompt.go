@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
-	"github.com/seed-3aff656d/entire/internal/recall/relate"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/relate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/capture"
-	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/digest"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

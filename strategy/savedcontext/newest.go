@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/capture"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/strategy/fork"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -28,7 +28,7 @@ func (d *openingDraft) addFork() {
 	if o := d.w.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return
 	}
-	f, ok := fork.Here(d.w)
+	f, ok := rewind.ForkHere(d.w)
 	if !ok {
 		return
 	}
@@ -136,7 +136,7 @@ func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) erro
 // the short form if it is of another branch and no first prompt decides.
 func (d *openingDraft) startup(ctx context.Context) error {
 	if d.input.Source == "startup" || d.input.Source == "" {
-		lifecycle.EndDeadTurns(ctx, d.w)
+		record.EndDeadTurns(ctx, d.w)
 		saveLost(ctx, d.w, candidates(ctx, d.w), d.input)
 	}
 	newest, err := newest(ctx, d.w, d.input)

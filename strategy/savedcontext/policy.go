@@ -1,8 +1,8 @@
 package savedcontext
 
 import (
-	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
 // Occasion is an event on which a session's context may be saved.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
 func TestVerdict(t *testing.T) {

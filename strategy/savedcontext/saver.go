@@ -9,9 +9,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/catalog"
-	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 

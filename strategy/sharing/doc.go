@@ -1,3 +1,3 @@
 // Package sharing pushes checkpoints to the remote that stores them, fetches those of other
-// clones, and removes forgotten data there. It imports commits and the packages below.
+// clones, and removes forgotten data there. It imports record and the packages below.
 package sharing

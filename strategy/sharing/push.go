@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
-	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -41,7 +41,7 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if named == "" {
 		return nil
 	}
-	verb, args := commits.Command(ctx, w) // git doesn't pass its command line to the pre-push hook
+	verb, args := record.GitCommand(ctx, w) // git doesn't pass its command line to the pre-push hook
 	call, known := readPush(args), verb == "push"
 	if !known {
 		w.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // files lists the copies and leftover files that have reached their age limit.
@@ -21,7 +21,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		{c.w.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
 		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 		{c.w.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
-		{journal.Dir(c.w), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{tracking.JournalDir(c.w), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
@@ -42,7 +42,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 			}
 		}
 	}
-	temporary, err := lifecycle.TempFiles(c.w)
+	temporary, err := record.TempFiles(c.w)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // shadows lists the shadow branches without work of any session that are based on no
@@ -103,7 +102,7 @@ func (v *view) wanted() (map[git.OID]bool, bool) {
 // store opens the repository's snapshots, whether or not new ones are taken; no versions if
 // there are none.
 func (v *view) store() (*bands.Store, []bands.Version, error) {
-	store, err := bands.Open(snapshots.StoreDir(v.w))
+	store, err := bands.Open(tracking.StoreDir(v.w))
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil, nil
 	}
@@ -147,7 +146,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	known := err == nil
 	var items []Item
 	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
+		name, held := strings.CutPrefix(ref.Name, tracking.HeldRefs)
 		if !held {
 			continue
 		}

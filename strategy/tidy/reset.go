@@ -15,8 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // Reset is a plan to forget the uncommitted work of a worktree's sessions.
@@ -147,7 +146,7 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 		}
 		if plan.Removes {
 			at := strconv.FormatInt(c.w.Env.Now().UnixNano(), 10)
-			plan.Rescue = rewindstate.HeldRefs + snapshots.Lineage(c.w) + "-" + at
+			plan.Rescue = tracking.HeldRefs + tracking.Lineage(c.w) + "-" + at
 			err := gitref.Update(ctx, c.w.Repo, "entire: reset", []gitref.Change{
 				{Name: plan.Rescue, New: plan.tip},
 				{Name: fullName(plan.Branch), Old: plan.tip},

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/rewindstate"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -105,7 +105,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	v.states, failed = c.w.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = gitref.List(ctx, c.w.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
+	if v.refs, err = gitref.List(ctx, c.w.Repo, "refs/heads/entire/", tracking.HeldRefs); err != nil {
 		return nil, err
 	}
 	if v.heads, err = heads(ctx, c.w.Repo); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -34,7 +33,7 @@ type Pending struct {
 	// list untracked files.
 	Unstored bool
 	// Snapshot is requested from a child once the state is saved, nil for none.
-	Snapshot *snapshots.Request
+	Snapshot *SnapshotRequest
 	// TurnSaved reports whether a turn ends, Prompted is the time of its prompt's
 	// file.
 	TurnSaved bool

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/recall/plain"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Redactor removes secrets from text before it is written.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
 
 const (

@@ -1,0 +1,24 @@
+package format_test
+
+import (
+	"testing"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+)
+
+func TestSeveralIgnoresUnknownNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		names []string
+		want  bool
+	}{
+		{nil, false},
+		{[]string{"", "Ada"}, false},
+		{[]string{"Ada", "", "Ada"}, false},
+		{[]string{"", "Ada", "Bob"}, true},
+	} {
+		if got := format.Several(c.names...); got != c.want {
+			t.Errorf("%q: %t", c.names, got)
+		}
+	}
+}

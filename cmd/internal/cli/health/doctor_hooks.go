@@ -1,0 +1,197 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+// Codes of findings that only the command line makes; the others are those of the notes of
+// `status`.
+const (
+	codeNotSetUp      = "not-set-up"
+	codeNotExecutable = "git-hooks-not-executable"
+	codeAgentHooksOff = "agent-hooks-off"
+	codeOtherProgram  = "other-program"
+)
+
+// hookBackup is the suffix of the name of another hook that ours runs.
+const hookBackup = ".pre-entire"
+
+// moreChecks returns the checks of hooks and settings.
+func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check {
+	if !is.Configured {
+		return []doctor.Check{func(context.Context) ([]doctor.Finding, error) {
+			return []doctor.Finding{{
+				Code: codeNotSetUp, Severity: doctor.Note, What: "sessions are not recorded here", Why: "nothing is linked to commits until that is set up",
+				Hint: "run `entire enable`",
+			}}, nil
+		}}
+	}
+	return []doctor.Check{
+		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, repo) },
+		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo) },
+		func(context.Context) ([]doctor.Finding, error) { return checkQuestioning(a, repo) },
+		// The program that hooks run as `entire`.
+		func(context.Context) ([]doctor.Finding, error) {
+			path, found := app.FindOnPath(a.Getenv, "entire")
+			if !found {
+				return []doctor.Finding{{
+					Code: "not-on-path", Severity: doctor.Warning, What: "`entire` isn't on your PATH", Why: "the hooks do nothing",
+					Hint: "add its folder to PATH, also to that of programs with windows that commit",
+				}}, nil
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return nil, nil //nolint:nilerr // without it there is no comparison
+			}
+			own, failed := os.Stat(self)
+			if other, err := os.Stat(path); failed == nil && err == nil && os.SameFile(own, other) {
+				return nil, nil
+			}
+			return []doctor.Finding{{
+				Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
+				What: "hooks run another program than this one, " + self, Why: "it may be of another version",
+				Hint: "`" + path + " version` says which",
+			}}, nil
+		},
+		// Problems of the settings.
+		func(context.Context) ([]doctor.Finding, error) {
+			all := setup.WithStores(a, is)
+			notes := setup.SettingsNotes(&all)
+			list := make([]doctor.Finding, 0, len(notes))
+			for _, n := range notes {
+				f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}
+				if n.Code == "bad-setting" {
+					f.Severity, f.Hint = doctor.Warning, "`entire config` shows the values in force"
+				}
+				list = append(list, f)
+			}
+			return list, nil
+		},
+		// Failed hooks.
+		func(context.Context) ([]doctor.Finding, error) {
+			failed := failures(a, repo.Root)
+			if failed == nil {
+				return nil, nil
+			}
+			return []doctor.Finding{{
+				Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
+				What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
+				Why:  "the next hook completes the work of a failed one, unless a finding above names it",
+			}}, nil
+		},
+	}
+}
+
+// checkGitHooks checks whether git runs our hooks, and finds the reasons if it doesn't.
+func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error) {
+	s, err := githook.Installer{Repo: repo}.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// All files that installing git's hooks may change.
+	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
+	names := slices.Concat(s.Installed, s.Missing, s.Overwritten, s.Outdated)
+	for _, dir := range []string{s.Dir, filepath.Join(repo.CommonDir, "hooks"), filepath.Join(repo.CommonDir, "entire", "hooks")} {
+		for _, name := range names {
+			files = append(files, filepath.Join(dir, name), filepath.Join(dir, name+hookBackup))
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // missing
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	var list []doctor.Finding
+	repair := &doctor.Repair{Kind: "git-hooks", Files: files, Do: func(ctx context.Context) error {
+		_, err := setup.GitHooks(ctx, repo, false)
+		return err
+	}}
+	for _, n := range setup.GitHookNotes(s) {
+		f := doctor.Finding{
+			Code: n.Code, Severity: doctor.Warning, Subject: s.Dir, What: sentence(n.Message),
+			Why: "commits are not linked to sessions",
+		}
+		if n.Hint != "" {
+			f.Fix, f.Repair = "put our hooks in place; those of others go on running", repair
+		} else {
+			f.Severity, f.Why = doctor.Note, ""
+		}
+		list = append(list, f)
+	}
+	for _, name := range s.Installed {
+		if path := filepath.Join(s.Dir, name); syscall.Access(path, executable) != nil {
+			list = append(list, doctor.Finding{
+				Code: codeNotExecutable, Severity: doctor.Warning, Subject: path,
+				What: "the system refuses to execute the hook",
+				Why:  "its file system is mounted noexec, or its folder can't be entered: commits are not linked to sessions",
+				Hint: "mount it without noexec, or move hooks elsewhere with core.hooksPath and run `entire enable`",
+			})
+			break // it applies to all of them
+		}
+	}
+	return list, nil
+}
+
+// executable is X_OK of access(2).
+const executable = 1
+
+// checkAgentHooks checks whether agents run our hooks, and finds the reasons if they don't.
+func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+	agents, err := setup.CheckAgents(a, repo)
+	var list []doctor.Finding
+	texts := notes(agents, repo)
+	for i, h := range lacking(agents) {
+		list = append(list, doctor.Finding{
+			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
+			Why: "sessions of this worktree are not recorded, or not all of them",
+			Fix: "add them to " + h.Settings.Path,
+			Repair: &doctor.Repair{Files: []string{h.Settings.Path}, Do: func(context.Context) error {
+				_, _, err := h.Settings.Install()
+				return err
+			}},
+		})
+	}
+	user := filepath.Join(cmp.Or(a.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(a.Home, ".claude")), "settings.json")
+	for _, b := range claude.Blocked(append(setup.ClaudeFiles(repo.Root), user), claude.ManagedFiles()) {
+		list = append(list, doctor.Finding{
+			Code: codeAgentHooksOff, Severity: doctor.Warning, Subject: b.File,
+			What: b.Key + " is set: " + setup.ClaudeLabel + " runs no hooks of this project",
+			Why:  "its sessions are not recorded",
+			Hint: "take " + b.Key + " out of " + b.File,
+		})
+	}
+	if agents[0].Former {
+		list = append(list, doctor.Finding{
+			Code: "former-hooks", Severity: doctor.Note, Subject: agents[0].Settings.Path,
+			What: "hooks of the former Entire CLI are here too",
+			Why:  "its `rewind` must not be run on sessions recorded by this program, it would delete files",
+		})
+	}
+	return list, err
+}
+
+// sentence returns a note's message without its full stop.
+func sentence(text string) string {
+	if n := len(text); n > 0 && text[n-1] == '.' {
+		return text[:n-1]
+	}
+	return text
+}

@@ -1,0 +1,427 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+type forgetOptions struct {
+	text, textFile, session, checkpoint, file, before string
+
+	listed, force, json, transcript bool
+	// push is the name of a remote, pushes reports whether --push was given.
+	push   string
+	pushes bool
+}
+
+// pushConfigured is the value of --push without a name.
+const pushConfigured = "-"
+
+// NewForget returns the command that removes recorded content.
+func NewForget(a *app.App) *cobra.Command {
+	var opts forgetOptions
+	cmd := &cobra.Command{
+		Use:        "forget",
+		SuggestFor: []string{"delete", "purge", "erase"},
+		Short:      "Remove what was recorded",
+		Long: `Removes a session, a checkpoint, a text, a file, or all that is older than a date
+from what was recorded in this repository: from checkpoints and their whole history,
+shadow branches, saved contexts, session states, kept transcripts and logs. It
+shows every place first, and asks. What was forgotten is not recorded again,
+and merging a copy that still has it doesn't bring it back.
+
+A session or checkpoint stays named, as forgotten. A text is replaced by
+REDACTED, as it is and escaped for JSON, percent- or base64-encoded; to keep it
+out of the shell's history let it be read from standard input (--text -) or
+from a file.
+
+--file takes a file out of all snapshots, shadow branches and saved contexts, of
+all worktrees, and keeps it out of later ones. What tools were given and returned
+of it is masked in conversations, and so are lines of 12 characters or more that it
+has had and no other file of HEAD has. Your own commits that have it are named.
+
+The entire/checkpoints/v1 branch gets a new history. --push puts it in the
+place of the one that a remote has; without it the remote keeps what it has, and
+nothing more is sent there. Other clones remove the same from their checkpoints
+with their next push or fetch: the branch lists ids, paths and salted hashes of
+texts, with which readers of the branch can test guesses of a text. --listed
+forgets the texts of that list in all other places of such a clone.
+
+It does not reach forks and backups, what other clones keep beside their
+checkpoints, what a host keeps of replaced branches, and your own commits and
+files. The agent's own transcripts
+are changed with --agent-transcript only.
+
+EXIT STATUS
+  0    done, or nothing to do, or the preview was shown
+  1    failure, or something is left in a place that belongs to the records
+  2    wrong usage
+  130  interrupted`,
+		Example: `  entire forget --session 3f2a9c1e
+  entire forget --text - <secret.txt
+  entire forget --before 2026-01-01 --force --push origin`,
+		Args: cobra.MaximumNArgs(1), // the remote of --push
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && opts.push == pushConfigured:
+				opts.push = args[0]
+			case len(args) > 0:
+				return app.Usagef("unexpected argument %q", args[0])
+			}
+			opts.pushes = cmd.Flags().Changed("push")
+			for _, name := range forgetFlags() {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // an empty variable
+					return app.Usagef("--%s needs a value", name)
+				}
+			}
+			return runForget(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.text, "text", "", "forget a text; - reads it from standard input")
+	f.StringVar(&opts.textFile, "text-file", "", "forget the text in a file")
+	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
+	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
+	f.StringVar(&opts.file, "file", "", "forget a file: in snapshots, shadow branches, saved contexts and conversations")
+	f.BoolVar(&opts.listed, "listed", false, "forget the texts that other clones have forgotten, as the checkpoints list them")
+	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
+	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
+	f.Lookup("push").NoOptDefVal = pushConfigured
+	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
+	setup.Flag(cmd, "checkpoint", setup.FlagValue(a, setup.Checkpoints))
+	cmd.MarkFlagsOneRequired(append(forgetFlags(), "push")...)
+	cmd.MarkFlagsMutuallyExclusive(forgetFlags()...)
+	return cmd
+}
+
+// forgetFlags returns the flags that select the content to forget.
+func forgetFlags() []string {
+	return []string{"text", "text-file", "session", "checkpoint", "file", "before", "listed"}
+}
+
+func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
+	if opts.transcript && opts.text+opts.textFile+opts.session+opts.file == "" && !opts.listed {
+		return app.Usagef("--agent-transcript needs --text, --file, --session or --listed")
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	remote := "" // the remote whose checkpoints are replaced
+	switch {
+	case !opts.pushes:
+	case opts.push != pushConfigured && opts.push != "":
+		remote = opts.push
+		w.Options.PushRemote, w.Options.OwnRemote = remote, true // named by the user
+	case w.Options.PushRemote != "":
+		remote = w.Options.PushRemote
+	default:
+		return app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
+	}
+	var what forget.What
+	switch {
+	case opts.text != "" || opts.textFile != "":
+		what.Text, err = textToForget(ctx, a, opts)
+	case opts.session != "":
+		what.Session, err = sessionToForget(ctx, w, opts.session)
+	case opts.listed:
+		what.Listed = true
+	case opts.checkpoint != "":
+		what.Checkpoint, err = checkpointToForget(ctx, repo, opts.checkpoint)
+	case opts.file != "":
+		what.File, err = fileToForget(a, repo, opts.file)
+	case opts.before != "":
+		if what.Before, err = time.ParseInLocation(time.DateOnly, opts.before, time.Local); err != nil {
+			what.Before, err = time.ParseInLocation(time.RFC3339, opts.before, time.Local)
+		}
+		if err != nil {
+			return app.Usagef("--before: %q is no date such as 2026-01-31", opts.before)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(what, forget.What{}) { // --push alone
+		return pushForgotten(ctx, a, opts, w, remote)
+	}
+	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force
+	return runForgetJob(ctx, a, opts, forgetJob{w: w, what: what, remote: remote})
+}
+
+// forgetJob holds the arguments of one run of the command.
+type forgetJob struct {
+	w      *workspace.Workspace
+	what   forget.What
+	remote string // empty: nothing is pushed
+}
+
+func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) (err error) {
+	defer func() {
+		partial, failed := job.w.Repo.IsPartial()
+		if failed == nil && partial && errors.Is(err, git.ErrMissing) {
+			err = app.WithHint(fmt.Errorf("this partial clone lacks contents of checkpoints: %w", err), "`git fetch --refetch --no-filter` fetches them; then run the same command again")
+		}
+	}()
+	var f *forget.Forgetting
+	var places []forget.Place
+	var reach forget.Progress // of the current stage
+	err = a.Streams.Stages("Searching", func(searched func(stage string, done, total int64)) (err error) {
+		reach = searched
+		f, err = forget.New(ctx, job.w, job.what, func(stage string, done, total int64) { reach(stage, done, total) })
+		if err == nil {
+			places, err = f.Find(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	interrupted := forget.Interrupted(job.w.Repo.CommonDir)
+	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
+	if !opts.json && len(places) > 0 {
+		a.PageText(func(w ui.Streams) {
+			found := 0
+			for _, p := range places {
+				if p.Kind != forget.Unknown {
+					found++
+				}
+			}
+			w.Printf("Found in %s:\n", ui.Plural(found, "place"))
+			printPlaces(w, places)
+		})
+	}
+	unknown := opts.force && job.remote != "" // what the remote has that is not here
+	if sure, err := sureToForget(ctx, a, opts, todo || interrupted || unknown); err != nil || !sure {
+		return errors.Join(err, printForgotten(a, opts, places, nil, false))
+	}
+	var done forget.Result
+	err = a.Streams.Stages("Forgetting", func(cleaned func(stage string, done, total int64)) (err error) {
+		reach = cleaned
+		done, err = f.Do(ctx)
+		return err
+	})
+	if err != nil {
+		return app.WithHint(err, "run the same command again to continue")
+	}
+	if job.remote != "" {
+		if err := pushForgotten(ctx, a, opts, job.w, job.remote); err != nil {
+			return err
+		}
+		if err := forgetAgain(ctx, f, &done); err != nil {
+			return app.WithHint(err, "run the same command again to continue")
+		}
+	}
+	if opts.json {
+		return printForgotten(a, opts, done.Done, done.Left, true)
+	}
+	a.Streams.Printf("%s Forgot it in %s\n", a.Streams.Paint(ui.Green, "✓"), ui.Plural(len(done.Done), "place"))
+	if len(done.Left) > 0 {
+		a.Streams.Printf("\nLeft, as it isn't for this command to change:\n")
+		printPlaces(a.Streams, done.Left)
+	}
+	isBranch := func(p forget.Place) bool { return p.Kind == forget.Branch }
+	if job.remote == "" && slices.ContainsFunc(done.Done, isBranch) {
+		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")
+	}
+	return nil
+}
+
+// forgetAgain forgets what came with the checkpoints of a remote.
+func forgetAgain(ctx context.Context, f *forget.Forgetting, done *forget.Result) error {
+	left, err := f.Find(ctx)
+	if err != nil || !slices.ContainsFunc(left, func(p forget.Place) bool { return !p.Stays }) {
+		return err
+	}
+	again, err := f.Do(ctx)
+	done.Done, done.Left = append(done.Done, again.Done...), again.Left
+	return err
+}
+
+// sureToForget asks for confirmation unless --force is given. If it can't ask, the command ends
+// after the preview.
+func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool) (bool, error) {
+	switch {
+	case !todo:
+		if !opts.json {
+			a.Streams.Printf("Nothing to forget.\n")
+		}
+		return false, nil
+	case opts.force:
+		return true, nil
+	case opts.json || !a.Prompter.Interactive():
+		if !opts.json {
+			a.Streams.Printf("\nRun with --force to forget it.\n")
+		}
+		return false, nil
+	}
+	answers, err := a.Prompter.Ask(ctx, ui.Question{
+		Title: "Forget it in all of these places?", Help: "This can't be undone. The checkpoints get a new history.", Flag: "--force",
+	})
+	if err != nil || answers[0] == ui.Yes {
+		return err == nil, err
+	}
+	a.Streams.Printf("Nothing was forgotten.\n")
+	return false, nil
+}
+
+// maxForgottenText limits the length of the text to forget.
+const maxForgottenText = 64 << 10
+
+func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, error) {
+	text := opts.text
+	var from io.Reader
+	switch {
+	case opts.textFile != "":
+		file, err := os.Open(opts.textFile)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }() // only read
+		from = file
+	case text == "-":
+		from = a.Input(ctx)
+	default:
+		a.Streams.Hint("the text is in your shell's history now; --text - reads it from standard input")
+	}
+	if from != nil {
+		data, err := io.ReadAll(io.LimitReader(from, maxForgottenText+1))
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	}
+	if len(text) > maxForgottenText {
+		return "", app.Usagef("the text is longer than %d bytes", maxForgottenText)
+	}
+	if err := forget.CheckText(text); err != nil {
+		return "", app.Usagef("%s", err)
+	}
+	return text, ctx.Err()
+}
+
+// sessionToForget finds the session whose id begins with spec, among the states, the checkpoints
+// and the forgotten sessions.
+func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (string, error) {
+	if err := session.CheckID(spec); err != nil {
+		return "", app.Usagef("--session: %s", err)
+	}
+	ids := map[string]bool{}
+	states, _ := w.Sessions.All()
+	for _, s := range states {
+		ids[s.ID] = true
+	}
+	trees, err := checkpoint.Trees(ctx, w.Repo)
+	if err != nil {
+		return "", err
+	}
+	for _, tree := range trees {
+		located, err := checkpoint.Locate(ctx, w.Repo, tree)
+		if err != nil {
+			return "", err
+		}
+		found, err := checkpoint.Inspect(ctx, w.Repo, located, nil)
+		if err != nil {
+			return "", err
+		}
+		for _, c := range found {
+			for _, id := range c.Sessions {
+				ids[id] = true
+			}
+		}
+		listed, err := checkpoint.ForgottenIn(ctx, w.Repo, tree)
+		if err != nil {
+			return "", err
+		}
+		for _, id := range listed.Sessions {
+			ids[id] = true
+		}
+	}
+	t, err := tombstone.Load(w.Repo.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range t.Sessions {
+		ids[id] = true
+	}
+	var matches []string
+	for id := range ids {
+		if id == spec {
+			return id, nil
+		}
+		if strings.HasPrefix(id, spec) {
+			matches = append(matches, id)
+		}
+	}
+	switch len(matches) {
+	case 1:
+		return matches[0], nil
+	case 0:
+		return "", app.WithHint(fmt.Errorf("no session's id begins with %q", spec), "`entire sessions` lists them")
+	default:
+		return "", fmt.Errorf("%q names %d sessions", spec, len(matches))
+	}
+}
+
+// checkpointToForget finds the checkpoint whose id begins with spec.
+func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (checkpoint.ID, error) {
+	trees, err := checkpoint.Trees(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	var ids []checkpoint.ID
+	for _, tree := range trees {
+		found, err := checkpoint.Find(ctx, repo, tree, spec)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, found...)
+	}
+	slices.Sort(ids)
+	switch ids = slices.Compact(ids); len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		return "", app.WithHint(fmt.Errorf("no checkpoint's id begins with %q", spec), "`entire explain` lists them")
+	default:
+		return "", fmt.Errorf("%q names %d checkpoints", spec, len(ids))
+	}
+}
+
+// pushForgotten replaces a remote's checkpoints.
+func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *workspace.Workspace, remote string) error {
+	err := a.Transferring(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
+	if err != nil {
+		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
+	}
+	if !opts.json {
+		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), gitremote.HideURL(remote))
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/query"
+)
+
+// sessionJSON is a session that hasn't ended.
+type sessionJSON struct {
+	ID             string        `json:"id"`
+	Agent          string        `json:"agent"`
+	Phase          string        `json:"phase"`
+	Worktree       string        `json:"worktree"`
+	Branch         string        `json:"branch,omitempty"`
+	StartedAt      time.Time     `json:"started_at"`
+	ActiveAt       *time.Time    `json:"active_at,omitempty"`
+	FirstPrompt    string        `json:"first_prompt,omitempty"`
+	AgentGone      bool          `json:"agent_gone,omitempty"`
+	PendingFiles   int           `json:"pending_files"`
+	Files          session.Paths `json:"files"`
+	SharedFiles    int           `json:"shared_files,omitempty"`
+	LastCheckpoint string        `json:"last_checkpoint,omitempty"`
+	Checkpoint     *storedJSON   `json:"checkpoint,omitempty"`
+}
+
+// addRecords reports the open sessions, hook failures and unfinished operations.
+func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo) {
+	states, failed := session.Open(repo.CommonDir).All()
+	for _, err := range failed {
+		r.Notes = append(r.Notes, app.Note{Code: "session-state", Message: "A session's state can't be read: " + err.Error()})
+	}
+	branches := map[string]string{}
+	var incomplete []string
+	for _, s := range states {
+		incomplete = append(incomplete, s.Recorder.Incomplete...)
+		if s.EndedAt != nil {
+			continue
+		}
+		if _, known := branches[s.WorktreePath]; !known {
+			branches[s.WorktreePath] = query.BranchOf(ctx, repo, git.Locate{Getenv: a.Getenv, Environ: a.Environ}, s.WorktreePath)
+		}
+		r.Sessions = append(r.Sessions, sessionJSON{
+			ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
+			Worktree: s.WorktreePath, Branch: branches[s.WorktreePath],
+			StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
+			FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
+			LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
+			AgentGone:      query.PhaseOf(s, proc.Alive) == query.Gone,
+		})
+	}
+	slices.SortStableFunc(r.Sessions, func(x, y sessionJSON) int {
+		if here := x.Worktree == repo.Root; here != (y.Worktree == repo.Root) {
+			if here {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
+	})
+	addCheckpoints(ctx, repo, r.Sessions)
+	if f := failures(a, repo.Root); f != nil {
+		r.Failures = f
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "hook-failures",
+			Message: ui.Plural(f.Count, "hook failure") + " since " + ui.Since(a.Now(), f.Since) + ".",
+			Hint:    "see " + f.Log,
+		})
+	}
+	if len(incomplete) > 0 {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "incomplete-transcripts",
+			Message: ui.Plural(len(incomplete), "checkpoint") + " without the end of the transcript, which is stored in the background: " +
+				ui.Line(strings.Join(incomplete, ", "), format.LineWidth) + ".",
+		})
+	}
+	if journal, err := os.ReadDir(filepath.Join(repo.CommonDir, "entire", "journal")); err == nil {
+		for _, e := range journal {
+			if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
+				r.Unfinished++
+			}
+		}
+	}
+	if r.Unfinished > 0 {
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "unfinished",
+			Message: ui.Plural(r.Unfinished, "operation") + " of a hook did not finish; the next hook completes it.",
+		})
+	}
+}
+
+// shownSessions is the number of open sessions shown without --detailed.
+const shownSessions = 5
+
+// printSessions prints a line for each open session.
+func printSessions(w ui.Streams, r *statusReport, now time.Time) {
+	if len(r.Sessions) == 0 {
+		return
+	}
+	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	var table ui.Table
+	names := sessionNames(r.Sessions)
+	for i, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
+		facts := factsOf(s)
+		if s.ActiveAt != nil {
+			facts = append(facts, ui.Ago(now, *s.ActiveAt))
+		}
+		if s.Worktree != r.Repository.Root {
+			facts = append(facts, "in "+cmp.Or(ui.Line(s.Worktree, format.LineWidth), "an unknown worktree")+branchSuffix(s.Branch))
+		}
+		prompt := ""
+		if s.FirstPrompt != "" {
+			prompt = `"` + ui.Line(s.FirstPrompt, format.PromptWidth) + `"`
+		}
+		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+names[i], strings.Join(facts, ", "), prompt)
+	}
+	w.Printf("%s", w.Table(&table))
+	if more := len(r.Sessions) - shownSessions; more > 0 {
+		w.Printf("  and %d more: `entire sessions` lists them\n", more)
+	}
+}
+
+// sessionNames returns unique prefixes of the sessions' ids.
+func sessionNames(list []sessionJSON) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	return format.UniqueSessions(ids)
+}
+
+// printSessionsDetailed prints the open sessions, grouped by worktree, with their files.
+func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) {
+	if len(sessions) == 0 {
+		return
+	}
+	w.Printf("%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	names := sessionNames(sessions)
+	for i, s := range sessions {
+		if i == 0 || s.Worktree != sessions[i-1].Worktree {
+			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
+		}
+		times := "started " + ui.Ago(now, s.StartedAt)
+		if s.ActiveAt != nil {
+			times += ", active " + ui.Ago(now, *s.ActiveAt)
+		}
+		w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), names[i], times)
+		if s.FirstPrompt != "" {
+			w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
+		}
+		facts := factsOf(s)
+		if s.LastCheckpoint != "" {
+			last := "last checkpoint " + ui.Line(s.LastCheckpoint, 12)
+			if stored := s.Checkpoint; stored != nil {
+				last += " " + ui.Ago(now, stored.CreatedAt)
+				if by := stored.Attribution; by != nil {
+					last += ", " + by.wrote
+				}
+			}
+			facts = append(facts, last)
+		}
+		w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
+		for _, path := range s.Files {
+			w.Printf("        %s\n", format.Path(path))
+		}
+	}
+}
+
+func branchSuffix(branch string) string {
+	if branch == "" {
+		return ""
+	}
+	return " (" + ui.Line(branch, 100) + ")"
+}
+
+// factsOf returns a session's state and the number of its pending files.
+func factsOf(s sessionJSON) []string {
+	phase := cmp.Or(s.Phase, string(session.Idle))
+	if s.AgentGone {
+		phase = "its agent is gone"
+	}
+	if s.PendingFiles == 0 {
+		return []string{phase}
+	}
+	text := ui.Plural(s.PendingFiles, "file") + " pending"
+	if s.SharedFiles > 0 {
+		text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
+	}
+	return []string{phase, text}
+}
+
+// transcriptCopiesJSON describes the transcripts that a rewind or a resume replaced. The copies are
+// not redacted.
+type transcriptCopiesJSON struct {
+	Dir   string `json:"dir"`
+	Count int    `json:"count"`
+	Bytes int64  `json:"bytes"`
+}

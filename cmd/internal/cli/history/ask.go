@@ -1,0 +1,180 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/strategy/query"
+)
+
+// question holds the flags that these commands share.
+type question struct {
+	app    *app.App
+	filter index.Filter
+
+	since, until string
+	file         string
+	json         bool
+	noPager      bool
+	linked       bool // commits name checkpoints, by the index
+	limit        int
+}
+
+// addFlags adds the flags that select turns.
+func (q *question) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
+	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
+	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVar(&q.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
+	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
+	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
+	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
+	f.StringVar(&q.until, "until", "", "only before this time")
+	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
+	f.BoolVar(&q.json, "json", false, "print JSON")
+	f.BoolVar(&q.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	setup.Flag(cmd, "session", setup.FlagValue(q.app, setup.Indexed(index.Sessions)))
+	setup.Flag(cmd, "agent", setup.FlagValue(q.app, setup.Indexed(index.Agents)))
+	setup.Flag(cmd, "branch", setup.FlagValue(q.app, setup.Branches))
+	setup.Flag(cmd, "author", setup.FlagValue(q.app, setup.Indexed(index.Authors)))
+	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
+	times := []cobra.Completion{"1h", "today", "yesterday", "7d", "30d"}
+	setup.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
+	setup.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// ask updates and opens the index, and calls do with it.
+func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
+	now := q.app.Now()
+	q.filter.Agent = app.AgentLabel(q.filter.Agent)
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"--since", q.since, &q.filter.Since}, {"--until", q.until, &q.filter.Until}} {
+		if *t.to, err = app.ParseTime(t.text, now); err != nil {
+			return app.Usagef("%s: %v", t.flag, err)
+		}
+	}
+	repo, err := q.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	// --file is made relative to the root of the worktree. A path outside of it, such as a path of
+	// another machine, is used as typed.
+	q.filter.File = q.file
+	if q.file != "" && repo.Root != "" {
+		paths, err := app.TreePaths(repo.Root, q.app.Dir, []string{q.file})
+		switch {
+		case err != nil:
+		case len(paths) == 0:
+			q.filter.File = "" // all files
+		default:
+			q.filter.File = paths[0]
+		}
+	}
+	r, err := q.app.OpenIndex(ctx, repo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if q.linked, err = r.Linked(ctx); err != nil {
+		return err
+	}
+	return do(repo, r)
+}
+
+// nothing prints text. If parts of the record or of the history are missing in this clone, it prints
+// that instead: they may contain matches.
+func (q *question) nothing(ctx context.Context, text string) error {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	if gaps, err := (query.CheckpointReader{Repo: repo}).GapsGiven(ctx, q.linked); err == nil && len(gaps) > 0 { // `entire doctor` reports the error
+		what, hint := format.Gaps(gaps)
+		q.app.Streams.Notef("Nothing was found here: %s.", what)
+		q.app.Streams.Hint(hint)
+	} else {
+		q.app.Streams.Notef("%s", text)
+	}
+	return ctx.Err()
+}
+
+// hintWithGaps calls format.HintWithGaps for this repository.
+func (q *question) hintWithGaps(ctx context.Context, hint string) string {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return hint
+	}
+	defer func() { _ = repo.Close() }()
+	return format.HintWithGaps(ctx, repo, hint)
+}
+
+// noteMissing calls format.NoteGaps for this repository.
+func (q *question) noteMissing(ctx context.Context) error {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	format.NoteGaps(ctx, q.app.Streams, repo, q.linked)
+	return ctx.Err()
+}
+
+// missing calls format.GapsOf for this repository.
+func (q *question) missing(ctx context.Context) []format.GapJSON {
+	repo, err := q.app.Repository()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = repo.Close() }()
+	return format.GapsOf(ctx, repo, q.linked)
+}
+
+// shown prints a text, through the pager unless --no-pager is given.
+func (q *question) shown(text string) {
+	if q.noPager {
+		q.app.Streams.Printf("%s", text)
+		return
+	}
+	q.app.Page(text)
+}
+
+// commandOf returns the command that shows more of a turn.
+func commandOf(r *index.Row) string {
+	if r.Context != "" {
+		return "entire recall show " + r.Context
+	}
+	if n := len(r.Checkpoints); n > 0 {
+		return "entire explain -c " + r.Checkpoints[n-1]
+	}
+	return "entire explain --session " + ui.Line(r.Session, 40)
+}
+
+// titleOf returns the prompt of a turn on one line; of a plan only its heading.
+func titleOf(r *index.Row) string { return cmp.Or(prompts.Title(r.Prompt), r.Prompt) }
+
+// commitOf returns the abbreviated id of a turn's newest commit, "" if it has none.
+func commitOf(r *index.Row) string {
+	if len(r.Commits) == 0 {
+		return ""
+	}
+	const digits = 7
+	newest := slices.MaxFunc(r.Commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
+	return newest.OID[:min(len(newest.OID), digits)]
+}

@@ -1,0 +1,406 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+)
+
+type explainOptions struct {
+	checkpoint, commit, session, agent string
+	what, path                         string // the argument, and its path if it is one
+	short, full, raw                   bool
+	json, noPager, searchAll           bool
+	generate, force, fetch             bool
+}
+
+// NewExplain returns the command that shows the record of a commit or checkpoint.
+func NewExplain(a *app.App) *cobra.Command {
+	var opts explainOptions
+	cmd := &cobra.Command{
+		Use:        "explain [<what>]",
+		SuggestFor: []string{"show"},
+		Short:      "Show what was asked, said and done for a commit",
+		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
+of its last 500 commits, on another one of its own commits. Turns that no commit
+has taken up yet are marked [temporary].
+
+With a checkpoint or a commit it shows one checkpoint: who made it when, the
+tokens, the commits that carry its id, what it was about, the files, and the
+conversation, as far as it belongs to this checkpoint. A commit that was made of
+several lists them, and shows all of theirs with --full. With a snapshot (v12, 12) it is the checkpoint of its
+commit or its turn; a tag, branch or file of that name goes first. With a session or
+a file it lists the checkpoints that have something of it. Ids may be cut, to 4
+characters or more.
+
+With --generate your own claude program reads the checkpoint's part of the
+conversation, redacted, and writes a summary of it, which is stored with the
+checkpoint. Nothing else here leaves your machine.
+
+What is not in this clone is named, and the rest is shown. --fetch gets it from the
+remote first; in a partial clone the list needs that once.
+
+EXIT STATUS
+  0  shown, at least in part; also if the commit has no checkpoint
+  1  no such checkpoint or commit, or another failure
+  2  wrong usage`,
+		Example: `  entire explain
+  entire explain HEAD~2 --short
+  entire explain a1b2c3
+  entire explain src/auth.ts
+  entire explain HEAD --raw-transcript > session.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				opts.what = args[0]
+			}
+			for _, name := range []string{"checkpoint", "commit", "session"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a script's empty variable
+					return app.Usagef("--%s is empty", name)
+				}
+			}
+			given := 0
+			for _, value := range []string{opts.checkpoint, opts.commit, opts.session, opts.what} {
+				if value != "" {
+					given++
+				}
+			}
+			switch {
+			case given > 1 && opts.what != "":
+				return app.Usagef("--checkpoint, --commit and --session can't be combined with %q", opts.what)
+			case given > 1:
+				return app.Usagef("cannot specify multiple of --checkpoint, --commit and --session")
+			case opts.raw && opts.checkpoint+opts.commit+opts.what == "":
+				return app.Usagef("--raw-transcript needs --checkpoint or --commit")
+			case opts.generate && opts.checkpoint+opts.what == "":
+				return app.Usagef("--generate needs --checkpoint")
+			case opts.force && !opts.generate:
+				return app.Usagef("--force needs --generate")
+			case opts.raw && opts.json:
+				return app.Usagef("--raw-transcript is no JSON: leave --json out")
+			}
+			return runExplain(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint with this id, or prefix of one, or the commit of a temporary one")
+	f.StringVar(&opts.commit, "commit", "", "show the checkpoints of this commit")
+	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
+	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or a part of its name")
+	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
+	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part; all checkpoints of a commit")
+	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
+	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
+	f.BoolVar(&opts.fetch, "fetch", false, "first fetch missing objects of the checkpoints from the remote")
+	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
+	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
+	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Checkpoints, setup.Branches, setup.Sessions)
+	setup.Flag(cmd, "checkpoint", setup.FlagValue(a, setup.Checkpoints))
+	setup.Flag(cmd, "commit", setup.FlagValue(a, setup.Branches))
+	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
+	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
+	return cmd
+}
+
+// explaining is one run of explain.
+type explaining struct {
+	*app.App
+
+	opts   explainOptions
+	reader query.CheckpointReader
+	found  *query.CheckpointList // the list that the argument selects; nil if it isn't read yet
+	edited map[string]blame.Share
+}
+
+func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
+	repo, err := a.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	e := &explaining{App: a, opts: opts, reader: query.CheckpointReader{Repo: repo, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}}
+	if opts.fetch {
+		if err := e.fetchRecord(ctx); err != nil {
+			return err
+		}
+	}
+	if opts.what != "" {
+		if err := e.resolve(ctx); err != nil {
+			return err
+		}
+		if opts.generate && e.opts.checkpoint == "" || opts.raw && e.opts.checkpoint+e.opts.commit == "" {
+			return app.Usagef("%q is no checkpoint", opts.what)
+		}
+	}
+	if opts.fetch {
+		if err := e.fetch(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.opts.checkpoint != "":
+		return e.checkpoint(ctx)
+	case e.opts.commit != "":
+		return e.commit(ctx)
+	}
+	return e.list(ctx)
+}
+
+// fetchRecord fetches the branch with checkpoints and its trees, if they are missing.
+//
+// If the last fetch of a remote has shown that other clones have forgotten content, it is removed
+// here, too.
+func (e *explaining) fetchRecord(ctx context.Context) error {
+	repo := e.reader.Repo
+	w := e.Recorder(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
+	if err := sharing.FetchForgotten(ctx, w); err != nil {
+		return err
+	}
+	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, query.NoRecord) {
+		if err := e.FetchRecord(ctx, repo); err != nil {
+			return err
+		}
+	}
+	trees, err := checkpoint.AbsentTrees(ctx, repo)
+	if err != nil || len(trees) == 0 {
+		return err
+	}
+	return e.FetchObjects(ctx, repo, trees)
+}
+
+// fetch fetches what is missing of the checkpoints to show. If no branch here has one of them, it
+// fetches the branch again, which `git fetch` doesn't update in a clone of a single branch.
+func (e *explaining) fetch(ctx context.Context) error {
+	repo, find := e.reader.Repo, e.reader.MissingOfList
+	switch {
+	case e.opts.checkpoint != "":
+		find = func(ctx context.Context) (query.MissingRecords, error) {
+			return e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
+		}
+	case e.opts.commit != "":
+		find = func(ctx context.Context) (query.MissingRecords, error) {
+			return e.reader.MissingOfCommit(ctx, e.opts.commit)
+		}
+	}
+	missing, err := find(ctx)
+	if err == nil && missing.Unknown {
+		if err = e.FetchRecord(ctx, repo); err == nil {
+			missing, err = find(ctx)
+		}
+	}
+	if err == nil && len(missing.Objects) > 0 {
+		err = e.FetchObjects(ctx, repo, missing.Objects)
+	}
+	e.found = nil
+	return err
+}
+
+func (e *explaining) options() query.ExplainOptions {
+	o := query.ExplainOptions{Subagents: !e.opts.short}
+	if e.opts.full {
+		o.Scope = query.Whole
+	}
+	if e.opts.searchAll {
+		o.Search = query.All
+	}
+	return o
+}
+
+func (e *explaining) checkpoint(ctx context.Context) error {
+	d, err := e.reader.Checkpoint(ctx, e.opts.checkpoint, e.options())
+	if _, isUnknown := errors.AsType[*query.NotFoundError](err); isUnknown && !e.opts.generate && !strings.HasPrefix(e.opts.checkpoint, "-") {
+		if _, failed := e.reader.Repo.Commit(ctx, e.opts.checkpoint+"^{commit}"); failed == nil { // a commit
+			e.opts.commit = e.opts.checkpoint
+			return e.commit(ctx)
+		}
+	}
+	if err == nil && e.opts.generate {
+		id, bad := checkpoint.ParseID(d.ID)
+		if d.Temporary || bad != nil {
+			return errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
+		}
+		is := e.Settings(e.reader.Repo)
+		log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
+		defer func() { _ = file.Close() }()
+		w := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
+		err = e.Streams.Progress("Asking claude", func() error {
+			return app.Summarize(ctx, w, record.SummaryOf{ID: id, Again: e.opts.force})
+		})
+		if err == nil {
+			d, err = e.reader.Checkpoint(ctx, d.ID, e.options())
+		}
+	}
+	if err != nil {
+		return e.explained(ctx, err)
+	}
+	if e.opts.raw {
+		return e.copy(ctx, d)
+	}
+	if err := e.countEdited(ctx, []query.Detail{d}); err != nil {
+		return err
+	}
+	if e.opts.json {
+		return e.json(query.OfCommit{Checkpoints: []query.Detail{d}})
+	}
+	return e.show(e.text().checkpoint(d))
+}
+
+func (e *explaining) commit(ctx context.Context) error {
+	o := e.options()
+	switch {
+	case e.opts.json, e.opts.raw, e.opts.full:
+	case e.opts.short:
+		o.MostDetails = 5
+	default:
+		o.MostDetails = 1
+	}
+	of, err := e.reader.Commit(ctx, e.opts.commit, o)
+	if err != nil {
+		return e.explained(ctx, err)
+	}
+	if e.opts.raw && len(of.Checkpoints) > 0 {
+		return e.copy(ctx, of.Checkpoints[len(of.Checkpoints)-1])
+	}
+	if err := e.countEdited(ctx, of.Checkpoints); err != nil {
+		return err
+	}
+	if e.opts.json && !e.opts.raw {
+		return e.json(of)
+	}
+	if of.Cut {
+		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), format.DeepenHint)
+		return nil
+	}
+	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
+		e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s carries no Entire-Checkpoint trailer: it was made without a session,\nor before recording was enabled.\n", of.Commit.OID.Short())
+		return nil
+	}
+	if len(of.Checkpoints)+len(of.Points) == 0 {
+		return app.WithHint(&query.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
+	}
+	x := e.text()
+	var b strings.Builder
+	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
+		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
+	}
+	if len(of.Points) > 0 {
+		what := "names"
+		if of.Merge {
+			what = "brings in"
+		}
+		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
+		for _, p := range of.Points {
+			if !of.Merge {
+				p.Commits = nil // it is printed above
+			}
+			x.writePoint(&b, p)
+		}
+		b.WriteString("\n`entire explain -c ID` shows one of them")
+		if !of.Merge {
+			b.WriteString(", --full all")
+		}
+		b.WriteString(".\n")
+	}
+	for i, d := range of.Checkpoints {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(x.checkpoint(d))
+	}
+	if n := len(of.Missing); n > 1 {
+		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing), fetchHint)
+	} else if n == 1 {
+		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
+	}
+	return e.show(b.String())
+}
+
+// countEdited counts the lines of those checkpoints whose attribution another program computed and
+// which have a commit to themselves. A commit whose diff can't be read has no count.
+func (e *explaining) countEdited(ctx context.Context, details []query.Detail) error {
+	e.edited = map[string]blame.Share{}
+	for _, d := range details {
+		if !slices.ContainsFunc(d.Sessions, func(s query.CheckpointSession) bool { return s.Recorder != "" }) {
+			continue
+		}
+		at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDsOf(c)) == 1 }) //nolint:mnd // no merge
+		if at < 0 {
+			continue // it is not known which lines are the checkpoint's
+		}
+		share, err := blame.Reader{Repo: e.reader.Repo}.Share(ctx, d.Commits[at].OID)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && share.Agent > 0 {
+			e.edited[d.ID] = share
+		}
+	}
+	return nil
+}
+
+// fetchHint is the hint if checkpoints that commits name are not stored here.
+const fetchHint = "`entire explain --fetch` fetches what the remote has on entire/checkpoints/v1"
+
+// copy prints a stored transcript unchanged; on a terminal it is escaped.
+func (e *explaining) copy(ctx context.Context, d query.Detail) error {
+	found := false
+	err := e.Streams.Show(func(w io.Writer) (err error) {
+		found, err = e.reader.Copy(ctx, d, w)
+		return err
+	})
+	if err == nil && !found {
+		return errors.New("checkpoint " + d.ID + " has no transcript")
+	}
+	return err
+}
+
+// explained adds hints to the errors of reading checkpoints.
+func (e *explaining) explained(ctx context.Context, err error) error {
+	unknown, isUnknown := errors.AsType[*query.NotFoundError](err)
+	ambiguous, isAmbiguous := errors.AsType[*query.AmbiguousError](err)
+	switch {
+	case isUnknown && unknown.Kind == "checkpoint":
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit"))
+	case isUnknown:
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id"))
+	case isAmbiguous:
+		const most = 5
+		found := ambiguous.Found[:min(len(ambiguous.Found), most)]
+		return app.WithHint(err, "give more of it: "+strings.Join(found, ", "))
+	case errors.Is(err, git.ErrTooMuch):
+		return app.WithHint(err, format.TooLargeHint)
+	}
+	return err
+}
+
+// show prints a text, through the pager unless --no-pager is given.
+func (e *explaining) show(text string) error {
+	if e.opts.noPager {
+		e.Streams.Printf("%s", text)
+	} else {
+		e.Page(text)
+	}
+	return nil
+}

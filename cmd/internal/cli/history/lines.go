@@ -1,0 +1,132 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+)
+
+// reading is one run of a command.
+type reading struct {
+	*app.App
+
+	reader blame.Reader
+}
+
+// read opens the repository and calls do.
+func read(a *app.App, do func(*reading) error) (err error) {
+	repo, err := a.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w := a.Recorder(repo, is, log.With("component", "blame"))
+	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w}})
+}
+
+// path returns a path relative to the root of the worktree.
+func (r *reading) path(typed string) (string, error) {
+	if r.reader.Repo.Root == "" {
+		return filepath.ToSlash(filepath.Clean(typed)), nil
+	}
+	paths, err := app.TreePaths(r.reader.Repo.Root, r.Dir, []string{typed})
+	if err != nil {
+		return "", err
+	}
+	if len(paths) == 0 {
+		return "", app.Usagef("%s is a directory", format.Path(typed))
+	}
+	return paths[0], nil
+}
+
+// rev returns the revision to read a file from: the given one, or HEAD in a bare repository.
+func (r *reading) rev(given string) string {
+	if given == "" && r.reader.Repo.Root == "" {
+		return "HEAD"
+	}
+	return given
+}
+
+// explained adds hints to the errors of blame.
+func (r *reading) explained(err error, rev, path string) error {
+	hint, said := format.LinesError(r.reader.Repo, err, rev, path)
+	if hint == "" {
+		return said
+	}
+	return app.WithHint(said, hint)
+}
+
+// show prints a text, through the pager unless plain is set.
+func (r *reading) show(text string, plain bool) {
+	if plain {
+		r.Streams.Printf("%s", text)
+		return
+	}
+	r.Page(text)
+}
+
+// whose returns a short name of an author.
+func whose(a *blame.Author) string {
+	switch a.Kind {
+	case blame.Agent:
+		name := a.Agent
+		if name == "" {
+			name = "agent"
+		}
+		if a.Type != "" {
+			name += "/" + a.Type
+		} else if a.Subagent != "" {
+			name += "/subagent"
+		}
+		return ui.Line(name, format.NameWidth)
+	case blame.Person:
+		if a.Name == "" {
+			return "you"
+		}
+		return ui.Line(a.Name, format.NameWidth)
+	case blame.Unknown:
+	}
+	return "unknown"
+}
+
+// about describes why an author wrote a line: the title of the turn, or a commit's subject.
+func about(f *blame.File, a *blame.Author) string {
+	var text string
+	switch {
+	case a.Kind == blame.Agent:
+		text = a.Turn.Title
+	case a.Commit != "":
+		text = format.Subject(f.Commits[a.Commit].Message)
+	}
+	if a.Commit == "" {
+		note := "not committed"
+		if a.Number > 0 {
+			note = fmt.Sprintf("turn %d, not committed", a.Number)
+		}
+		if text != "" {
+			return note + ": " + text
+		}
+		return note
+	}
+	if a.Derived {
+		return "~ " + text
+	}
+	return text
+}
+
+// commitName returns the abbreviated id of a commit, dashes if there is none.
+func commitName(oid git.OID) string {
+	if oid == "" {
+		return "-------"
+	}
+	return oid.Short()
+}

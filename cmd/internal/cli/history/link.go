@@ -1,0 +1,158 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+type linkOptions struct{ force, json, find bool }
+
+// linkExitStatus is the end of the help of link and unlink.
+const linkExitStatus = `
+
+EXIT STATUS
+  0  done
+  1  failure, or the commit is left as it is for one of the reasons above
+  2  wrong usage`
+
+// NewUnlink returns the command that removes the links of the last commit.
+func NewUnlink(a *app.App) *cobra.Command {
+	var opts linkOptions
+	cmd := &cobra.Command{
+		Use:        "unlink [<commit>]",
+		SuggestFor: []string{"detach"},
+		Short:      "Take the last commit's link to its conversation off",
+		Long: `Amends the last commit: its message loses the Entire-Checkpoint trailers, and
+nothing else of it changes. What is staged stays staged. The record of the
+conversation stays, too: ` + "`entire link`" + ` links the commit again, ` + "`entire forget`" + `
+removes a record.
+
+A commit that is not the last, one that a remote has, and one in the middle of a
+rebase or merge is left as it is. A link can also be kept from being made: delete
+the trailer in the editor, or write "Entire-Checkpoint: none" into the message.` + linkExitStatus,
+		Example: `  entire unlink
+  entire unlink HEAD --force`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rev := "HEAD"
+			if len(args) > 0 {
+				rev = args[0]
+			}
+			return runRelink(cmd.Context(), a, opts, "Unlinked", rev, func(ctx context.Context, w *workspace.Workspace, _ *git.Repo) (record.Relinked, error) {
+				return record.Unlink(ctx, w, rev, opts.force)
+			})
+		},
+	}
+	addLinkFlags(cmd, &opts)
+	return cmd
+}
+
+// NewLink returns the command that links the last commit to a session.
+func NewLink(a *app.App) *cobra.Command {
+	var opts linkOptions
+	cmd := &cobra.Command{
+		Use:        "link <commit> <session>",
+		SuggestFor: []string{"attach"},
+		Short:      "Link the last commit to a session",
+		Long: `Amends the last commit: its message gets an Entire-Checkpoint trailer, and nothing
+else of it changes. What is staged stays staged. The checkpoint is the one that
+was made for the commit before its link was taken off, else a new one of the
+session, or the newest of a session that is known by its checkpoints alone.
+
+A commit that is not the last, one that a remote has, and one in the middle of a
+rebase or merge is left as it is.
+
+With --find it links commits whose content is a session's and that have no link, as
+no git hook ran when they were made: those of the range, or of this branch that no
+remote has. It amends none: the link is kept beside the commit, in a git note that
+` + "`git log --notes=entire`" + ` shows. Hooks of agents do the same for new commits.` + linkExitStatus,
+		Example: `  entire link HEAD 3f9a
+  entire link --find
+  entire link --find main..topic`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.find {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(2)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.find {
+				return runFind(cmd.Context(), a, opts, args)
+			}
+			rev, prefix := args[0], args[1]
+			return runRelink(cmd.Context(), a, opts, "Linked", rev, func(ctx context.Context, w *workspace.Workspace, repo *git.Repo) (record.Relinked, error) {
+				found, err := a.Sessions(repo).Find(ctx, prefix)
+				switch {
+				case err != nil:
+					return record.Relinked{}, err
+				case len(found) == 0:
+					return record.Relinked{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire sessions` lists them; an id may be cut to four characters")
+				case len(found) > 1 && found[0].ID != prefix:
+					return record.Relinked{}, ambiguousSession(prefix, found)
+				}
+				return record.Link(ctx, w, rev, found[0], opts.force)
+			})
+		},
+	}
+	addLinkFlags(cmd, &opts)
+	cmd.Flags().BoolVar(&opts.find, "find", false, "link commits that were made where no git hook ran")
+	cmd.ValidArgsFunction = setup.Argument(a, 1, setup.Sessions)
+	return cmd
+}
+
+func addLinkFlags(cmd *cobra.Command, opts *linkOptions) {
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "also if a remote has the commit: the next push has to be forced")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+}
+
+// relinkedJSON is the output of `link --json` and `unlink --json`; docs/formats/sessions.md
+// describes it.
+type relinkedJSON struct {
+	Commit      git.OID         `json:"commit"`
+	Former      git.OID         `json:"former"`
+	Checkpoints []checkpoint.ID `json:"checkpoints"`
+}
+
+func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev string, do func(context.Context, *workspace.Workspace, *git.Repo) (record.Relinked, error)) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w := a.Recorder(repo, is, log.With("component", "link"))
+	done, err := do(ctx, w, repo)
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return fmt.Errorf("no commit %s", ui.Line(rev, format.NameWidth))
+	case errors.Is(err, record.ErrNotLast):
+		return app.WithHint(err, "`git rebase -i` and reword change older ones: delete the trailer there")
+	case errors.Is(err, record.ErrPushed):
+		return app.WithHint(err, "--force amends it all the same; the next push has to be forced")
+	case errors.Is(err, record.ErrInProgress):
+		return app.WithHint(err, "finish it first: `git status` says how")
+	case errors.Is(err, record.ErrNotAdded):
+		return app.WithHint(err, "`entire status` shows what keeps them from running")
+	case err != nil:
+		return err
+	}
+	if opts.json {
+		return a.Streams.JSON(relinkedJSON{Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
+	}
+	a.Streams.Printf("%s %s%s, now %s (%s)\n", verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
+	return nil
+}

@@ -1,0 +1,418 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+)
+
+type log struct {
+	question
+
+	patch, commands, follow bool
+	persons                 bool // the table has a column of authors
+}
+
+// NewLog returns the command that lists turns.
+func NewLog(a *app.App) *cobra.Command {
+	l := &log{question: question{app: a}}
+	cmd := &cobra.Command{
+		Use:        "log",
+		SuggestFor: []string{"turns", "timeline", "history"},
+		Short:      "List what agents did, a line for each turn",
+		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which
+agent, files and lines changed, commands (and how many failed), tokens with those of
+subagents, the commit, and the prompt. The author is listed if there are several: the
+person in whose clone it was recorded.
+
+With --file it is every turn that changed a file or directory, also what a shell command
+changed, what was reverted later, and what was never committed; below each turn it says
+which. Where snapshots are off, only what edit tools named is known.
+
+With --json each turn is a JSON object on a line of its own, and the last line has
+"end". With --follow it lists new turns, and turns to which something was added, until
+it is interrupted.
+
+EXIT STATUS
+  0  listed; also if there is none
+  1  failure
+  2  wrong usage`,
+		Example: `  entire log --since 1h
+  entire log --file src/auth.go -p
+  entire log --commands --failed
+  entire log --follow`,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return l.run(cmd.Context()) },
+	}
+	const limit = 30
+	l.addFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&l.filter.Uncommitted, "uncommitted", false, "only turns that changed files and that no commit has taken up")
+	f.BoolVarP(&l.patch, "patch", "p", false, "show what each turn changed, as a diff of its snapshots")
+	f.BoolVar(&l.commands, "commands", false, "list the shell commands of each turn, and how they ended")
+	f.BoolVar(&l.follow, "follow", false, "go on with new turns while agents work")
+	f.IntVarP(&l.limit, "limit", "n", limit, "list at most this many")
+	return cmd
+}
+
+func (l *log) run(ctx context.Context) error {
+	if l.limit < 1 {
+		return app.Usagef("--limit is less than 1")
+	}
+	if l.patch && l.json {
+		return app.Usagef("--patch prints diffs: leave --json out")
+	}
+	var turns []entry
+	more := false
+	err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
+		turns, more, err = l.read(ctx, r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if l.follow {
+		return l.following(ctx, turns)
+	}
+	names := make([]string, len(turns))
+	for i := range turns {
+		names[i] = turns[i].Author
+	}
+	l.persons = format.Several(names...)
+	switch {
+	case l.json:
+		for i := range turns {
+			if err := l.app.Streams.JSONLine(newLogJSON(&turns[i])); err != nil {
+				return err
+			}
+		}
+		return l.app.Streams.JSONLine(endJSON{End: true, More: more, Missing: l.missing(ctx)})
+	case len(turns) == 0 && l.filter != index.Filter{}:
+		return l.nothing(ctx, "No turns that the flags select.")
+	case len(turns) == 0:
+		return l.nothing(ctx, "No turns. `entire enable` records those of your agent.")
+	case l.patch:
+		return l.printPatches(ctx, turns, more)
+	}
+	text := l.text(turns)
+	if more {
+		text += "\nThere are more: --limit lists more of them.\n"
+	}
+	l.shown(text)
+	return l.noteMissing(ctx)
+}
+
+// entry is a turn in the list.
+type entry struct {
+	index.Row
+
+	commands []index.Call
+	files    []index.ChangedFile
+}
+
+// read reads the selected turns, with the commands and files to list below them.
+func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more bool, err error) {
+	rows, more, err := r.Turns(ctx, l.filter, l.limit)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range rows {
+		e := entry{Row: rows[i]}
+		if l.commands {
+			if e.commands, err = r.Calls(ctx, e.ID, false); err != nil {
+				return nil, false, err
+			}
+			if l.filter.Failed {
+				e.commands = slices.DeleteFunc(e.commands, func(c index.Call) bool { return c.Outcome != index.Failed })
+			}
+		}
+		if l.filter.File != "" || l.json {
+			if e.files, err = r.ChangedFiles(ctx, e.ID); err != nil {
+				return nil, false, err
+			}
+		}
+		list = append(list, e)
+	}
+	return list, more, nil
+}
+
+// text returns the turns as a table, with the details below each.
+func (l *log) text(turns []entry) string {
+	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES", "AUTHOR"}}
+	const author = 6 // the place of AUTHOR
+	row := func(cells ...string) {
+		if !l.persons {
+			cells = slices.Delete(cells, author, author+1)
+		}
+		table.Row(cells...)
+	}
+	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "AUTHOR", "COMMIT", "PROMPT")
+	now := l.app.Now()
+	for i := range turns {
+		e := &turns[i]
+		when, agent, files, lines, commands, commit := "-", "-", "-", "-", "-", "-"
+		if !e.At.IsZero() {
+			when = ui.Ago(now, e.At)
+		}
+		if e.Agent != "" {
+			agent = ui.Line(e.Agent, 16) //nolint:mnd // the width of the longest common label
+		}
+		if e.Files > 0 {
+			files, lines = strconv.Itoa(e.Files), fmt.Sprintf("+%d -%d", e.Added, e.Removed)
+		}
+		if e.Commands > 0 {
+			commands = strconv.Itoa(e.Commands)
+		}
+		if e.Failed > 0 {
+			commands += fmt.Sprintf(" (%d failed)", e.Failed)
+		}
+		if name := commitOf(&e.Row); name != "" {
+			commit = name
+		}
+		row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+	}
+	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
+	var b strings.Builder
+	b.WriteString(heads[0])
+	for i := range turns {
+		b.WriteString(heads[i+1])
+		l.below(&b, &turns[i])
+	}
+	return b.String()
+}
+
+// below writes the files and commands of a turn.
+func (l *log) below(b *strings.Builder, e *entry) {
+	for _, f := range e.files {
+		if !l.concerns(f.Path) {
+			continue
+		}
+		about := []string{fmt.Sprintf("+%d -%d", f.Added, f.Removed)}
+		if !f.Edited {
+			about = append(about, "by a command")
+		}
+		if f.Reverted {
+			about = append(about, "reverted later")
+		}
+		if len(e.Checkpoints) == 0 {
+			about = append(about, "not committed")
+		}
+		fmt.Fprintf(b, "    %s  %s\n", format.Path(f.Path), l.app.Streams.Paint(ui.Dim, strings.Join(about, ", ")))
+	}
+	for _, c := range e.commands {
+		outcome, style := "?", ui.Dim
+		switch {
+		case c.Outcome == index.Failed && c.Status > 0:
+			outcome, style = fmt.Sprintf("exit %d", c.Status), ui.Red
+		case c.Outcome == index.Failed:
+			outcome, style = "failed", ui.Red
+		case c.Outcome == index.Passed:
+			outcome, style = "ok", ui.Green
+		}
+		by := ""
+		if c.Agent != "" {
+			by = "subagent: "
+		}
+		fmt.Fprintf(b, "    %s  %s%s\n", l.app.Streams.Paint(style, fmt.Sprintf("%-6s", outcome)), by, ui.Line(c.Text, format.LineWidth))
+	}
+}
+
+// concerns reports whether a file is the one that --file names, or is in that directory.
+func (l *log) concerns(path string) bool {
+	want := l.filter.File
+	return want != "" && (path == want || strings.HasPrefix(path, want+"/") || strings.HasSuffix(path, "/"+want))
+}
+
+// logJSON is a line of `log --json`; docs/formats/ask.md describes it.
+type logJSON struct {
+	Turn     turnJSON      `json:"turn"`
+	Changed  []fileJSON    `json:"changed"`
+	Commands []commandJSON `json:"commands,omitempty"`
+}
+
+type fileJSON struct {
+	Path      string `json:"path"`
+	Added     int    `json:"added"`
+	Removed   int    `json:"removed"`
+	Edited    bool   `json:"edited"`
+	Observed  bool   `json:"observed"`
+	Reverted  bool   `json:"reverted"`
+	Committed bool   `json:"committed"`
+	Recorded  bool   `json:"recorded"`
+}
+
+type commandJSON struct {
+	At       time.Time `json:"at,omitzero"`
+	Command  string    `json:"command"`
+	Outcome  string    `json:"outcome"`
+	Status   *int      `json:"status,omitempty"`
+	Subagent string    `json:"subagent,omitempty"`
+}
+
+// endJSON is the last line of `log --json`.
+type endJSON struct {
+	End     bool             `json:"end"`
+	More    bool             `json:"more"`
+	Missing []format.GapJSON `json:"missing,omitempty"`
+}
+
+func newLogJSON(e *entry) logJSON {
+	j := logJSON{Turn: newTurnJSON(&e.Row), Changed: []fileJSON{}}
+	for _, f := range e.files {
+		j.Changed = append(j.Changed, fileJSON{
+			Path: f.Path, Added: f.Added, Removed: f.Removed, Edited: f.Edited, Observed: f.Observed, Reverted: f.Reverted, Committed: len(e.Checkpoints) > 0, Recorded: f.Recorded,
+		})
+	}
+	for _, c := range e.commands {
+		one := commandJSON{At: utc(c.At), Command: c.Text, Outcome: []string{"unknown", "passed", "failed"}[c.Outcome], Subagent: c.Agent}
+		if c.Status >= 0 {
+			one.Status = &c.Status
+		}
+		j.Commands = append(j.Commands, one)
+	}
+	return j
+}
+
+// printPatches prints each turn with its diff.
+func (l *log) printPatches(ctx context.Context, turns []entry, more bool) error {
+	repo, err := l.app.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
+	if err != nil && !errors.Is(err, bands.ErrNoStore) {
+		return err
+	}
+	for i := range turns {
+		e := &turns[i]
+		l.app.Streams.Printf("%s\n", strings.TrimSuffix(l.text(turns[i:i+1]), "\n"))
+		switch {
+		case e.Files == 0:
+		case e.Snapshot == 0 || e.Base == 0 || store == nil:
+			l.app.Streams.Printf("    no snapshots of this turn; `%s` shows the edits of the agent\n", commandOf(&e.Row))
+		default:
+			if err := l.printPatch(ctx, store, e); err != nil {
+				return err
+			}
+		}
+		l.app.Streams.Printf("\n")
+	}
+	if more {
+		l.app.Streams.Printf("There are more: --limit lists more of them.\n")
+	}
+	return nil
+}
+
+// printPatch prints the diff of a turn's snapshots, of the files that the index lists for it.
+func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err error) {
+	paths := []string{}
+	files := e.files
+	if len(files) == 0 {
+		err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
+			files, err = r.ChangedFiles(ctx, e.ID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if f.Observed && (l.filter.File == "" || l.concerns(f.Path)) {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	var sides []diff.Side
+	defer func() {
+		for _, s := range sides {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	for _, v := range []int{e.Base, e.Snapshot} {
+		s, err := store.Snapshot(bands.Version(v))
+		if errors.Is(err, bands.ErrNoSnapshot) {
+			l.app.Streams.Printf("    the snapshot v%d is gone; `%s` shows the edits of the agent\n", v, commandOf(&e.Row))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		side, err := diff.SnapshotSide(store, s)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, side)
+	}
+	return l.app.Streams.ShowDiff(func(w io.Writer) error {
+		_, err := diff.Unified(ctx, w, sides[0], sides[1], diff.Options{Paths: paths})
+		return err
+	})
+}
+
+// following prints turns, the oldest first, then new and changed turns until ctx ends.
+func (l *log) following(ctx context.Context, turns []entry) error {
+	const every = time.Second
+	seen := map[string]string{}
+	for {
+		for i := len(turns) - 1; i >= 0; i-- {
+			e := &turns[i]
+			id := e.Session + " " + strconv.Itoa(e.Line)
+			state := fmt.Sprint(e.Commands, e.Failed, e.Files, e.Added, e.Removed, len(e.Commits))
+			if seen[id] == state {
+				continue
+			}
+			seen[id] = state
+			if l.json {
+				if err := l.app.Streams.JSONLine(newLogJSON(e)); err != nil {
+					return err
+				}
+				continue
+			}
+			_, line, _ := strings.Cut(l.text(turns[i:i+1]), "\n")
+			l.app.Streams.Printf("%s", line)
+		}
+		wait := time.NewTimer(every)
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return nil
+		case <-wait.C:
+		}
+		err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
+			turns, _, err = l.read(ctx, r)
+			return err
+		})
+		if err != nil && ctx.Err() == nil && !errors.Is(err, index.ErrBusy) {
+			return err
+		}
+	}
+}
+
+// version returns the name of a snapshot, "" for 0.
+func version(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return bands.Version(n).String()
+}

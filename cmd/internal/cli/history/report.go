@@ -1,0 +1,190 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/report"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+type reportCommand struct {
+	question
+
+	html, markdown string
+	open           bool
+}
+
+// NewReport returns the command that writes a report of turns and commits.
+func NewReport(a *app.App) *cobra.Command {
+	c := &reportCommand{question: question{app: a}}
+	cmd := &cobra.Command{
+		Use:        "report [RANGE...]",
+		SuggestFor: []string{"export", "page", "html"},
+		Short:      "Write a page of what was done",
+		Long: `Writes one page of HTML that needs nothing else, or a Markdown text for a pull request:
+what was asked, said and done in each turn, the commits with whose lines are whose,
+rewinds, tokens and costs. It is redacted as the record is.
+
+A range is what git log takes: of its commits, and the turns that their checkpoints
+have. Without one it is the turns that the flags select, and their commits. Of a page
+of more than 5 MB long texts and diffs are cut, with the command that shows the rest.
+
+EXIT STATUS
+  0  written
+  1  failure
+  2  wrong usage`,
+		Example: `  entire report --html day.html --since today --open
+  entire report --html session.html --session 3f2a9c1e
+  entire report --md - origin/main..HEAD`,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	const limit = 2000
+	f := cmd.Flags()
+	f.StringVar(&c.html, "html", "", "write the page to this file, - for the standard output")
+	f.StringVar(&c.markdown, "md", "", "write Markdown to this file, - for the standard output")
+	f.BoolVar(&c.open, "open", false, "show the page in the browser")
+	f.StringVar(&c.filter.Session, "session", "", "only of the session with this id, or prefix of one")
+	f.StringVar(&c.filter.Agent, "agent", "", "only of agents with this in their name")
+	f.StringVarP(&c.filter.Branch, "branch", "b", "", "only on this branch")
+	f.StringVar(&c.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
+	f.StringVarP(&c.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
+	f.StringVar(&c.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
+	f.StringVar(&c.until, "until", "", "only before this time")
+	f.IntVarP(&c.limit, "limit", "n", limit, "at most this many turns and commits, the newest")
+	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Indexed(index.Sessions)))
+	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Indexed(index.Agents)))
+	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
+	setup.Flag(cmd, "branch", setup.FlagValue(a, setup.Branches))
+	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
+	return cmd
+}
+
+// isRange reports whether the name of a file looks like a range of commits.
+func isRange(name string) bool {
+	from, to, isRange := strings.Cut(name, "..")
+	return isRange && from+to != "" && !strings.ContainsAny(from, `/\.`) && (to == "" || !strings.ContainsAny(to, "/."))
+}
+
+func (c *reportCommand) run(ctx context.Context, revs []string) error {
+	switch {
+	case c.limit < 1:
+		return app.Usagef("--limit is less than 1")
+	case c.html == "" && c.markdown == "":
+		return app.Usagef("name the file to write: --html FILE or --md FILE, - for the standard output")
+	case c.html == "-" && c.markdown == "-":
+		return app.Usagef("--html and --md can't both be the standard output")
+	case c.open && (c.html == "" || c.html == "-"):
+		return app.Usagef("--open shows the file of --html")
+	case len(revs) == 0 && isRange(c.markdown), len(revs) == 0 && isRange(c.html):
+		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
+	case len(revs) > 0 && (c.filter != index.Filter{} || c.since != "" || c.until != "" || c.file != ""):
+		return app.Usagef("a range and --session, --agent, --author, --branch, --file, --since or --until: only one of them")
+	}
+	table, err := loadPrices(c.app)
+	if err != nil {
+		return err
+	}
+	var made *report.Report
+	err = c.ask(ctx, func(repo *git.Repo, r *index.Reader) error {
+		w := c.app.Recorder(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
+		cost := func(model string, t report.Tokens) (float64, bool) {
+			p, found := table.of(model)
+			return p.cost(index.Tokens(t)), found
+		}
+		err := c.app.Streams.Stages("Reading", func(reach func(string, int64, int64)) (err error) {
+			made, err = report.Fill(ctx, w, r, report.Selection{Range: revs, Filter: c.filter, Limit: c.limit}, cost, reach)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		made.Name = report.RepositoryName(w)
+		return nil
+	})
+	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
+		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
+			c.hintWithGaps(ctx, "name a range as git log takes it, such as main..HEAD"))
+	}
+	if err != nil {
+		return err
+	}
+	if len(made.Turns) == 0 {
+		if err := c.nothing(ctx, "No turns are in the report."); err != nil {
+			return err
+		}
+	}
+	made.Made, made.Version = c.app.Now(), c.app.Version
+	made.Prices = report.Prices{Date: table.Date, Currency: table.Currency}
+	made.Selection = "All sessions"
+	var parts []string
+	for _, p := range [][2]string{
+		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"author ", c.filter.Author}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
+	} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+p[1])
+		}
+	}
+	if len(revs) > 0 {
+		made.Selection = "Commits " + strings.Join(revs, " ")
+	} else if len(parts) > 0 {
+		made.Selection = format.Capitalize(strings.Join(parts, ", "))
+	}
+	if err := c.write(made); err != nil || len(made.Turns) == 0 || len(revs) > 0 { // of a range all may be here
+		return err
+	}
+	return c.noteMissing(ctx)
+}
+
+func (c *reportCommand) write(made *report.Report) error {
+	for _, f := range []struct {
+		name   string
+		render func(io.Writer, *report.Report) error
+	}{{c.html, report.HTML}, {c.markdown, report.Markdown}} {
+		if f.name == "" {
+			continue
+		}
+		var out bytes.Buffer
+		if err := f.render(&out, made); err != nil {
+			return err
+		}
+		if f.name == "-" {
+			if _, err := c.app.Streams.Out.Write(out.Bytes()); err != nil {
+				return err
+			}
+			continue
+		}
+		path := c.app.Absolute(f.name)
+		if err := disk.WriteDurable(path, out.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("write %s: %w", format.Path(f.name), err)
+		}
+		c.app.Streams.Notef("Wrote %s: %s, %s, %s.", format.Path(f.name), ui.Plural(len(made.Turns), "turn"), ui.Plural(len(made.Commits), "commit"), format.Size(int64(out.Len())))
+	}
+	if !c.open {
+		return nil
+	}
+	path := c.app.Absolute(c.html)
+	for _, program := range []string{"xdg-open", "open"} {
+		if file, found := app.FindOnPath(c.app.Getenv, program); found {
+			return proc.Detached{Path: file, Args: []string{path}, Dir: filepath.Dir(path), Env: c.app.Environ}.Start()
+		}
+	}
+	return app.WithHint(errors.New("no program here opens pages"), "open "+filepath.ToSlash(path)+" in a browser")
+}

@@ -1,0 +1,236 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+type resumeOptions struct {
+	force, json bool
+}
+
+// NewResume returns the command that switches to a branch and restores its sessions.
+func NewResume(a *app.App) *cobra.Command {
+	var opts resumeOptions
+	cmd := &cobra.Command{
+		Use:        "resume [<branch | commit | checkpoint | session>]",
+		SuggestFor: []string{"continue"},
+		Short:      "Continue a session, or the one that a branch or commit came from",
+		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
+here, and prints the command that goes on with each session.
+
+  a branch      is checked out; its last commit with a checkpoint counts
+  a commit      HEAD~3, 1a2b3c4: its checkpoint; nothing is checked out
+  a checkpoint  a1b2c3d4e5f6, or at least 7 digits of it; likewise
+  a session     its id, or at least 4 characters of it, of ` + "`entire sessions`" + `;
+                its newest checkpoint counts, if its transcript is not here
+
+Without any of them you choose a session. Checkpoints that are not here are
+fetched. Where a transcript names files of the project in which it was written,
+it names those of this one afterwards. A transcript that goes on where the stored one ends stays,
+unless --force is given; what is replaced is kept as a copy.
+
+EXIT STATUS
+  0    done, or the branch has no checkpoint
+  1    failure, or a transcript is newer here: nothing is written then
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example: `  entire resume
+  entire resume feature/login
+  entire resume HEAD~3
+  entire resume a1b2c3d4e5f6`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(args, "") { // a script's empty variable
+				return app.Usagef("an argument is empty")
+			}
+			return runResume(cmd.Context(), a, firstOf(args), opts)
+		},
+	}
+	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Branches, setup.Sessions)
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// resuming is one run of resume.
+type resuming struct {
+	*app.App
+
+	opts resumeOptions
+	repo *git.Repo
+	w    *workspace.Workspace
+	only string // the session to restore; empty restores all of a checkpoint
+}
+
+func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	if err := repo.ReadLazily(); err != nil {
+		return err
+	}
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w := &resuming{App: a, opts: opts, repo: repo, w: a.Recorder(repo, is, log.With("component", "resume"))}
+	if what == "" {
+		if what, err = w.chooseSession(ctx); err != nil {
+			return err
+		}
+	}
+	branch, found, err := rewind.FindResumeBranch(ctx, w.w, what)
+	if err != nil {
+		return err
+	}
+	if found {
+		err = w.branch(ctx, branch)
+	} else {
+		err = w.carrier(ctx, what)
+	}
+	if err == nil && !a.Settings(repo).Configured {
+		a.Streams.Hint("run `entire enable` so that your further work is recorded")
+	}
+	return err
+}
+
+// branch resumes the sessions of a branch's last checkpoint. All checks and questions come before
+// the first change.
+func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
+	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
+		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
+	}
+	if !b.Current {
+		if err := rewind.CanSwitch(ctx, r.w); err != nil {
+			return err
+		}
+	}
+	if b.Remote != "" {
+		title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
+		if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
+			return err
+		}
+		err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return rewind.FetchBranch(ctx, r.w, b) })
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
+		}
+	}
+	last, found, err := rewind.LastCheckpoint(ctx, r.w, b)
+	if err != nil {
+		return err
+	}
+	if !found {
+		if err := r.checkOut(ctx, b); err != nil {
+			return err
+		}
+		r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
+		if hint := format.HintWithGaps(ctx, r.repo, ""); hint != "" {
+			r.Streams.Hint(hint)
+		}
+		if r.opts.json {
+			return r.Streams.JSON(newResumedJSON(b, rewind.Carrier{}, ""))
+		}
+		return nil
+	}
+	if last.Newer > 0 {
+		title := fmt.Sprintf("%s above the last checkpoint of '%s' came without a session. Resume from %s all the same?",
+			ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
+		subject, _, _ := strings.Cut(last.Commit.Message, "\n")
+		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"}); err != nil {
+			return err
+		}
+	}
+	return r.restore(ctx, b, last)
+}
+
+// carrier resumes the sessions of a commit or of a checkpoint, or the session with such an id.
+func (r *resuming) carrier(ctx context.Context, what string) error {
+	c, err := rewind.FindCarrier(ctx, r.w, what)
+	_, unknown := errors.AsType[*rewind.PointError](err)
+	var named []query.Session
+	if mayBeSession(what) && (unknown || isID(what)) { // not a name such as HEAD
+		// Open the index only if the text is nothing else, or a record names such a session.
+		reader := r.Sessions(r.repo)
+		known := unknown
+		var unread error
+		if !known {
+			known, unread = reader.Named(ctx, what)
+		}
+		if known {
+			named, unread = reader.Find(ctx, what)
+		}
+		if unread != nil {
+			return unread
+		}
+	}
+	switch {
+	case unknown && len(named) == 1, len(named) == 1 && named[0].ID == what:
+		return r.session(ctx, named[0])
+	case unknown && len(named) > 1:
+		return ambiguousSession(what, named)
+	case unknown:
+		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit, a checkpoint or a session", what),
+			"`entire sessions` lists sessions; `git fetch` may get a branch that was pushed from elsewhere")
+	case len(named) > 0 && (err == nil || errors.Is(err, rewind.ErrNoCheckpoint)):
+		return app.WithHint(fmt.Errorf("%s names a commit or a checkpoint, and session %s", what, named[0].ID), "give more of the id")
+	case errors.Is(err, rewind.ErrNoCheckpoint):
+		return app.WithHint(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
+	case err != nil:
+		return err
+	}
+	return r.restore(ctx, rewind.ResumeBranch{Current: true}, c)
+}
+
+// confirm returns an error unless the answer is yes.
+func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
+	if r.opts.force {
+		return nil
+	}
+	answers, err := r.Prompter.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	if answers[0] != ui.Yes {
+		r.Streams.Notef("Resume cancelled, nothing is changed.")
+		return app.ErrDone
+	}
+	return nil
+}
+
+func (r *resuming) checkOut(ctx context.Context, b rewind.ResumeBranch) error {
+	if b.Current {
+		return nil
+	}
+	left, err := rewind.DetachedHead(ctx, r.w)
+	if err != nil {
+		return err
+	}
+	if err := r.Transferring(r.repo, "Checking out "+b.Name, func() error { return rewind.SwitchBranch(ctx, r.w, b) }); err != nil {
+		return err
+	}
+	r.Streams.Notef("Switched to branch '%s'.", b.Name)
+	if left != "" {
+		r.Streams.Notef("HEAD was detached at %s.", left.Short())
+	}
+	return nil
+}

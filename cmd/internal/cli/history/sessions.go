@@ -1,0 +1,235 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/query"
+)
+
+// mostSessions is the number of sessions that are listed by default.
+const mostSessions = 30
+
+type sessionsOptions struct {
+	agent, author      string
+	limit              int
+	all, json, noPager bool
+}
+
+// NewSessions returns the command that lists sessions.
+func NewSessions(a *app.App) *cobra.Command {
+	var opts sessionsOptions
+	cmd := &cobra.Command{
+		Use:        "sessions",
+		SuggestFor: []string{"session", "ls", "list", "conversations"},
+		Short:      "List the sessions that are known here, live and past",
+		Long: `Lists sessions of all worktrees and branches, the one that was active last first:
+those that are at work, those that ended, and those that only their checkpoints
+are known of, such as a colleague's that were fetched.
+
+  active  its turn runs
+  idle    it is open, and waits for a prompt
+  ended   it has ended
+  gone    it did not end, but its agent is no longer there
+  stored  it is known by its checkpoints alone
+
+A session is listed with its own title, such as one given with /rename, else with
+its first request. A commit counts where it was linked to the session. Tokens are
+those of the whole session, subagents' included. Authors are the persons in whose
+clones its checkpoints were recorded; they are listed if there are several.
+` + "`entire resume`, `entire explain` and `entire recall`" + ` take an id, or at least
+4 characters of it.
+
+EXIT STATUS
+  0  listed; also if there is none
+  1  failure
+  2  wrong usage`,
+		Example: `  entire sessions
+  entire resume 3f9a
+  entire sessions --all --json`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.limit < 1 {
+				return app.Usagef("--limit is less than 1")
+			}
+			return runSessions(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&opts.limit, "limit", "n", mostSessions, "list at most this many")
+	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
+	f.StringVar(&opts.author, "author", "", "list only those of a person with this name or address, or a part of it")
+	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
+	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
+	return cmd
+}
+
+// moreJSON follows the sessions in the output of `sessions --json`.
+type moreJSON struct {
+	// More is the number of sessions that are not listed.
+	More    int              `json:"more"`
+	Missing []format.GapJSON `json:"missing,omitempty"`
+}
+
+// sessionJSON is an entry of `sessions --json`; docs/formats/sessions.md describes it.
+type sessionJSON struct {
+	ID          string          `json:"id"`
+	State       query.Phase     `json:"state"`
+	Agent       string          `json:"agent,omitempty"`
+	Worktree    string          `json:"worktree,omitempty"`
+	Branch      string          `json:"branch,omitempty"`
+	StartedAt   time.Time       `json:"started_at,omitzero"`
+	ActiveAt    time.Time       `json:"active_at,omitzero"`
+	Title       string          `json:"title,omitempty"`
+	FirstPrompt string          `json:"first_prompt,omitempty"`
+	Turns       int             `json:"turns"`
+	Files       session.Paths   `json:"files"`
+	Checkpoints []checkpoint.ID `json:"checkpoints"`
+	Authors     []string        `json:"authors"`
+	Tokens      session.Tokens  `json:"token_usage"`
+}
+
+func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
+	repo, err := a.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	filter := query.SessionFilter{Author: opts.author, Limit: opts.limit}
+	if opts.all {
+		filter.Limit = 0
+	}
+	if opts.agent != "" {
+		filter.Agent = func(name string) bool { return app.MatchesAgent(opts.agent, name) }
+	}
+	found, err := a.Sessions(repo).List(ctx, filter)
+	if err != nil {
+		return err
+	}
+	for _, err := range found.Unread {
+		a.Streams.Notef("Not listed in full: %v", err)
+	}
+	list, more := found.Sessions, found.More
+	if opts.json {
+		return a.Streams.JSONList(ui.JSONList{
+			Key: "sessions",
+			Entries: func(yield func(any, error) bool) {
+				for _, s := range list {
+					if !yield(sessionJSON{
+						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
+						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
+						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Authors), Tokens: s.Tokens,
+					}, nil) {
+						return
+					}
+				}
+			},
+			After: func() any { return moreJSON{more, format.GapsOf(ctx, repo, found.Linked)} },
+		})
+	}
+	if len(list) == 0 {
+		noSessions(ctx, a, repo, opts, found.Linked)
+		return nil
+	}
+	text := sessionsText(a, list)
+	if more > 0 {
+		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
+	}
+	if opts.noPager {
+		a.Streams.Printf("%s", text)
+	} else {
+		a.Page(text)
+	}
+	format.NoteGaps(ctx, a.Streams, repo, found.Linked)
+	return nil
+}
+
+// noSessions prints why no sessions are listed.
+func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOptions, linked bool) {
+	gaps, err := query.CheckpointReader{Repo: repo}.GapsGiven(ctx, linked)
+	switch {
+	case err == nil && len(gaps) > 0:
+		what, hint := format.Gaps(gaps)
+		a.Streams.Notef("No sessions are known here: %s.", what)
+		a.Streams.Hint(hint)
+	case opts.agent+opts.author != "":
+		a.Streams.Notef("No sessions that the flags select.")
+	default:
+		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
+	}
+}
+
+// sessionsText returns the table of sessions. It has a column of authors if there are several.
+func sessionsText(a *app.App, list []query.Session) string {
+	var ids, authors []string
+	for i := range list {
+		ids, authors = append(ids, list[i].ID), append(authors, list[i].Authors...)
+	}
+	ids = format.UniqueSessions(ids)
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE", "AUTHOR"}}
+	const author = 8 // the place of AUTHOR
+	row := func(cells ...string) {
+		if !format.Several(authors...) {
+			cells = slices.Delete(cells, author, author+1)
+		}
+		table.Row(cells...)
+	}
+	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
+	for i, s := range list {
+		row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
+			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()),
+			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
+	}
+	return a.Streams.Table(table)
+}
+
+// agoOf returns how long ago a time was, "-" for the zero time.
+func agoOf(now, t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return ui.Ago(now, t)
+}
+
+// isID reports whether a text consists of hexadecimal digits and hyphens, like the ids of commits,
+// checkpoints and most sessions.
+func isID(text string) bool { return strings.Trim(strings.ToLower(text), "0123456789abcdef-") == "" }
+
+// mayBeSession reports whether a text can be a session's id or its prefix.
+func mayBeSession(text string) bool {
+	return len(text) >= query.LeastPrefix && session.CheckID(text) == nil && !strings.ContainsAny(text, "~^@{}: \t")
+}
+
+// ambiguousSession returns the error for a prefix of several sessions' ids.
+func ambiguousSession(what string, found []query.Session) error {
+	ids := make([]string, 0, len(found))
+	for _, s := range found {
+		ids = append(ids, ui.Line(s.ID, format.NameWidth))
+	}
+	const most = 5
+	if len(ids) > most {
+		ids = append(ids[:most], "...")
+	}
+	return app.WithHint(fmt.Errorf("%s is the beginning of %d sessions' ids: %s", what, len(found), strings.Join(ids, ", ")), "give more of the id; `entire sessions` lists them")
+}

@@ -1,0 +1,329 @@
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// agent runs a hook of an agent.
+func (h *hook) agent(ctx context.Context) error {
+	if agenthook.IsForeign(h.by, h.app.Getenv) {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
+	var kept beginning
+	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, io.TeeReader(h.app.Streams.In, &kept))
+	inTime := wait.Err() == nil // else the read still runs
+	cancel()
+	repo, err := sessionRepo(h.app, payload)
+	if err != nil {
+		return nil // not in a repository: nothing to record
+	}
+	defer func() { _ = repo.Close() }()
+	switch {
+	case !h.open(repo), bad == nil && payload.Ignored:
+		return nil
+	case h.isDuplicate():
+		h.repo = nil // nothing to log
+		return nil
+	case bad != nil && inTime && len(kept.data) > 0:
+		return h.undecoded(ctx, kept.data, bad)
+	case bad != nil:
+		return bad
+	}
+	timeout := h.settings.HookTimeout
+	if h.name == "session-end" {
+		timeout = min(timeout, endTimeout)
+	}
+	whole := ctx
+	ctx, cancel = context.WithTimeout(ctx, timeout)
+	defer cancel()
+	h.session = payload.SessionID
+	if t, err := tombstone.Load(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
+		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
+		return err
+	}
+	w := h.recorder(h.settings.LockTimeout)
+	stored := h.setTranscript(ctx, &payload)
+	if h.name == "stop" {
+		payload.AwaitTranscript(ctx, h.by)
+	}
+	h.repairHooks(ctx)
+	answer, err := agenthook.Handle(ctx, w, h.name, workspace.Input{
+		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
+		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
+		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
+		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost,
+	})
+	answer.Stored = stored
+	if errors.Is(err, agenthook.ErrVerb) {
+		return h.undecoded(ctx, kept.data, err)
+	}
+	if h.name == "session-start" {
+		note, hint := app.ExplainInterruptedRewind(h.repo)
+		answer.Say(note, hint)
+	}
+	if h.name == "stop" || h.name == "stop-failure" {
+		if err == nil || errors.Is(err, agenthook.ErrContext) {
+			// The commit of the turn may take as long as the user's hooks and signing do, and has a
+			// deadline of its own.
+			own := h.repo.Processes()
+			notice, failed := strategy.CommitTurn(whole, h.w, h.session)
+			h.commit = h.repo.Processes() - own
+			if notice != "" {
+				answer.Say("Entire: " + notice)
+			}
+			err = errors.Join(err, failed)
+		}
+		err = errors.Join(err, h.startIndexing())
+	}
+	data, unsaid := answer.Encode(h.by)
+	if len(data) > 0 {
+		h.app.Streams.Printf("%s", data) // the only output: the agent reads no more
+	}
+	return errors.Join(err, unsaid, h.finish(ctx))
+}
+
+// setTranscript sets the path of the session's transcript: that of the payload, the file where the
+// agent keeps it, or the one written here from the messages that the agent hands over. It clears a
+// path that may not be read. stored is the id of the last message written.
+func (h *hook) setTranscript(ctx context.Context, payload *agenthook.Payload) (stored string) {
+	var err error
+	if payload.Transcript == "" && h.by.NamesLate {
+		path, err := h.w.Transcripts().File(h.by, payload.SessionID, h.app.Now())
+		if err == nil {
+			_, err = os.Lstat(path)
+		}
+		if err == nil {
+			payload.Transcript = path
+		}
+	}
+	if h.by.HandsOver() {
+		if payload.Transcript, stored, err = h.takeOver(ctx, *payload); err != nil {
+			h.log.WarnContext(ctx, "transcript not written", "error", redact.New().Text(err.Error()))
+		}
+	}
+	if err := h.checkTranscript(*payload); err != nil {
+		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
+		payload.Transcript = "" // git's and the snapshots' data is still recorded
+	}
+	return stored
+}
+
+// checkTranscript refuses a transcript that isn't the agent's, because its content would be stored
+// in the repository. A path that is already in the session's state was checked when it was first
+// named, in the environment of that time.
+func (h *hook) checkTranscript(p agenthook.Payload) error {
+	if p.Transcript == "" {
+		return nil
+	}
+	if s, err := session.Open(h.repo.CommonDir).Load(p.SessionID); err == nil && s.TranscriptPath == p.Transcript {
+		return nil
+	}
+	return transcript.Place{
+		Getenv: h.app.Getenv, Home: h.app.Home, Root: h.repo.Root, Records: workspace.RecordsDir(h.repo),
+	}.Check(h.by, p.Transcript)
+}
+
+// takeOver adds the messages that a plugin hands over to the transcript that the program writes, of
+// the session or of a subagent. It returns the session's transcript and the last message's id.
+func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored string, err error) {
+	path, err = h.w.Transcripts().File(h.by, p.SessionID, h.app.Now())
+	if err != nil {
+		return "", "", err
+	}
+	m := plugintranscript.Messages{
+		Session: p.SessionID, Subagent: p.AgentID, Dir: p.Dir, List: p.Messages,
+		Ended: slices.Contains([]string{"stop", "post-task", "session-end"}, h.name),
+	}
+	to := path
+	if m.Subagent != "" {
+		if !transcript.IsToolID(m.Subagent) {
+			return path, "", errors.New("unusable id of a subagent")
+		}
+		to = subagents.Path(path, m.Subagent)
+	}
+	stored, err = plugintranscript.Append(ctx, to, m, h.w.Redact)
+	return path, stored, err
+}
+
+// sessionRepo finds the repository of an agent's event: the one that holds the session's state,
+// searched from the project folder and then from the working directory, and in it the worktree of
+// the working directory, else the session's last worktree.
+func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
+	dir := p.Dir
+	if !filepath.IsAbs(dir) {
+		dir = a.Dir
+	}
+	locate := func(dir string) (*git.Repo, error) {
+		return git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+	}
+	here, err := locate(dir)
+	if err != nil && dir != a.Dir {
+		here, err = locate(a.Dir)
+	}
+	project := a.Getenv("CLAUDE_PROJECT_DIR")
+	if !filepath.IsAbs(project) {
+		return here, err
+	}
+	there, failed := locate(project)
+	if failed != nil || (err == nil && there.CommonDir == here.CommonDir) {
+		return here, err
+	}
+	s, lost := session.Open(there.CommonDir).Load(p.SessionID)
+	if lost == nil {
+		if last, err := locate(s.WorktreePath); err == nil && last.CommonDir == there.CommonDir {
+			return last, nil
+		}
+		return there, nil
+	}
+	if err == nil {
+		if _, lost := session.Open(here.CommonDir).Load(p.SessionID); lost == nil {
+			return here, nil
+		}
+	}
+	return there, nil
+}
+
+// repairHooks records at the start of a session or a turn that the repository is enabled on this
+// machine, and repairs hooks that other tools have changed. At the start of a turn it runs no git
+// process if git's hooks are unchanged.
+func (h *hook) repairHooks(ctx context.Context) {
+	start := h.name == "session-start"
+	if !start && h.name != "user-prompt-submit" {
+		return
+	}
+	marker := settings.MarkerFile(h.repo.CommonDir)
+	if _, err := os.Lstat(marker); err != nil {
+		err := os.MkdirAll(filepath.Dir(marker), 0o700)
+		if err == nil {
+			err = disk.WriteCache(marker, nil, 0o600)
+		}
+		if err != nil {
+			h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
+		}
+	}
+	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
+	if start || installer.Touched(configs...) {
+		before := h.repo.Processes()
+		report, err := installer.Mend(ctx, configs...)
+		if err != nil {
+			h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
+		}
+		if report.Changed {
+			h.mended = h.repo.Processes() - before
+			h.log.InfoContext(ctx, "git hooks mended", "dir", report.Dir)
+		}
+		for _, note := range report.Notes {
+			h.log.InfoContext(ctx, "git hooks", "note", note)
+		}
+	}
+	if !start {
+		return
+	}
+	all := setup.Maintained(h.app, h.repo, h.by)
+	for _, s := range all {
+		if n, _, err := s.Check(); err != nil || n == 0 {
+			continue
+		}
+		if _, _, err := s.Install(); err != nil {
+			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", s.Path, "error", err.Error())
+		}
+	}
+	// Temporary files of interrupted installations beside the agents' files in the worktree.
+	const gone = time.Hour // the age at which a temporary file's writer has exited
+	before := h.app.Now().Add(-gone)
+	failed := make([]error, 0, len(all)+1)
+	for _, s := range setup.AllServers(h.repo, h.repo.Root) {
+		failed = append(failed, s.Sweep(before))
+	}
+	for _, s := range all {
+		failed = append(failed, s.Sweep(before))
+	}
+	if err := errors.Join(failed...); err != nil {
+		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
+	}
+}
+
+// globalGitConfigs returns the files of git's global configuration, whether they exist or not.
+func globalGitConfigs(a *app.App) []string {
+	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
+		return []string{path}
+	}
+	xdg := a.Getenv("XDG_CONFIG_HOME")
+	switch {
+	case a.Home == "" && xdg == "":
+		return nil
+	case a.Home == "":
+		return []string{filepath.Join(xdg, "git", "config")}
+	case xdg == "":
+		xdg = filepath.Join(a.Home, ".config")
+	}
+	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
+}
+
+// isDuplicate reports whether the agent also runs the hook of another file for the same event,
+// which acts for both: the project's files come before the user's, and these before the plugin.
+func (h *hook) isDuplicate() bool {
+	isUser, isPlugin := slices.Contains(h.args, agenthook.UserArgument), h.app.Getenv("CLAUDE_PLUGIN_ROOT") != ""
+	if !isUser && !isPlugin {
+		return false
+	}
+	has := func(s agenthook.Settings) bool {
+		n, _, err := s.Check()
+		return err == nil && n > 0
+	}
+	user, known := setup.UserSettings(h.app, h.by)
+	for _, path := range agenthook.Files(h.by, h.repo.Root) {
+		if path != user.Path && has(setup.AgentSettings(h.repo, h.by, path)) {
+			return true
+		}
+	}
+	return isPlugin && known && has(user)
+}
+
+// agentProcess returns the process of the agent: the one that the environment names, or the
+// ancestor of this process that runs the agent's program.
+func agentProcess(a *app.App, by agent.Agent) session.Process {
+	if by.ProcessVariable == "" {
+		for _, info := range proc.Ancestors() {
+			if by.IsProgram(info.Args) {
+				return session.Process{PID: info.PID, Start: info.Start}
+			}
+		}
+		return session.Process{}
+	}
+	pid, err := strconv.Atoi(a.Getenv(by.ProcessVariable))
+	if err != nil || pid <= 1 {
+		return session.Process{}
+	}
+	info, ok := proc.Look(pid)
+	if !ok {
+		return session.Process{}
+	}
+	return session.Process{PID: pid, Start: info.Start}
+}

@@ -1,0 +1,151 @@
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/mcpserver"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/blame"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// NewMCP returns the command that serves saved contexts to an agent.
+func NewMCP(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer context checkpoints to an agent",
+		Long: `Serves the Model Context Protocol on standard input and output, until the other
+end is closed: tools that save, list, search and resume context checkpoints, and
+the questions before and after /clear.
+
+Agents start it themselves, in the folder they work in. "entire enable --mcp"
+registers it with Claude Code.
+
+EXIT STATUS
+  0  the client has ended
+  1  standard output can't be written`,
+		Example:     `  claude mcp add entire --scope local -- entire mcp`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.Streams.Terminal.In {
+				a.Streams.Notef("Waiting for a client of the Model Context Protocol on standard input; end it with Ctrl-D.")
+			}
+			dir := a.Getenv("CLAUDE_PROJECT_DIR")
+			if !filepath.IsAbs(dir) {
+				dir = a.Dir
+			}
+			tokens, err := strconv.Atoi(a.Getenv("MAX_MCP_OUTPUT_TOKENS"))
+			if err != nil {
+				tokens = 0
+			}
+			server := &mcpserver.Server{
+				Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
+					return openProject(ctx, a, at)
+				},
+				// Configure changes the user's settings if there are changes, and returns the
+				// settings in force in dir, which need not be in a repository.
+				Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
+					repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+					if err != nil {
+						repo = nil
+					}
+					from := a.SettingsSources(repo)
+					if repo != nil {
+						defer func() { _ = repo.Close() }()
+					}
+					if len(changes) == 0 {
+						return settings.Load(from), nil
+					}
+					return settings.Configure(from, changes...)
+				},
+				Dir: dir, Session: agent.CallingSession(a.Getenv), Parent: os.Getppid,
+				Above: func() []session.Process { // the ancestors of this process
+					above := proc.Ancestors()
+					list := make([]session.Process, 0, len(above))
+					for _, info := range above {
+						list = append(list, session.Process{PID: info.PID, Start: info.Start})
+					}
+					return list
+				},
+				Tokens: tokens, Version: a.Version, Now: a.Now,
+			}
+			return server.Run(cmd.Context(), a.Streams.In, a.Streams.Out)
+		},
+	}
+}
+
+// openProject opens the repository of a call, with its current settings and log.
+func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
+	h := &hook{app: a, kind: "mcp", name: "mcp"}
+	repo, err := sessionRepo(h.app, agenthook.Payload{SessionID: at.SessionID, Dir: at.Dir})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at.Dir, err)
+	}
+	if !h.open(repo) {
+		_ = repo.Close()
+		return nil, errors.New("recording is off here: `entire enable` turns it on")
+	}
+	w := h.recorder(h.settings.LockTimeout)
+	w.Env.Terminal = func() bool { return false } // the terminal is the agent's
+	lines := mcpLines{reader: blame.Reader{Repo: repo, Workspace: w}, now: a.Now}
+	return &mcpserver.Project{
+		Root: repo.Root, Work: contextWork{w}, Store: savedcontext.Contexts(w), Sessions: w.Sessions, Settings: h.settings.Recall, Log: h.log,
+		History: func(ctx context.Context) (*index.Reader, error) {
+			return query.OpenIndex(ctx, w, func(string, int64, int64) {})
+		},
+		Blame: lines.blame, Why: lines.why,
+		Missing: func(ctx context.Context) string { return format.HintWithGaps(ctx, repo, "") },
+		Close: func() error {
+			err := h.finish(ctx)
+			_ = repo.Close()
+			return errors.Join(err, h.logFile.Close())
+		},
+	}, nil
+}
+
+// contextWork implements [mcpserver.Work] for a worktree.
+type contextWork struct{ w *workspace.Workspace }
+
+func (c contextWork) SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error) {
+	return savedcontext.SaveContext(ctx, c.w, want)
+}
+
+func (c contextWork) Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
+	return savedcontext.Recall(ctx, c.w, id, kind)
+}
+
+func (c contextWork) Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
+	return savedcontext.Sections(ctx, c.w, id, names, limit)
+}
+
+func (c contextWork) BeforeClear(ctx context.Context, of savedcontext.Clearing) (savedcontext.Unsaved, error) {
+	return savedcontext.BeforeClear(ctx, c.w, of)
+}
+
+func (c contextWork) AnswerClear(ctx context.Context, of savedcontext.Clearing, answer savedcontext.ClearAnswer) error {
+	return savedcontext.AnswerClear(ctx, c.w, of, answer)
+}
+
+func (c contextWork) AfterClear(ctx context.Context, of savedcontext.Clearing) (savedcontext.Recalled, bool, error) {
+	return savedcontext.AfterClear(ctx, c.w, of)
+}

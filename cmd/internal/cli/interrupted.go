@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+)
+
+// warnInterrupted prints, before a command runs, that a rewind of this worktree was interrupted,
+// and how to complete it or take it back. It is silent for commands whose output is for programs
+// alone or that handle the rewind themselves.
+func warnInterrupted(a *app.App, cmd *cobra.Command) {
+	top := cmd
+	for top.HasParent() && top.Parent().HasParent() {
+		top = top.Parent()
+	}
+	if slices.Contains([]string{"hooks", hookrun.StatuslineCommand, "fs", "rewind", "doctor", "version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, top.Name()) || !cmd.HasParent() {
+		return
+	}
+	repo, err := a.Repository()
+	if err != nil || repo.Bare {
+		return
+	}
+	if top.Name() != "forget" && forget.Interrupted(repo.CommonDir) {
+		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
+		a.Streams.Hint("run the same `entire forget` again to continue")
+	}
+	a.NoteInterruptedRewind(repo)
+}

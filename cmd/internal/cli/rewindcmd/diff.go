@@ -1,0 +1,127 @@
+package rewindcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+func newDiff(a *app.App, asJSON *bool) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff [<fork>] [-- <path>...]",
+		Short: "Show what changed in a fork since it was made",
+		Long: `Lists the files of a fork that are not what they were when it was made, committed
+or not, ignored or not. With paths behind -- it prints their changes line by line.
+Without a fork it is the one of the working directory, or the only one.`,
+		Example: "  entire fork diff app-fork-1\n  entire fork diff app-fork-1 -- src/auth.ts",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var paths []string
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, paths = args[:at], args[at:]
+			}
+			if len(args) > 1 {
+				return app.Usagef("at most one fork, not %d; paths go behind --", len(args))
+			}
+			return run(a, asJSON, func(ctx context.Context, w *forking, args []string) error {
+				return w.diff(ctx, args, paths)
+			})(cmd, args)
+		},
+		ValidArgsFunction: completeForks(a, false),
+	}
+}
+
+// diffJSON is the output of `fork diff --json`.
+type diffJSON struct {
+	Fork    forkJSON          `json:"fork"`
+	Changes []format.DiffJSON `json:"changes"`
+}
+
+func (w *forking) diff(ctx context.Context, args, typed []string) error {
+	f, err := w.forkNamed(args)
+	if err != nil {
+		return err
+	}
+	paths, err := app.TreePaths(f.Dir, f.Dir, typed)
+	if err != nil {
+		return err
+	}
+	var changes *rewind.ForkChanges
+	err = w.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
+		changes, err = rewind.CompareFork(ctx, w.w, f, format.ProgressOnly(reach))
+		return err
+	})
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		return app.WithHint(fmt.Errorf("there is no snapshot of the start of %s", f.Name()),
+			fmt.Sprintf("`git -C %s diff %s` shows the differences of tracked files", w.ShortPath(f.Dir), f.Commit.Short()))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = changes.Close() }()
+	if missing := diff.Unmatched(paths, changes.Old, changes.Now); len(missing) > 0 {
+		return app.Unmatched(missing, f.Snapshot.String(), "the fork")
+	}
+	o := diff.Options{Paths: paths}
+	if len(paths) > 0 && !w.json {
+		return w.Paged(func(s ui.Streams) error {
+			return s.ShowPatch(func(out io.Writer) error {
+				unread, err := diff.Unified(ctx, out, changes.Old, changes.Now, o)
+				w.noteUnread(unread)
+				return err
+			})
+		})
+	}
+	files, err := diff.Stat(ctx, changes.Old, changes.Now, o)
+	if err != nil {
+		return err
+	}
+	var unread []string
+	files = slices.DeleteFunc(files, func(d diff.File) bool {
+		if d.Unread {
+			unread = append(unread, d.Path)
+		}
+		return d.Unread || d.Path == ".git"
+	})
+	if w.json {
+		return w.Streams.JSON(diffJSON{Fork: newForkJSON(f, false), Changes: format.NewDiffJSON(files)})
+	}
+	w.PageText(func(s ui.Streams) { format.Diff(s, files) })
+	w.noteUnread(unread)
+	return nil
+}
+
+func (w *forking) noteUnread(paths []string) {
+	for _, path := range paths {
+		w.Streams.Notef("can't be compared, as it changed meanwhile: %s", format.Path(path))
+	}
+}
+
+// completeForks completes the name of one fork, or of several.
+func completeForks(a *app.App, several bool) cobra.CompletionFunc {
+	forks := func(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+		list, err := rewind.ListForks(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+		found := make([]cobra.Completion, len(list))
+		for i := range list {
+			found[i] = cobra.CompletionWithDesc(list[i].Name(), list[i].Branch)
+		}
+		return found, err
+	}
+	if several {
+		return setup.Arguments(a, forks)
+	}
+	return setup.Argument(a, 0, forks)
+}

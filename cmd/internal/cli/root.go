@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/health"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/history"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/rewindcmd"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/stores"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+)
+
+// build returns a new command.
+type build func(*app.App) *cobra.Command
+
+// group is a group of commands in the help; without a title they aren't shown.
+type group struct {
+	title    string
+	commands []build
+}
+
+// commands returns all commands, in the order of the help.
+func commands() []group {
+	return []group{
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewLink, history.NewUnlink, setup.NewCommand}},
+		{"Look:", []build{history.NewSessions, history.NewExplain, history.NewLog, newBrowse, history.NewSearch, history.NewUsage, history.NewReport, history.NewBlame, history.NewWhy, stores.NewBisectCommand}},
+		{"Go back:", []build{rewindcmd.NewCommand, rewindcmd.NewForkCommand, stores.NewFS}},
+		{"Continue:", []build{history.NewResume, history.NewRecall}},
+		{"Maintain:", []build{
+			health.NewDoctor, health.NewCheck, health.NewClean, health.NewReset, health.NewForget, health.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,
+		}},
+		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
+	}
+}
+
+// newBrowse returns the command that shows turns on the whole screen and runs other commands there.
+func newBrowse(a *app.App) *cobra.Command {
+	return history.NewBrowse(a, history.Commands{Why: history.NewWhy, Blame: history.NewBlame, Rewind: rewindcmd.NewCommand})
+}
+
+// quiet returns the commands that agents and git run.
+func quiet() map[string]build {
+	return map[string]build{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
+}
+
+// Main runs one command line and returns the exit code: 0, 1 for a failure, 2 for wrong usage, 130
+// if the user interrupted it. Hooks and the status line always get 0, even after a panic, so that
+// they never block an agent or a commit.
+func Main(ctx context.Context, args []string, env app.Env) (code int) {
+	a := app.New(env)
+	groups := commands()
+	if len(args) > 0 && quiet()[args[0]] != nil {
+		groups = []group{{"", []build{quiet()[args[0]]}}} // the others take time, and a hook needs none
+		defer func() {
+			_ = recover() // a hook must not fail; it logs its own panics
+			code = app.ExitOK
+		}()
+	}
+	return execute(ctx, a, newRootCmd(a, groups), args)
+}
+
+// MainFS runs one command line of agentfs and returns the exit code: those of Main, and 3 for an
+// unknown store, 4 for an unknown version, 5 for a store that is inactive or can't be activated.
+func MainFS(ctx context.Context, args []string, env app.Env) int {
+	a := app.New(env)
+	return execute(ctx, a, newAgentFSCmd(a), args) //nolint:contextcheck // completion gets it with the command
+}
+
+func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(ctx, a, cmd, err)
+}
+
+func newRootCmd(a *app.App, groups []group) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "entire",
+		Short: "Records coding sessions with every commit",
+		Long: `Entire records what was said and done in a session with a coding agent, and
+links it to the commits that came out of it.`,
+		Example: `  entire enable --agent claude-code
+  entire status`,
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it only when the command runs
+				return err
+			}
+			a.Parsed = true
+			warnInterrupted(a, cmd)
+			return guard(a, cmd)
+		},
+	}
+	configureRoot(a, root)
+	for _, g := range groups {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+			root.SetHelpCommandGroupID(g.title) // the last one
+		}
+		for _, b := range g.commands {
+			cmd := b(a)
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	return root
+}
+
+// newAgents returns the command agents, with the subcommands that install and remove hooks.
+func newAgents(a *app.App) *cobra.Command {
+	cmd := health.NewAgents(a)
+	cmd.AddCommand(setup.NewAgentsInstall(a), setup.NewAgentsRemove(a))
+	return cmd
+}
+
+// configureRoot sets up the parts of a root command that both programs share.
+func configureRoot(a *app.App, root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletionCmd replaces it
+	root.SetHelpCommand(newHelpCmd(a))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(a, cmd) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), usageText(cmd, 0))
+		return err
+	})
+	show := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *show {
+			a.Streams.Printf("Entire CLI %s\n", a.Version)
+			return nil
+		}
+		return run(cmd, args)
+	}
+	root.SetOut(a.Streams.Out)
+	root.SetErr(a.Streams.Err)
+	root.SetIn(a.Streams.In)
+}
+
+// guard prevents commands that work on recorded sessions from running in a repository where
+// recording is disabled.
+func guard(a *app.App, cmd *cobra.Command) error {
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		if c.Annotations[app.WorksDisabled] != "" || c.Hidden {
+			return nil
+		}
+	}
+	if !cmd.HasParent() {
+		return nil
+	}
+	repo, err := a.Repository()
+	if err != nil {
+		return nil //nolint:nilerr // the command itself reports what it needs
+	}
+	s := a.Settings(repo)
+	if !s.Configured || s.Enabled {
+		return nil
+	}
+	a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
+	return app.ErrDone
+}
+
+// report prints the error of a command and returns the exit code.
+func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
+	_, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
+	_, isUsage := errors.AsType[*app.UsageError](err)
+	switch {
+	case err == nil, errors.Is(err, app.ErrDone):
+		if lost := a.Streams.OutError(); lost != nil {
+			a.Streams.Notef("Error: can't print everything: %s", lost)
+			return app.ExitFailure
+		}
+		return app.ExitOK
+	case errors.Is(err, app.ErrFailed):
+		return app.ExitFailure
+	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
+		a.Streams.Notef("Cancelled.")
+		return app.ExitInterrupted
+	case isNoTerminal, isUsage, !a.Parsed:
+		r := refuse(cmd, err)
+		shown := "Error: Invalid usage: " + r.text
+		if isNoTerminal {
+			shown = "Error: " + r.text
+		}
+		fail(a, cmd, errors.New(shown), app.ErrorJSON{Error: r.text, Hint: r.hint})
+		if r.help != "" && !wantsJSON(cmd) {
+			a.Streams.Hint(r.help)
+		}
+		return app.ExitUsage
+	default:
+		fail(a, cmd, err, app.ErrorJSON{Error: err.Error(), Hint: app.HintOf(err), Code: app.CodeOf(err)})
+		return max(app.CodeOf(err), app.ExitFailure)
+	}
+}
+
+// fail prints an error. For a command with --json it is JSON on one line of Out, unless Out has the
+// beginning of a list.
+func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
+	_, isBehindList := errors.AsType[*ui.BrokenOffError](err)
+	if wantsJSON(cmd) && !isBehindList {
+		if a.Streams.JSONLine(failure) == nil {
+			return
+		}
+	}
+	a.Streams.Notef("%s", err)
+	if failure.Hint != "" {
+		a.Streams.Hint(failure.Hint)
+	}
+}
+
+func wantsJSON(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("json")
+	return f != nil && f.Value.String() == "true"
+}
+
+// newAgentFSCmd returns the root command of agentfs.
+func newAgentFSCmd(a *app.App) *cobra.Command {
+	root := stores.NewTree(&stores.Command{App: a, Program: "agentfs"}, "agentfs")
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }
+	configureRoot(a, root)
+	root.AddCommand(newCompletionCmd(a), newVersionCmd(a))
+	return root
+}

@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+type disableOptions struct{ project, uninstall, force bool }
+
+// NewDisable returns the command that turns recording off.
+func NewDisable(a *app.App) *cobra.Command {
+	var opts disableOptions
+	cmd := &cobra.Command{
+		Use:        "disable",
+		SuggestFor: []string{"uninstall", "remove", "stop"},
+		Short:      "Stop recording in this repository",
+		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
+entire enable goes on with it. It is noted in .entire/settings.local.json of the
+main worktree, which counts in all worktrees, with --project in
+.entire/settings.json.
+
+With --uninstall everything that was set up is removed from this worktree: the
+agent's hooks, .entire/, the state of sessions, and the branches with what no
+commit has taken up yet. If no other worktree of the repository records, what
+they share goes too: git's hooks and the snapshots. Files that were there before
+enabling get their former bytes. The branch entire/checkpoints/v1 stays.
+While an agent is at work here it refuses, unless --force is given.
+
+EXIT STATUS
+  0    done, nothing to do, or the question was answered with no
+  1    failure, or an agent is at work
+  2    wrong usage; --uninstall without --force where nobody can be asked
+  130  interrupted`,
+		Example: `  entire disable
+  entire disable --uninstall`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			repo, err := a.Worktree()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = repo.Close() }()
+			if opts.uninstall {
+				return runUninstall(cmd.Context(), a, opts, repo)
+			}
+			is := a.Settings(repo)
+			if !is.Configured {
+				a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+				return nil
+			}
+			p, err := OpenProject(repo)
+			if err != nil {
+				return err
+			}
+			off := settings.Change{Key: settings.KeyEnabled, Value: false}
+			var files []string
+			if opts.project {
+				files = append(files, settings.ProjectFile(repo.Root))
+			}
+			if main := repo.MainRoot(); main != "" && main != repo.Root {
+				files = append(files, settings.LocalFile(main)) // in force in all worktrees
+			}
+			files = append(files, settings.LocalFile(repo.Root))
+			for i, file := range files {
+				if i > 0 && !a.Settings(repo).Enabled {
+					break
+				}
+				if err := p.Set(file, off); err != nil {
+					return err
+				}
+			}
+			if err := p.Ignore(false); err != nil {
+				return err
+			}
+			if s := a.Settings(repo); s.Enabled {
+				return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
+			}
+			a.Streams.Printf("Entire is now disabled.\n")
+			for _, w := range gitwork.Worktrees(repo)[1:] {
+				from := a.SettingsSources(repo)
+				from.Worktree = w.Root
+				if s := settings.Load(from); s.Enabled {
+					a.Streams.Notef("Still recorded: the worktree %s, which has settings of its own.", w.Root)
+					a.Streams.Hint("run `entire disable` there, too")
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
+	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
+	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
+	return cmd
+}

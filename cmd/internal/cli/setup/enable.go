@@ -1,0 +1,229 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+const knownStrategies = settings.ManualCommit + ", " + settings.AutoCommit
+
+type enableOptions struct {
+	agent, strategy       string
+	force, local, project bool
+	noBands               bool
+	mcp, noMCP            bool
+	line, noLine          bool
+}
+
+// NewEnable returns the command that turns recording on.
+func NewEnable(a *app.App) *cobra.Command {
+	var opts enableOptions
+	var accept []string
+	cmd := &cobra.Command{
+		Use:        "enable",
+		SuggestFor: []string{"init", "install", "setup", "start"},
+		Short:      "Record sessions in this repository",
+		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git,
+and a store for snapshots of the working tree, of which it takes the first.
+Hooks that are there already go on working: ours call them.
+
+On a terminal it asks what isn't given by flags, on one page, where Enter accepts
+the defaults; with --agent or --strategy, and without a terminal, it asks nothing.
+Settings go to .entire/settings.json, which is meant to be committed. With
+--local, and where the project has settings already, they go to
+.entire/settings.local.json, which git ignores; with --local the agent's hooks
+go to its personal file too, so that nobody else sees anything. Other agents
+have no such file in a project: entire agents install NAME --user puts their
+hooks into your own settings first.
+
+With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
+whether a checkpoint of the context is kept. It is registered for you alone, by
+claude mcp add; with --project for everybody, in .mcp.json. Other agents get the
+server in the project's own file, and are asked nothing. --no-mcp takes both
+away. With --statusline Claude Code reports to entire statusline how full the context
+is, so that a checkpoint is saved in time; a status line of yours goes on
+running. --no-statusline puts yours back.
+
+What the project's settings propose, and only you can decide, it asks on a
+terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
+directory and covers that value only.
+
+EXIT STATUS
+  0    done, or nothing to do
+  1    failure; running it again goes on where it stopped
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code,codex\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runEnable(cmd.Context(), a, opts, accept)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.agent, "agent", "", "agents to record, with commas between: "+knownAgents())
+	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
+	Flag(cmd, "agent", cobra.FixedCompletions(strings.Split(knownAgents(), ", "), cobra.ShellCompDirectiveNoFileComp))
+	Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
+	f.BoolVarP(&opts.force, "force", "f", false, "reinstall the hooks")
+	f.BoolVar(&opts.local, "local", false, "write only files that are not shared")
+	f.BoolVar(&opts.project, "project", false, "write to the project's settings even if they exist")
+	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
+	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
+	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
+	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
+	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
+	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
+	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
+	f.Bool("local-dev", false, "accepted, without effect")
+	f.Bool("ignore-untracked", false, "accepted, without effect")
+	for _, name := range []string{"skip-push-sessions", "telemetry", "local-dev", "ignore-untracked"} {
+		f.Lookup(name).Hidden = true // scripts for the former Entire CLI pass them
+	}
+	return cmd
+}
+
+// enabling is one run of enable.
+type enabling struct {
+	*app.App
+
+	opts   enableOptions
+	repo   *git.Repo
+	is     settings.Settings // before any change
+	agents agents
+	// shared reports whether the MCP server is registered for the whole project.
+	shared bool
+	// asked reports whether the user was asked questions.
+	asked bool
+	// accepted holds the project's proposals that the user accepts.
+	accepted []settings.Proposal
+}
+
+func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string) error {
+	// Refuse invalid options before any question or change.
+	switch {
+	case opts.local && opts.project:
+		return app.Usagef("--local and --project exclude each other")
+	case opts.mcp && opts.noMCP:
+		return app.Usagef("--mcp and --no-mcp exclude each other")
+	case opts.line && opts.noLine:
+		return app.Usagef("--statusline and --no-statusline exclude each other")
+	case opts.strategy != "" && opts.strategy != settings.ManualCommit && opts.strategy != settings.AutoCommit:
+		return app.Usagef("unknown strategy %q (known: %s)", opts.strategy, knownStrategies)
+	}
+	named, err := findAgents(opts.agent)
+	if err != nil {
+		return err
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
+	if e.agents.all, err = CheckAgents(a, repo); err != nil {
+		return err
+	}
+	e.agents.choose(named)
+	if err := e.checkAgents(); err != nil {
+		return err
+	}
+	if err := e.checkServer(); err != nil {
+		return err
+	}
+	if err := e.acceptNamed(accept); err != nil {
+		return err
+	}
+	complete := false
+	if opts == (enableOptions{}) {
+		hooks, err := githook.Installer{Repo: repo}.Check(ctx)
+		complete = err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
+			!slices.ContainsFunc(e.agents.chosen, func(h AgentHooks) bool { return !h.Complete() })
+	}
+	if err := e.choose(ctx); err != nil {
+		return err
+	}
+	if complete {
+		a.Streams.Printf("Already enabled. Everything looks good.\n")
+		return nil
+	}
+	if err := e.checkAgents(); err != nil {
+		return err
+	}
+	return e.install(ctx)
+}
+
+// choose asks the questions and applies the answers.
+func (e *enabling) choose(ctx context.Context) error {
+	all := e.questions()
+	e.asked = len(all) > 0
+	questions := make([]ui.Question, len(all))
+	for i, c := range all {
+		questions[i] = c.Question
+	}
+	answers, err := e.Prompter.AskTogether(ctx, "Record "+labels(e.agents.chosen)+" in this repository", questions...)
+	if err != nil {
+		return err
+	}
+	for i, answer := range answers {
+		if err := all[i].act(e, answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept records that the user accepts a value that the project proposes.
+func (e *enabling) accept(p settings.Proposal) error {
+	e.accepted = append(e.accepted, p)
+	return settings.Approve(e.repo.CommonDir, p)
+}
+
+// acceptNamed accepts the proposals that --accept names, by key or as key=value. It changes nothing
+// if one of them isn't proposed.
+func (e *enabling) acceptNamed(names []string) error {
+	var found []settings.Proposal
+	for _, name := range names {
+		key, value, valued := strings.Cut(name, "=")
+		i := slices.IndexFunc(e.is.Proposals, func(p settings.Proposal) bool { return p.Key == key })
+		if i < 0 && e.is.Source(key).Layer == settings.Project {
+			continue // it is in force
+		}
+		if i < 0 {
+			return app.WithHint(fmt.Errorf("nothing was accepted: the project doesn't propose %s", ui.Line(key, format.KeyWidth)),
+				"`entire config` shows what it proposes")
+		}
+		p := e.is.Proposals[i]
+		if valued && value != p.Value {
+			return app.WithHint(fmt.Errorf("nothing was accepted: the project proposes %s = %s, not %s", key, ui.Line(p.Value, format.ValueWidth), ui.Line(value, format.ValueWidth)),
+				"name the value that you want, or set it in "+settings.UserFile(e.SettingsSources(e.repo)))
+		}
+		found = append(found, p)
+	}
+	for _, p := range found {
+		if err := e.accept(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *enabling) has(layer settings.Layer) bool {
+	path := settings.ProjectFile(e.repo.Root)
+	if layer == settings.Local {
+		path = settings.LocalFile(e.repo.Root)
+	}
+	return slices.ContainsFunc(e.is.Files, func(f settings.File) bool { return f.Path == path })
+}

@@ -1,0 +1,352 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+)
+
+// ownRefs is the prefix of our refs that are no branches.
+const ownRefs = "refs/entire/"
+
+// uninstalling is one run of disable --uninstall. While other worktrees record, the parts that they
+// share with this one stay.
+type uninstalling struct {
+	*app.App
+
+	repo     *git.Repo
+	roots    []string             // of all worktrees
+	others   []string             // roots of other worktrees that record
+	user     []agenthook.Settings // the user's own, which stay
+	prints   []*Footprint
+	shadows  []gitref.Ref
+	held     []gitref.Ref // left by rewinds, repairs and pushes
+	states   []*session.State
+	sessions int
+	// snapshots is the number of snapshots in the store, which is removed, too.
+	snapshots int
+
+	step, steps int64 // completed steps, and all steps
+	tick        func(done, total int64)
+}
+
+func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
+	u := &uninstalling{App: a, repo: repo}
+	if err := u.find(ctx); err != nil {
+		return err
+	}
+	if !opts.force { // refuse while an agent is at work
+		w := u.Recorder(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
+		var ids []string
+		for _, s := range u.states {
+			if w.IsActive(s) && (len(u.others) == 0 || w.OwnsSession(s)) {
+				ids = append(ids, s.ID)
+			}
+		}
+		if len(ids) > 0 {
+			return app.WithHint(fmt.Errorf("an agent is at work: %s", format.Sessions(ids)), "end it first, or use --force")
+		}
+	}
+	q := ui.Question{Flag: "--force"}
+	if len(u.others) > 0 {
+		q.Title = "Remove Entire from this worktree?"
+		q.Help = "Removes the agent's hooks, .entire and the state of sessions of this worktree, except for files that " + strings.Join(u.others, ", ") + " needs."
+	} else {
+		snapshots := ""
+		if u.snapshots > 0 {
+			snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
+		}
+		q.Title = "Remove Entire from this repository?"
+		q.Help = fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
+			ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
+	}
+	if !opts.force {
+		answers, err := a.Prompter.Ask(ctx, q)
+		switch {
+		case err != nil:
+			return err
+		case answers[0] != ui.Yes:
+			a.Streams.Printf("Nothing was removed.\n")
+			return nil
+		}
+	}
+	return a.Streams.Count("Uninstalling, step", func(tick func(done, total int64)) error {
+		u.tick, u.steps = tick, 6 // the steps of remove
+		if len(u.others) > 0 {
+			u.steps = 4
+			return u.removeHere(ctx)
+		}
+		return u.remove(ctx)
+	})
+}
+
+// find collects the files, refs, states and snapshots that can be removed.
+func (u *uninstalling) find(ctx context.Context) (err error) {
+	if u.roots, err = Worktrees(ctx, u.repo); err != nil {
+		return err
+	}
+	if u.prints, err = Footprints(u.repo.CommonDir); err != nil {
+		return err
+	}
+	for _, f := range u.prints {
+		if !slices.Contains(u.roots, f.Worktree) {
+			u.roots = append(u.roots, f.Worktree)
+		}
+	}
+	u.user = UserHooks(u.App)
+	states, failed := session.Open(u.repo.CommonDir).All()
+	u.states, u.sessions = states, len(states)+len(failed)
+	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
+	refs, err := gitref.List(ctx, u.repo, "refs/heads/entire/", ownRefs)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		switch {
+		case checkpoint.IsShadow(ref.Name):
+			u.shadows = append(u.shadows, ref)
+		case strings.HasPrefix(ref.Name, ownRefs):
+			u.held = append(u.held, ref)
+		}
+	}
+	if store, err := bands.Open(registry.RepositoryDir(u.repo.CommonDir)); err == nil {
+		versions, err := store.Versions()
+		if err != nil {
+			return err
+		}
+		u.snapshots = len(versions)
+	}
+	return nil
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
+// removeHere removes the parts that belong to this worktree alone.
+func (u *uninstalling) removeHere(ctx context.Context) error {
+	if err := u.removeAgentHooks(u.repo.Root); err != nil {
+		return err
+	}
+	u.done("Removed agent hooks")
+	if err := RemoveServer(ctx, u.App, u.repo, Removal{From: []string{u.repo.Root}, Roots: u.roots}); err != nil {
+		return err
+	}
+	// The states and shadow branches of this worktree.
+	w := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
+	u.held = nil
+	u.shadows = slices.DeleteFunc(u.shadows, func(ref gitref.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
+	sessions := 0
+	err := w.WithLock(ctx, func() error {
+		var failed []error
+		for _, s := range u.states {
+			if w.OwnsSession(s) {
+				sessions++
+				failed = append(failed, w.Sessions.Remove(s.ID))
+			}
+		}
+		return errors.Join(append(failed, u.removeShadows(ctx))...)
+	})
+	if err != nil {
+		return err
+	}
+	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	// The worktree's former .entire is restored.
+	if i := slices.IndexFunc(u.prints, func(f *Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
+		err = u.prints[i].TakeBackHere()
+	} else {
+		err = RemoveAll(EntireDir(u.repo.Root))
+	}
+	if err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
+		"Git hooks and snapshots stay, as other worktrees record:\n")
+	for _, root := range u.others {
+		u.Streams.Printf("  %s\n", root)
+	}
+	return nil
+}
+
+// remove removes hooks first and the data that other steps need last, so that a second run
+// completes an interrupted first one.
+func (u *uninstalling) remove(ctx context.Context) error {
+	if err := u.removeAgentHooks(u.roots...); err != nil {
+		return err
+	}
+	u.done("Removed agent hooks")
+	if err := RemoveServer(ctx, u.App, u.repo, Removal{From: u.roots, Roots: u.roots}); err != nil {
+		return err
+	}
+	report, err := githook.Installer{Repo: u.repo}.Uninstall(ctx)
+	if err != nil {
+		return err
+	}
+	u.done("Removed git hooks")
+	for _, text := range report.Notes {
+		u.Streams.Notef("%s", text)
+	}
+	if err := RemoveAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
+		return err
+	}
+	u.doneWith(u.sessions, "Removed the state of "+ui.Plural(u.sessions, "session"))
+	if err := u.removeShadows(ctx); err != nil {
+		return err
+	}
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	// The catalog's rows of saved contexts, whose refs are removed. If the catalog can't be
+	// written, the rows remain until another repository is added to it.
+	path := u.Registry().CatalogPath()
+	if _, err := os.Lstat(path); err == nil {
+		open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
+		_ = contextstore.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
+	}
+	// The snapshots and their rows in the catalog. Without an entry, their files are removed with
+	// the folder.
+	if entry, err := registry.Own(registry.RepositoryDir(u.repo.CommonDir)); err == nil {
+		if err := u.Registry().DeleteStore(ctx, entry); err != nil {
+			return err
+		}
+		u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))
+	}
+	if err := u.removeFolders(); err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	if err := RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
+		return err
+	}
+	stays := "The branch entire/checkpoints/v1 stays."
+	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
+		stays = "The branch entire/checkpoints/v1 and the links in " + git.NotesRef + " stay."
+	}
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", stays)
+	for _, s := range u.user {
+		u.Streams.Notef("The hooks for %s in %s stay, for your other projects.", s.Agent.Label, u.ShortPath(s.Path))
+		u.Streams.Hint("run `entire agents remove " + s.Agent.Name + " --user`")
+	}
+	return nil
+}
+
+// done records and prints the end of a step.
+func (u *uninstalling) done(what string) {
+	u.step++
+	u.tick(u.step, u.steps)
+	u.Streams.ClearProgress()
+	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
+}
+
+// doneWith is like done, but prints nothing if n is 0.
+func (u *uninstalling) doneWith(n int, what string) {
+	if n > 0 {
+		u.done(what)
+	} else {
+		u.step++
+	}
+}
+
+func (u *uninstalling) removeAgentHooks(roots ...string) error {
+	var failed []error
+	for _, root := range roots {
+		for _, s := range AllSettings(u.repo, root) {
+			if _, err := s.Uninstall(); err != nil {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (u *uninstalling) removeShadows(ctx context.Context) error {
+	all := slices.Concat(u.shadows, u.held)
+	if len(all) == 0 {
+		return nil
+	}
+	updates := make([]gitref.Change, 0, len(all))
+	for _, ref := range all {
+		updates = append(updates, gitref.Change{Name: ref.Name, Old: ref.OID})
+	}
+	return gitref.Update(ctx, u.repo, "entire: uninstall", updates)
+}
+
+// removeFolders restores the former .entire of every worktree. In a worktree that was never enabled
+// it removes only the files that hooks wrote, in the current one the whole folder.
+func (u *uninstalling) removeFolders() error {
+	var failed []error
+	known := make([]string, 0, len(u.prints))
+	for _, f := range u.prints {
+		known = append(known, f.Worktree)
+		failed = append(failed, f.TakeBack())
+	}
+	for _, root := range u.roots {
+		switch {
+		case slices.Contains(known, root):
+		case root == u.repo.Root:
+			failed = append(failed, RemoveAll(EntireDir(root)))
+		default:
+			failed = append(failed, removeRuntime(root))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// removeRuntime removes the files that hooks write into a worktree.
+func removeRuntime(root string) error {
+	dir := EntireDir(root)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, name := range []string{"logs", "tmp", "metadata"} {
+		if err := RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := disk.Step("remove", dir); err != nil {
+		return err
+	}
+	_ = os.Remove(dir) // only if it is empty
+	return nil
+}
+
+// records reports whether the worktree at root records: it has hooks of an agent, or .entire
+// together with hooks in the user's own settings, or an active session or one with pending files.
+func (u *uninstalling) records(root string) bool {
+	for _, s := range AllSettings(u.repo, root) {
+		if n, _, err := s.Check(); err == nil && n > 0 {
+			return true
+		}
+	}
+	if _, err := os.Lstat(EntireDir(root)); err == nil && len(u.user) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(u.states, func(s *session.State) bool {
+		return s.WorktreePath == root && (s.Phase == session.Active || len(s.FilesTouched) > 0)
+	})
+}

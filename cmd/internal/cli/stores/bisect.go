@@ -1,0 +1,110 @@
+package stores
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+)
+
+// command is the state that the commands below bisect share.
+type command struct {
+	*Command
+
+	// name is the command line of bisect. records reports whether there are sessions, which name
+	// moments and describe turns.
+	name    string
+	records bool
+}
+
+const long = `Finds the snapshot from which on a command fails, by bisection: it runs the command in
+the files of one snapshot after another, about log2(n) times. They are written to a
+scratch tree below TMPDIR, which gets what differs from one step to the next; the
+project itself stays as it is.
+
+The exit status of the command decides: 0 is good, 125 means that this snapshot can't be
+tested and is skipped, any other up to 127 is bad, and one above that ends the search.
+The first snapshot has to be good and the last one bad. In the end both snapshots that
+were found are tried again; where a result differs from the first, it is said.
+
+In each run the files are exactly what the snapshot has, ignored ones included, with
+their times; what the command changed or created is taken back before the next. With
+--keep what it created stays, as products of a build, and files that change get the
+present time. The command is started in the root of the scratch tree, which is no git
+repository, with the version in ENTIRE_BISECT. What it leaves running is ended.`
+
+// NewBisectCommand returns the command `entire bisect`.
+func NewBisectCommand(a *app.App) *cobra.Command {
+	c := &command{Command: &Command{App: a, Program: "entire fs", OwnFirst: true}, name: "entire bisect", records: true}
+	cmd := c.cobra()
+	cmd.PersistentFlags().BoolVar(&c.JSON, "json", false, "print JSON")
+	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
+	return cmd
+}
+
+// NewOfStores returns the commands `agentfs bisect` and `entire fs bisect`.
+func NewOfStores(f *Command) *cobra.Command {
+	return (&command{Command: f, name: f.Program + " bisect"}).cobra()
+}
+
+func (c *command) cobra() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:        "bisect",
+		SuggestFor: []string{"regression", "culprit"},
+		Short:      "Find the snapshot from which on a command fails",
+		Long:       long + ExitStatus,
+		Example:    "  " + c.name + " run -- make test\n  " + c.name + " run --continue\n  " + c.name + " log",
+		Args:       cobra.NoArgs,
+		RunE:       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.newRun(), c.newLog(), c.newReplay(), c.newReset())
+	return cmd
+}
+
+// opened is the search of a tree, locked against other processes.
+type opened struct {
+	*Selection
+
+	record *bisect.Record
+}
+
+// with locks the search of the selected tree, calls do with it, and explains its error.
+func (c *command) with(do func(context.Context, *opened, []string) error) func(*cobra.Command, []string) error {
+	return c.Run(func(ctx context.Context, args []string) error {
+		s, err := c.Selected(ctx)
+		if err != nil {
+			return c.explained(err)
+		}
+		defer s.Close()
+		record, err := bisect.Open(ctx, s.Store, s.Options.Lineage)
+		if err != nil {
+			return c.explained(err)
+		}
+		err = do(ctx, &opened{s, record}, args)
+		return c.explained(errors.Join(err, record.Close()))
+	})
+}
+
+// explained adds a hint to an error of a search.
+func (c *command) explained(err error) error {
+	abort, aborted := errors.AsType[*bisect.AbortError](err)
+	end, wrongEnd := errors.AsType[*bisect.EndError](err)
+	switch {
+	case app.HintOf(err) != "":
+		return err
+	case errors.Is(err, bisect.ErrNone):
+		return app.WithHint(err, "`"+c.name+" run -- COMMAND` begins one")
+	case errors.Is(err, bisect.ErrInUse):
+		return app.WithHint(err, "wait until it has ended, or interrupt it")
+	case aborted && abort.Status > 0:
+		return app.WithHint(err, "`"+c.name+" run --continue` tries it again; exit status 125 skips a snapshot")
+	case wrongEnd && end.First:
+		return app.WithHint(err, "name an earlier snapshot with --from, or one that is good")
+	case wrongEnd:
+		return app.WithHint(err, "name one with --to in which the command fails; `"+c.name+" log` has the exit status")
+	}
+	return err
+}

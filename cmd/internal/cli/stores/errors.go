@@ -1,0 +1,102 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/volume"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/filelock"
+)
+
+// Explain adds to an error of a store its exit code and its hint.
+func (c *Command) Explain(err error) error {
+	if err == nil || app.CodeOf(err) != 0 || errors.Is(err, context.Canceled) {
+		return err
+	}
+	code, hint := c.explanation(err)
+	if errors.Is(err, registry.ErrNoContext) {
+		//nolint:staticcheck // the text is fixed
+		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", c.Program)
+	}
+	if _, has := errors.AsType[*app.HintError](err); hint != "" && !has {
+		err = app.WithHint(err, hint)
+	}
+	if code != 0 {
+		err = app.WithCode(code, err)
+	}
+	return err
+}
+
+// explanation returns an exit code, 0 for that of any failure, and a hint.
+func (c *Command) explanation(err error) (code int, hint string) {
+	run := func(format string) string { return fmt.Sprintf(format, c.Program) }
+	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
+		return 0, "mend it; until then hooks go by the defaults"
+	}
+	if refused, ok := errors.AsType[*registry.ContextError](err); ok {
+		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
+	}
+	if missing, ok := errors.AsType[*volume.MissingError](err); ok {
+		return app.ExitInactive, "without --driver " + missing.Driver + " the store is one of a tree, which works on every file system"
+	}
+	switch {
+	case errors.Is(err, volume.ErrNotEmpty):
+		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
+	case errors.Is(err, registry.ErrInVolume):
+		return app.ExitInactive, "choose a folder, and a folder for stores, that no volume has; a store of the driver tree may be anywhere"
+	case errors.Is(err, volume.ErrNotOpen) && registry.PoolClosed(c.Registry()):
+		return app.ExitInactive, run("`%s open --all` mounts it")
+	case errors.Is(err, volume.ErrNotOpen):
+		return app.ExitInactive, run("`%s open` mounts it")
+	case errors.Is(err, volume.ErrNotVolume):
+		return app.ExitInactive, ""
+	case errors.Is(err, volume.ErrInUse):
+		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it, and move subvolumes out of it"
+	case errors.Is(err, registry.ErrNoContext):
+		// The command that creates a store for the repository.
+		repo, err := c.Repository()
+		if err != nil {
+			return app.ExitNoStore, ""
+		}
+		defer func() { _ = repo.Close() }()
+		if !c.OwnFirst {
+			return app.ExitNoStore, ""
+		}
+		switch is := c.Settings(repo); {
+		case !is.Configured:
+			return app.ExitNoStore, "`entire enable` makes one for this repository"
+		case !is.Bands.Enabled:
+			return app.ExitNoStore, app.BandsOffHint
+		}
+		return app.ExitNoStore, ""
+	case errors.Is(err, registry.ErrNoHome):
+		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
+	case errors.Is(err, bands.ErrNoStore) && registry.PoolClosed(c.Registry()):
+		return app.ExitNoStore, run("`%s open --all` mounts the file system of stores of the driver pool")
+	case errors.Is(err, bands.ErrNoStore):
+		return app.ExitNoStore, run("`%s list` shows the stores there are")
+	case errors.Is(err, bands.ErrNoSnapshot):
+		return app.ExitNoVersion, run("`%s checkpoint list` shows the versions there are")
+	case errors.Is(err, bands.ErrRefusedRoot):
+		return app.ExitUsage, "choose a folder below it"
+	case errors.Is(err, registry.ErrBadName):
+		return app.ExitUsage, ""
+	case errors.Is(err, registry.ErrNameTaken):
+		return 0, run("choose another name, or delete that store with `%s delete`")
+	case errors.Is(err, registry.ErrRootTaken):
+		return 0, run("`%s list --json` shows which")
+	case errors.Is(err, filelock.ErrLocked):
+		return 0, "another command works on the store; try again when it has ended"
+	}
+	return 0, app.StoreHint(err, c.Program)
+}
+
+// NoCheckpoints returns the error of a command that needs a checkpoint.
+func (c *Command) NoCheckpoints() error {
+	return app.WithCode(app.ExitNoVersion, app.WithHint(errors.New("no checkpoints yet"),
+		fmt.Sprintf("create one with `%s checkpoint create`", c.Program)))
+}

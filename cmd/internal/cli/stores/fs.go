@@ -1,0 +1,54 @@
+package stores
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+)
+
+// NewFS returns the command `entire fs`.
+func NewFS(a *app.App) *cobra.Command {
+	cmd := NewTree(&Command{App: a, Program: "entire fs", OwnFirst: true}, "fs")
+	cmd.SuggestFor = []string{"checkpoint", "snapshot", "snapshots", "diff", "backup"}
+	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
+	return cmd
+}
+
+// NewTree returns a command with a name and all commands of stores below it.
+func NewTree(f *Command, name string) *cobra.Command {
+	order := `A command works on the store of --store, else on the one that a file .agentfs
+in this folder or above names, else on this repository's own.`
+	if f.OwnFirst {
+		order = `A command works on the store of --store, else on this repository's own, else on
+the one that a file .agentfs in this folder or above names.`
+	}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: "Keep snapshots of whole trees, and bring them back",
+		Long: `Keeps snapshots of a whole project, tracked, untracked and ignored files alike,
+and brings any of them back. The project stays where it is.
+
+` + order + ` A .agentfs
+counts if it is the user's own and names a store that was made on this machine;
+one with a path only inside of that store's folder.` + ExitStatus,
+		Example: "  " + f.Program + " init myapp\n  " + f.Program + ` checkpoint create "before risky refactor"` + "\n  " + f.Program + " restore v1",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")
+	setup.Flag(cmd, "store", completeStores(f, true))
+	flags.BoolVar(&f.JSON, "json", false, "print JSON")
+	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
+	for _, build := range []func(*Command) *cobra.Command{
+		newFSInitCmd, newFSOpenCmd, newFSCloseCmd, newFSDeleteCmd, newFSListCmd, newFSUseCmd, newFSStatusCmd,
+		newFSManageCmd, newFSUnmanageCmd, newFSConvertCmd,
+		newFSCheckpointCmd, newFSRestoreCmd, newFSDiffCmd, newFSShowCmd, newFSExportCmd,
+		NewLogCmd, NewTimelineCmd, NewSearchCmd, NewBlameCmd, NewOfStores,
+		newFSVerifyCmd, newFSUsageCmd, newFSPruneCmd, newFSDoctorCmd,
+	} {
+		cmd.AddCommand(build(f))
+	}
+	return cmd
+}

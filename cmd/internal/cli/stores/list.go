@@ -1,0 +1,74 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+)
+
+func newFSListCmd(f *Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List all stores",
+		Long: `Lists all stores: how much room their checkpoints may take, whether they are
+open, and how many checkpoints they have; and if one of them has another driver
+than tree, which driver each has, what a volume takes on the disk, how much of
+that checkpoints have, too, and where the files are.
+
+With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatus,
+		Example: "  " + f.Program + " list",
+		Args:    cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			entries, err := f.Registry().List(ctx)
+			if err != nil {
+				return err
+			}
+			list := make([]storeJSON, 0, len(entries))
+			for _, e := range entries {
+				list = append(list, newStoreJSON(e))
+			}
+			if f.JSON {
+				return f.PrintJSON(list)
+			}
+			poolClosed := registry.PoolClosed(f.Registry())
+			if poolClosed {
+				f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
+				f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
+			}
+			if len(list) == 0 {
+				if !poolClosed {
+					f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+				}
+				return nil
+			}
+			table := NewTable("")
+			// Scripts rely on the first four columns; the others are shown if there is a volume.
+			columns := 4
+			if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
+				columns = 8
+			}
+			row := func(cells ...string) { table.Row(cells[:columns]...) }
+			row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS", "DRIVER", "USED", "SHARED", "MOUNT")
+			for _, s := range list {
+				row(s.Name, s.Size, YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints),
+					s.Driver, sizeOrNone(s.Used), sizeOrNone(s.Shared), f.ShortPath(s.MountPath))
+			}
+			f.Page(table.String())
+			return nil
+		}),
+	}
+}
+
+// sizeOrNone returns the text of a size, noSize for 0.
+func sizeOrNone(n int64) string {
+	if n == 0 {
+		return noSize
+	}
+	return format.Size(n)
+}

@@ -1,0 +1,152 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+type logOptions struct {
+	agent, action, session, since string
+	paths, meta                   []string
+	limit                         int
+}
+
+// NewLogCmd returns the command log.
+func NewLogCmd(f *Command) *cobra.Command {
+	var opts logOptions
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "List checkpoints with who made them, the newest first",
+		Long: `Lists the checkpoints of this tree, the newest first, each with the agent and its
+action. Several filters have to hold together. With --path only those in which
+the file, or something below the folder, was changed.
+
+With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
+		Example: "  " + f.Program + " log --agent claude-code --limit 10\n  " + f.Program + " log --path src/auth.ts --since 2d\n  " +
+			f.Program + " log --meta ticket=AUTH-1",
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			from, err := since(f.Now(), opts.since)
+			if err = errors.Join(err, limited(opts.limit)); err != nil {
+				return err
+			}
+			s, err := f.Selected(ctx)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			paths, err := s.TreePaths(opts.paths...)
+			if err != nil {
+				return err
+			}
+			if f.JSON {
+				return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
+					return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+				})})
+			}
+			var list []bands.Snapshot
+			err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+				return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
+					list = append(list, snap)
+					return true
+				})
+			})
+			if err != nil {
+				return err
+			}
+			var table ui.Table
+			for _, snap := range list {
+				table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+			}
+			f.Page(f.Streams.Table(&table))
+			return nil
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
+	flags.StringVar(&opts.action, "action", "", "only those of this action, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "only those of this session; the beginning of its id is enough")
+	flags.StringArrayVar(&opts.paths, "path", nil, "only those that changed this file or folder; may be given several times")
+	flags.StringArrayVar(&opts.meta, "meta", nil, "only those with this `KEY=VALUE`, or with a KEY; may be given several times")
+	flags.StringVar(&opts.since, "since", "", "only those since then: 30m, 2h, 3d, 1w or a date")
+	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	completeCauses(f, cmd)
+	return cmd
+}
+
+// eachLogged passes the accepted checkpoints to take, with paths those that changed one of them, up
+// to the limit and until take returns false.
+func eachLogged(ctx context.Context, s *Selection, paths []string, opts logOptions, from time.Time, tick func(done, total int64), take func(bands.Snapshot) bool) (err error) {
+	count := 0
+	limited := func(snap bands.Snapshot) bool {
+		count++
+		return take(snap) && (opts.limit == 0 || count < opts.limit)
+	}
+	if len(paths) == 0 {
+		return each(ctx, s, func(snap bands.Snapshot) bool {
+			return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
+		})
+	}
+	var r *filehistory.Reader
+	defer func() {
+		if r != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	var failed error
+	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
+		if r == nil {
+			r = filehistory.Open(s.Store, now, s.Options)
+		}
+		if !opts.accept(now) || now.Created.Before(from) {
+			return true
+		}
+		for _, path := range paths {
+			touched, err := r.Touches(ctx, old, now, path)
+			if err != nil {
+				if failed = ctx.Err(); failed != nil {
+					return false
+				}
+				s.Command.Streams.Notef("%s can't be compared: %v", now.Version, err)
+				return true
+			}
+			if touched {
+				return limited(now)
+			}
+		}
+		return true
+	})
+	return errors.Join(failed, err)
+}
+
+// isBy reports whether a snapshot is by the agent with a name or label; an empty name matches any.
+func isBy(name string, s bands.Snapshot) bool {
+	by := s.Causality.Agent
+	a, known := agent.ByName(by)
+	return name == "" || strings.EqualFold(name, by) || known && strings.EqualFold(name, a.Label)
+}
+
+// accept reports whether a checkpoint passes the filters that need only its row.
+func (o *logOptions) accept(s bands.Snapshot) bool {
+	by := s.Causality
+	if !isBy(o.agent, s) || o.action != "" && !strings.EqualFold(o.action, by.Action) ||
+		!strings.HasPrefix(by.Session, o.session) {
+		return false
+	}
+	for _, want := range o.meta {
+		key, value, valued := strings.Cut(want, "=")
+		if got, ok := by.Metadata[key]; !ok || valued && got != value {
+			return false
+		}
+	}
+	return true
+}

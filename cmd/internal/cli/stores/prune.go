@@ -1,0 +1,103 @@
+package stores
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+)
+
+type fsPruneOptions struct {
+	keep   int
+	dryRun bool
+}
+
+func newFSPruneCmd(f *Command) *cobra.Command {
+	var opts fsPruneOptions
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete the oldest automatic checkpoints over the limit",
+		Long: `Deletes automatic checkpoints: all of today stay, then one an hour, after a week
+one a day; with --keep, or keep_count in config.toml, the newest of that number.
+Those that belong to a commit stay longest; those you named, and what a restore
+saved in the last seven days, stay in any case. What the store takes beyond its
+size goes too, the oldest first.` + ExitStatus,
+		Example: "  " + f.Program + " prune --dry-run\n  " + f.Program + " prune --keep 20",
+		Args:    cobra.NoArgs,
+	}
+	cmd.RunE = f.Run(func(ctx context.Context, _ []string) error {
+		if cmd.Flags().Changed("keep") && opts.keep < 1 {
+			return app.Usagef("--keep is at least 1")
+		}
+		s, err := f.Selected(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if err := s.InTree(); err != nil && !opts.dryRun {
+			return err
+		}
+		if opts.keep == 0 {
+			config, err := s.Registry.Config()
+			if err != nil {
+				f.Streams.Notef("%v: the default applies.", err)
+			}
+			opts.keep = config.Keep
+		}
+		pruned, err := prune(ctx, s, opts)
+		if err != nil {
+			return err
+		}
+		if f.JSON {
+			return f.PrintJSON(prunedJSON{Deleted: versionTexts(pruned.Versions), Freed: pruned.Freed, Before: pruned.Before, DryRun: opts.dryRun})
+		}
+		verb, freed := "Deleted", "Freed"
+		if opts.dryRun {
+			verb, freed = "Would delete", "Would free"
+		}
+		for _, v := range pruned.Versions {
+			f.Say("%s %s", verb, v)
+		}
+		f.Say("%s %s (%s)", freed, format.Size(pruned.Freed), ui.Plural(len(pruned.Versions), "checkpoint"))
+		return nil
+	})
+	cmd.Flags().IntVar(&opts.keep, "keep", 0, "keep this many automatic checkpoints")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only show what would be deleted")
+	return cmd
+}
+
+// prunedJSON is the output of `prune --json`.
+type prunedJSON struct {
+	Deleted []string `json:"deleted"`
+	Freed   int64    `json:"freed_bytes"`
+	Before  int64    `json:"before_bytes"`
+	DryRun  bool     `json:"dry_run"`
+}
+
+func prune(ctx context.Context, s *Selection, opts fsPruneOptions) (pruned retention.Pruned, err error) {
+	held, err := s.HoldLock(ctx, LockWait)
+	if err != nil {
+		return pruned, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	policy := s.Policy(opts.keep)
+	policy.DryRun = opts.dryRun
+	err = s.Command.Streams.Count("Pruning, snapshots", func(tick func(done, total int64)) (err error) {
+		policy.Progress = tick
+		if s.IsVolume() {
+			pruned, err = PruneVolume(ctx, s, held, policy)
+			return err
+		}
+		pruned, err = retention.Prune(ctx, held, policy)
+		return err
+	})
+	if !opts.dryRun {
+		s.Forget(ctx, pruned.Versions)
+	}
+	return pruned, err
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+)
+
+func newVersionCmd(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version",
+		Long: `Shows the version of entire and of what it was built with.
+
+EXIT STATUS
+  0  always`,
+		Example:     `  entire version`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(*cobra.Command, []string) error {
+			a.Streams.Printf("Entire CLI %s\n", a.Version)
+			a.Streams.Printf("Go version: %s\n", runtime.Version())
+			a.Streams.Printf("OS/Arch: %s/%s\n", runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,174 @@
+package report_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/report"
+)
+
+func html(tb testing.TB, r *report.Report) string {
+	tb.Helper()
+	var b strings.Builder
+	if err := report.HTML(&b, r); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+func markdown(tb testing.TB, r *report.Report) string {
+	tb.Helper()
+	var b strings.Builder
+	if err := report.Markdown(&b, r); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
+// plain returns a text of the same length and with the same spaces that can't be markup.
+func plain(text string) string {
+	b := []byte(text)
+	for i := range b {
+		if !strings.ContainsRune(" \t\n\v\f\r", rune(b[i])) {
+			b[i] = 'x'
+		}
+	}
+	return string(b)
+}
+
+// marks returns the tags of a page, with the names of their attributes.
+func marks(page string) []string {
+	return regexp.MustCompile(`<[^>]*`).FindAllString(regexp.MustCompile(`="[^"]*"`).ReplaceAllString(page, "="), -1)
+}
+
+// checkMarkup checks that a page of a hostile text has the same markup as one of a plain text.
+func checkMarkup(t *testing.T, text string) {
+	t.Helper()
+	const short = 200 // no text is cut
+	if text = text[:min(len(text), short)]; strings.TrimSpace(text) == "" {
+		return
+	}
+	page, want := html(t, example(text)), html(t, example(plain(text)))
+	if diff := cmp.Diff(marks(want), marks(page)); diff != "" {
+		t.Errorf("%q is markup:\n%s", text, diff)
+	}
+	if strings.ContainsAny(page, "\x00\x1b\u202e\u2066") {
+		t.Errorf("%q is on the page with what can't be seen", text)
+	}
+}
+
+func TestHostileTextIsText(t *testing.T) {
+	t.Parallel()
+	for _, text := range hostile() {
+		checkMarkup(t, text)
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text)
+	}
+	f.Fuzz(checkMarkup)
+}
+
+// No text of a report becomes HTML, a link or a mention in Markdown.
+func FuzzMarkdown(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text)
+	}
+	own := regexp.MustCompile(`</?(details|summary|sub)>`)
+	f.Fuzz(func(t *testing.T, text string) {
+		page := regexp.MustCompile("(`+)[^`](.*?[^`])??(`+)").ReplaceAllString(markdown(t, example(text)), "code")
+		page = own.ReplaceAllString(page, "")
+		if found := regexp.MustCompile(`(^|[^\\])<|@[^\x{2060}]|[a-z]://|www\.[^\x{2060}]`).FindString(page); found != "" {
+			t.Errorf("%q becomes %q in\n%s", text, found, page)
+		}
+	})
+}
+
+// markup is only called with constants, and with the embedded style and script.
+func TestMarkupIsConstant(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, regexp.MustCompile(`\bmarkup\([^)]*\)`).FindAllString(string(source), -1)...)
+	}
+	if diff := cmp.Diff([]string{`markup("\n")`, "markup(style)", "markup(script)", `markup("middle")`}, found); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A page and a Markdown text are bounded for a report of any size. A text that was cut is followed
+// by the command that shows all of it.
+func TestPageIsBounded(t *testing.T) {
+	t.Parallel()
+	r := &report.Report{Name: "large", Made: time.Unix(1e9, 0)}
+	long := strings.Repeat("a line of a long answer\n", 2000)
+	for i := range 1000 {
+		r.Turns = append(r.Turns, report.Turn{
+			ID: "turn-" + strings.Repeat("x", i%7) + "-" + time.Unix(int64(i), 0).Format("150405"), Session: "s", At: time.Unix(int64(1e9+i*600), 0), Title: "title", Answer: long, Show: "entire explain -c 1234",
+			Files: []report.File{{Path: "a.go", Added: 2000, Hunks: []report.Hunk{{New: 1, Blocks: []report.Block{{Kind: report.Added, Turn: -1, Text: long, Lines: 2000}}}}}},
+		})
+	}
+	page := html(t, r)
+	if len(page) > report.MaxPage || len(page) < report.MaxPage/10 {
+		t.Errorf("%d bytes", len(page))
+	}
+	if n := strings.Count(page, "more: <code>entire explain -c 1234</code>"); n < 1000 {
+		t.Errorf("%d cuts name the command", n)
+	}
+	if text := markdown(t, r); len(text) > report.MaxMarkdown {
+		t.Errorf("Markdown of %d bytes", len(text))
+	}
+}
+
+// A page of more turns than fit leaves out the oldest entries of the time line, and no link leads to
+// them. The figures count all turns.
+func TestPageLeavesOutOldTurns(t *testing.T) {
+	t.Parallel()
+	const turns = 6000 // more than fit without any text
+	r := &report.Report{Name: "many", Made: time.Unix(1e9, 0)}
+	for i := range turns {
+		at := time.Unix(int64(1e9+i*60), 0)
+		r.Commits = append(r.Commits, report.Commit{OID: fmt.Sprintf("%040x", i), Subject: "change", At: at, Turns: []int{i}})
+		r.Turns = append(r.Turns, report.Turn{ID: fmt.Sprintf("turn-%d", i), Session: "s", At: at, Title: "title", Prompt: strings.Repeat("ask ", 100), Commits: []int{i}})
+	}
+	page := html(t, r)
+	if len(page) > report.MaxPage || len(page) < report.MaxPage/10 {
+		t.Errorf("%d bytes", len(page))
+	}
+	for _, want := range []string{fmt.Sprintf(`id="turn-%d"`, turns-1), "Older turns and commits are left out here"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if !regexp.MustCompile(`Turns</dt><dd>6\D*000`).MatchString(page) {
+		t.Error("the figures don't count all turns")
+	}
+	if strings.Contains(page, `id="turn-0"`) {
+		t.Error("the oldest turn is shown")
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(page, `id="`+link[1]+`"`) {
+			t.Fatalf("a link leads to %s, which isn't there", link[1])
+		}
+	}
+}

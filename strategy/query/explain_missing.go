@@ -1,0 +1,202 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+)
+
+// MissingRecords describes what this clone lacks of checkpoints.
+type MissingRecords struct {
+	Objects []git.OID
+	// Unknown reports that no branch with checkpoints has one of them.
+	Unknown bool
+}
+
+// MissingOfCheckpoint returns what this clone lacks of the checkpoints whose ids begin with prefix.
+func (r CheckpointReader) MissingOfCheckpoint(ctx context.Context, prefix string) (MissingRecords, error) {
+	book, err := r.openRecord(ctx)
+	if err != nil {
+		return MissingRecords{}, err
+	}
+	ids, err := book.find(ctx, prefix)
+	if err != nil || len(ids) == 0 {
+		return MissingRecords{Unknown: true}, err
+	}
+	return book.missing(ctx, ids, false)
+}
+
+// MissingOfCommit returns what this clone lacks of the checkpoints that the commit names.
+func (r CheckpointReader) MissingOfCommit(ctx context.Context, rev string) (MissingRecords, error) {
+	book, err := r.openRecord(ctx)
+	if err != nil {
+		return MissingRecords{}, err
+	}
+	commit, err := r.Repo.Commit(ctx, rev)
+	if err != nil {
+		return MissingRecords{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+	}
+	return book.missing(ctx, checkpoint.IDsOf(commit), false)
+}
+
+// MissingOfList returns what this clone lacks for a list of the branch's checkpoints.
+func (r CheckpointReader) MissingOfList(ctx context.Context) (MissingRecords, error) {
+	book, err := r.openRecord(ctx)
+	if err != nil {
+		return MissingRecords{}, err
+	}
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	if err != nil {
+		return MissingRecords{}, err
+	}
+	commits, err := commitFinder{r.Repo}.branchCommits(ctx, branch)
+	if err != nil {
+		return MissingRecords{}, err
+	}
+	ids, _ := idsOf(commits)
+	return book.missing(ctx, ids, true)
+}
+
+// Gap is a part of the record or of the history that this clone lacks.
+type Gap int
+
+// The gaps.
+const (
+	// NoRecord means that no branch with checkpoints was fetched, as in a clone of a single branch,
+	// though commits name checkpoints, or may do so in a shallow clone.
+	NoRecord Gap = iota
+	// NoContents means that a partial clone lacks contents of checkpoints.
+	NoContents
+	// NoHistory means that a shallow clone lacks commits.
+	NoHistory
+)
+
+// Gaps determines what this clone lacks, in the order of the constants.
+func (r CheckpointReader) Gaps(ctx context.Context) ([]Gap, error) {
+	return r.gaps(ctx, func() bool {
+		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
+		return err == nil && len(named) > 0
+	})
+}
+
+// GapsGiven is like Gaps, for a caller that knows whether commits name checkpoints. It doesn't read
+// the history, which may be long.
+func (r CheckpointReader) GapsGiven(ctx context.Context, linked bool) ([]Gap, error) {
+	return r.gaps(ctx, func() bool { return linked })
+}
+
+func (r CheckpointReader) gaps(ctx context.Context, linked func() bool) ([]Gap, error) {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	absent, err := checkpoint.AbsentTrees(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	var gaps []Gap
+	shallow := gitlog.IsShallow(r.Repo)
+	if len(trees)+len(absent) == 0 && (shallow || linked()) {
+		gaps = append(gaps, NoRecord)
+	}
+	incomplete, err := r.incomplete(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if incomplete || len(absent) > 0 {
+		gaps = append(gaps, NoContents)
+	}
+	if shallow {
+		gaps = append(gaps, NoHistory)
+	}
+	return gaps, nil
+}
+
+// incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
+// partial clone.
+func (r CheckpointReader) incomplete(ctx context.Context) (bool, error) {
+	partial, err := r.Repo.IsPartial()
+	if err != nil || !partial {
+		return false, err
+	}
+	book, err := r.openRecord(ctx)
+	if err != nil || len(book.trees) == 0 {
+		return false, err
+	}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
+	for _, tree := range book.trees {
+		args = append(args, string(tree))
+	}
+	out, err := r.Repo.Run(ctx, args...)
+	if err != nil {
+		return false, fmt.Errorf("find what is missing: %w", err)
+	}
+	return strings.HasPrefix(string(out), "?") || strings.Contains(string(out), "\n?"), nil
+}
+
+// missing returns the blobs of the checkpoints that this clone lacks: all of them, or only those
+// that a list reads.
+func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (MissingRecords, error) {
+	var found MissingRecords
+	wanted := map[git.OID]bool{}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
+	for _, id := range ids {
+		known := false
+		for _, tree := range r.trees {
+			dir, stored, err := gittree.Lookup(ctx, r.Repo, tree, id.Dir())
+			if err != nil {
+				return found, err
+			}
+			if !stored || dir.Mode != git.ModeTree {
+				continue
+			}
+			known = true
+			args = append(args, string(dir.OID))
+			if err := r.addListed(ctx, wanted, dir.OID); err != nil {
+				return found, err
+			}
+			break
+		}
+		found.Unknown = found.Unknown || !known
+	}
+	if len(wanted) == 0 {
+		return found, nil
+	}
+	out, err := r.Repo.Run(ctx, args...)
+	if err != nil {
+		return found, fmt.Errorf("find what is missing: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		oid, isMissing := strings.CutPrefix(strings.TrimSpace(line), "?")
+		if isMissing && (!listed || wanted[git.OID(oid)]) {
+			found.Objects = append(found.Objects, git.OID(oid))
+		}
+	}
+	return found, nil
+}
+
+// addListed adds the files below a checkpoint's directory that a list reads.
+func (r record) addListed(ctx context.Context, wanted map[git.OID]bool, dir git.OID) error {
+	entries, err := r.Repo.Tree(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode == git.ModeTree:
+			if err := r.addListed(ctx, wanted, e.OID); err != nil {
+				return err
+			}
+		case e.Name == "metadata.json", e.Name == "prompt.txt":
+			wanted[e.OID] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package query
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// subagents reads the conversations of the subagents that were started in the items of a session,
+// by tool use. dir is [checkpoint.Checkpoint.Tasks]. Conversations that can't be read are omitted.
+// full is [transcript.Conversation.Full].
+func (sr sessionReader) subagents(ctx context.Context, dir git.OID, items []transcript.Item, full bool) map[string][]transcript.Item {
+	found := map[string][]transcript.Item{}
+	if dir == "" {
+		return found
+	}
+	for _, item := range items {
+		if !transcript.IsTask(item.Tool) || !transcript.IsToolID(item.ID) {
+			continue
+		}
+		stored, err := tasks.Transcript(ctx, sr.repo, dir, item.ID)
+		if err != nil {
+			continue
+		}
+		c := transcript.Conversation{Root: sr.repo.Root, Subagent: true, Outputs: true, Full: full}
+		if sr.lines(ctx, &c, stored, segments.Span{}) == nil {
+			found[item.ID] = c.Items
+		}
+	}
+	return found
+}

@@ -1,0 +1,147 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/index"
+)
+
+// commits updates the commits that name checkpoints, if branches or the notes of commits have
+// changed since the last run.
+func (r *run) commits(ctx context.Context) error {
+	deepened := r.known.Shallow != r.now.Shallow // earlier commits came, or went
+	if r.known.Refs == r.now.Refs && !deepened {
+		return nil
+	}
+	refs, err := gitref.List(ctx, r.Repo, "refs/heads", "refs/remotes")
+	if err != nil {
+		return err
+	}
+	var tips []git.OID // of HEAD and of all branches but the program's own, each once
+	for _, ref := range refs {
+		if !strings.HasPrefix(ref.Name, "refs/heads/entire/") && !strings.Contains(ref.Name, "/entire/checkpoints/") {
+			tips = append(tips, ref.OID)
+		}
+	}
+	head, found, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if found {
+		tips = append(tips, head.OID)
+	}
+	slices.Sort(tips)
+	tips = slices.Compact(tips)
+	var before []git.OID
+	if err := r.meta(ctx, tipsKey, &before); err != nil {
+		return err
+	}
+	r.Repo.Notes.Reset() // a browser keeps the repository open
+	notes, err := r.Repo.Notes.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	former, err := r.w.Meta(ctx, notesKey)
+	if err != nil {
+		return err
+	}
+	if slices.Equal(before, tips) && former == string(notes) && !deepened {
+		return nil
+	}
+	gone, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", before, tips)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || deepened { // a former tip doesn't exist any more
+		before = nil
+		if err := r.w.DropCommit(ctx, ""); err != nil {
+			return err
+		}
+	}
+	for _, c := range gone {
+		if err := r.w.DropCommit(ctx, string(c.OID)); err != nil {
+			return err
+		}
+	}
+	come, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", tips, before)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.skip(ctx, "commits", err) // a history that lacks objects
+			return nil
+		}
+		return err
+	}
+	for _, c := range come {
+		if err := r.putCommit(ctx, c); err != nil {
+			return err
+		}
+	}
+	if before != nil && former != string(notes) {
+		if err := r.noted(ctx, git.OID(former), notes, tips); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.setMeta(ctx, tipsKey, tips), r.w.SetMeta(ctx, notesKey, string(notes)))
+}
+
+func (r *run) putCommit(ctx context.Context, c git.Commit) error {
+	subject, _, _ := strings.Cut(c.Message, "\n")
+	for _, id := range checkpoint.IDsOf(c) {
+		row := index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: subject}
+		if err := r.w.PutCommit(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noted updates those commits in the histories of tips whose notes differ between two trees of
+// notes. A note may be written long after its commit was read.
+func (r *run) noted(ctx context.Context, former, notes git.OID, tips []git.OID) error {
+	changes, err := gitdiff.Changes(ctx, r.Repo, former, notes)
+	if err != nil && ctx.Err() == nil { // the former tree doesn't exist any more
+		changes, err = gitdiff.Changes(ctx, r.Repo, "", notes)
+	}
+	if err != nil {
+		return err
+	}
+	var linked []git.Commit
+	var oids []git.OID
+	for _, change := range changes {
+		oid := git.OID(strings.ReplaceAll(change.Path, "/", ""))
+		if !r.Repo.Format.Valid(oid) {
+			continue
+		}
+		if err := r.w.DropCommit(ctx, string(oid)); err != nil {
+			return err
+		}
+		c, err := r.Repo.Commit(ctx, string(oid))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && len(checkpoint.IDsOf(c)) > 0 { // else it may be of another clone
+			linked, oids = append(linked, c), append(oids, oid)
+		}
+	}
+	outside, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", oids, tips)
+	if err != nil {
+		return err
+	}
+	for _, c := range linked {
+		if slices.ContainsFunc(outside, func(o git.Commit) bool { return o.OID == c.OID }) {
+			continue
+		}
+		if err := r.putCommit(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

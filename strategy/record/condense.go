@@ -1,0 +1,285 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// attemptsToApply is the number of attempts to prepare a checkpoint without the lock before it is
+// prepared under it.
+const attemptsToApply = 3
+
+// ErrUnfinished means that a checkpoint was written, but that updating a session's state or the
+// journal failed after it.
+var ErrUnfinished = errors.New("checkpoint written, sessions not updated")
+
+// ApplyDecision carries out a decision after its commit was made: it writes the checkpoint with every
+// session that has a share, carries their remaining files forward, updates their states, and
+// finally removes the decision. It is idempotent, so that it can be repeated after a crash. The
+// error is [ErrUnfinished] if the checkpoint was written and a later step failed.
+//
+// Everything is prepared without the lock, which is held only while refs, states and the journal
+// change. If another hook saved one of the sessions meanwhile, or something was forgotten, the
+// preparation is repeated.
+func ApplyDecision(ctx context.Context, w *workspace.Workspace, d tracking.Decision, commit tracking.LinkedCommit) error {
+	if d.ID == "" {
+		return tracking.RemoveDecision(d)
+	}
+	if err := w.CheckTombstones(); err != nil {
+		return err
+	}
+	if err := w.LearnTombstonesHere(ctx); err != nil {
+		return err
+	}
+	var p pendingCheckpoint
+	err := workspace.ErrStale
+	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {
+		if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
+			err = w.WithLock(ctx, func() error { return writeCheckpoint(ctx, w, p) })
+		}
+		if errors.Is(err, workspace.ErrStale) {
+			w.Retried++
+		}
+	}
+	if errors.Is(err, workspace.ErrStale) {
+		err = w.WithLock(ctx, func() (err error) {
+			if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
+				err = writeCheckpoint(ctx, w, p)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range p.todo {
+		if !c.Complete {
+			w.RequestCompletion(ctx, c.State.ID)
+		}
+	}
+	return nil
+}
+
+// pendingCheckpoint is a checkpoint that is ready to be written.
+type pendingCheckpoint struct {
+	decision tracking.Decision
+	commit   tracking.LinkedCommit
+	changes  tracking.CommitChanges
+	shares   []tracking.Share
+	todo     []authorship.Slot
+	puts     []checkpoint.Change
+}
+
+// prepareCheckpoint reads and stores everything that the checkpoint needs. It changes no ref and no
+// state.
+func prepareCheckpoint(ctx context.Context, w *workspace.Workspace, d tracking.Decision, commit tracking.LinkedCommit) (pendingCheckpoint, error) {
+	p := pendingCheckpoint{decision: d, commit: commit}
+	if !tracking.IsDecisionRecorded(d) {
+		return p, nil // another hook has carried it out
+	}
+	ahead := authorship.StartPrompts(w, d.Shares)
+	defer ahead.Wait()
+	diff := authorship.StartDiff(ctx, w, commit.Commit)
+	defer diff.Group.Wait()
+	var err error
+	if p.changes, err = ChangesOf(ctx, w, commit.Commit); err != nil {
+		return p, err
+	}
+	var dropped map[string][]string
+	if p.shares, dropped, err = settleShares(ctx, w, d, p.changes); err != nil {
+		return p, err
+	}
+	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: diff}
+	for _, share := range p.shares {
+		c, err := condense(ctx, w, d, share, m)
+		if errors.Is(err, errApplied) {
+			continue
+		}
+		if err != nil {
+			return p, err
+		}
+		if paths := dropped[share.Session]; len(paths) > 0 { // they are pending again
+			entries, err := w.StoreContents(ctx, paths)
+			if err != nil {
+				return p, err
+			}
+			c.State.Touched(paths)
+			maps.Copy(c.Rest.Entries, entries)
+			c.Rest.Paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Rest.Paths, paths))))
+		}
+		p.todo = append(p.todo, c)
+	}
+	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
+		authorship.Attribute(ctx, w, d, commit.Commit, m, p.todo)
+	}
+	// The session that wrote most of the commit comes last; of several the one that was active last
+	// when the commit was decided about. Other versions show the session of the last slot. The
+	// decision's shares begin with the session that was active last. Sessions that aren't in the
+	// decision are those of a commit that this one replaces.
+	lines, age := make(map[string]int, len(p.todo)), make(map[string]int, len(p.todo))
+	for _, c := range p.todo {
+		lines[c.State.ID] = checkpoint.SessionMeta{Attribution: c.Attribution}.Lines()
+		age[c.State.ID] = len(d.Shares)
+	}
+	for i, s := range d.Shares {
+		age[s.Session] = i
+	}
+	slices.SortStableFunc(p.todo, func(a, b authorship.Slot) int {
+		return cmp.Or(cmp.Compare(lines[a.State.ID], lines[b.State.ID]), cmp.Compare(age[b.State.ID], age[a.State.ID]))
+	})
+	for _, c := range p.todo {
+		condense := func(*session.State) error {
+			put, err := WriteSlot(ctx, w, d, c)
+			p.puts = append(p.puts, put)
+			return err
+		}
+		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: w.Env.Now, Condense: condense})
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, w.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
+}
+
+// writeCheckpoint moves the refs, saves the states and removes the decision. It returns ErrStale if
+// a session was saved since the checkpoint was prepared. The caller must hold the lock.
+func writeCheckpoint(ctx context.Context, w *workspace.Workspace, p pendingCheckpoint) error {
+	d, head := p.decision, p.commit.Commit
+	if !tracking.IsDecisionRecorded(d) {
+		return nil // another hook has carried it out
+	}
+	for _, c := range p.todo {
+		if w.Stamp(c.State.ID) != c.Stamp {
+			return workspace.ErrStale
+		}
+	}
+	leaving := make([]string, len(p.shares))
+	for i, share := range p.shares {
+		leaving[i] = share.Session
+	}
+	refs := workspace.NewRefTransaction(w.Repo)
+	for _, c := range p.todo {
+		if err := carry(ctx, w, refs, c, head, leaving); err != nil {
+			return err
+		}
+	}
+	if len(p.puts) > 0 {
+		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: w.Env.Now()}
+		err := w.Repo.WriteTogether(git.SmallBatch, func() error {
+			_, err := checkpoint.Update(ctx, w.Repo, by, p.puts, refs.Updates())
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
+		}
+	}
+	if err := commitStates(ctx, w, d, head, p.todo); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnfinished, err)
+	}
+	blobs := map[string]git.OID{} // the committed contents of the sessions' files
+	for _, share := range p.shares {
+		for _, path := range share.Files {
+			blobs[path] = p.changes[path].New
+		}
+	}
+	if err := tracking.RememberLink(w, tracking.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs}); err != nil {
+		w.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
+	}
+	tracking.Relink(ctx, w, d, p.commit.Holder)
+	tracking.AddPair(ctx, w, d.ID, p.commit)
+	if err := tracking.RemoveDecision(d); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnfinished, err)
+	}
+	return nil
+}
+
+// ChangesOf returns the changes of a commit against its first parent, for a merge only those
+// against every parent.
+func ChangesOf(ctx context.Context, w *workspace.Workspace, c git.Commit) (tracking.CommitChanges, error) {
+	if len(c.Parents) == 0 {
+		list, err := gitdiff.Changes(ctx, w.Repo, "", c.OID)
+		return tracking.ByPath(list), err
+	}
+	var changes tracking.CommitChanges
+	for i, p := range c.Parents {
+		list, err := gitdiff.Changes(ctx, w.Repo, p, c.OID)
+		if err != nil {
+			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
+		}
+		differs := tracking.ByPath(list)
+		if i == 0 {
+			changes = differs
+			continue
+		}
+		maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
+	}
+	return changes, nil
+}
+
+// errApplied means that the session's state already contains the decision.
+var errApplied = errors.New("already applied")
+
+// condense updates a session from its transcript and determines the files that the commit left
+// pending.
+func condense(ctx context.Context, w *workspace.Workspace, d tracking.Decision, share tracking.Share, m authorship.Committed) (authorship.Slot, error) {
+	stamp := w.Stamp(share.Session)
+	s, err := w.Sessions.Load(share.Session)
+	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
+		// Only its id is known: the slot records that.
+		w.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
+		s, err = &session.State{ID: share.Session, WorktreePath: w.Repo.Root, Phase: session.Ended, AgentType: agent.Default().Label}, nil
+		s.Recorder.Rules = redact.RulesVersion
+	}
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	if s.Recorder.Applied == d.Nonce {
+		return authorship.Slot{}, errApplied
+	}
+	if err := recount(ctx, w, s); err != nil {
+		return authorship.Slot{}, err
+	}
+	notes := new(tracking.Pending)
+	if err := tracking.CatchUp(ctx, w, s, notes); err != nil {
+		return authorship.Slot{}, err
+	}
+	complete, err := tracking.StoreMasked(ctx, w, s, notes, tracking.RedactNow)
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	// Pending files get the names that they have in the share, unless they still exist under the
+	// old names.
+	for _, m := range share.Renamed {
+		if !w.HasFile(string(m.From)) {
+			s.Rename(string(m.From), string(m.To))
+		}
+	}
+	rest, err := FindRemaining(ctx, w, s, m, share)
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	if err := tracking.DropCommitted(w, s, notes, m.Changes); err != nil {
+		return authorship.Slot{}, err
+	}
+	// The transcript may lag behind the input of the last stop.
+	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
+	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
+	if a, ok := m.Ahead.Take(s); ok && !notes.Masked {
+		notes.Texts, notes.TextsEnd, c.Written = a.Texts, a.End, a.Written
+	}
+	return c, nil
+}

@@ -1,0 +1,159 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// WriteSlot returns the change that writes a session's slot.
+func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision, c authorship.Slot) (checkpoint.Change, error) {
+	s := c.State
+	slot, err := slot(ctx, w, s, c.Notes)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := gitref.HeadBranch(ctx, w.Repo)
+	if err != nil {
+		branch = ""
+	}
+	total := s.Total()
+	branch = w.Redact.Path(branch)
+	slot.Written = c.Written
+	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
+	slot.Meta.CheckpointsCount, slot.Meta.TurnID, slot.Meta.Model = s.CheckpointCount, s.TurnID, w.Redact.Path(s.Recorder.Model)
+	for _, p := range c.Files {
+		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, w.Redact.Path(p))
+	}
+	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
+	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
+	slot.Meta.SessionTokenUsage, slot.Meta.Attribution, slot.Meta.Title = &total, c.Attribution, c.Title
+	if counts(s, d) {
+		share := total.Minus(countedBefore(s, d))
+		slot.Meta.TokenUsage = &share
+	}
+	shadow := ""
+	if s.BaseCommit != "" {
+		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	}
+	files, err := taskEdits(ctx, w, s)
+	if err != nil {
+		return nil, err
+	}
+	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: w.Env.Version, Strategy: w.StrategyName()}
+	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+		slot := slot
+		if old, ok := oldSlot(ctx, w.Repo, tree, d.ID, s.ID); ok && d.Amend { // its start remains
+			slot.Meta.CreatedAt = old.Meta.CreatedAt
+			slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
+			slot.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, slot.Meta.CheckpointsCount)
+			if slot.Meta.TokenUsage == nil {
+				slot.Meta.TokenUsage, slot.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
+			}
+			slot.Meta.Title = cmp.Or(slot.Meta.Title, old.Meta.Title)
+			slot.Meta.RedactionRules = min(slot.Meta.RedactionRules, old.Meta.RedactionRules)
+			if len(slot.Transcript.Segments) == 0 {
+				slot.Transcript, slot.Prompts, slot.Written = old.Transcript, old.Prompts, old.Written
+				slot.Meta.TranscriptEnd, slot.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
+			}
+		}
+		forgotten, err := checkpoint.IsForgotten(ctx, w.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		if err != nil || forgotten {
+			return tree, "", err
+		}
+		next, err := checkpoint.Put(ctx, w.Repo, tree, d.ID, slot, info)
+		if err == nil {
+			next, err = tasks.Put(ctx, w.Repo, next, d.ID, files)
+		}
+		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
+	}, nil
+}
+
+// slot returns the part of a session's slot that doesn't depend on the commit.
+func slot(ctx context.Context, w *workspace.Workspace, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
+	prompts, err := tracking.Prompts(w, s, n)
+	if errors.Is(err, session.ErrCorrupt) {
+		prompts, err = tracking.RereadPrompts(ctx, w, s, n)
+	}
+	if err != nil {
+		return checkpoint.Slot{}, err
+	}
+	var stored segments.Transcript
+	if s.Recorder.Stored.Raw > 0 {
+		stored, err = tracking.StoredSegments(ctx, w, s)
+	} else {
+		stored, err = fromShadow(ctx, w, s)
+	}
+	if err != nil {
+		return checkpoint.Slot{}, err
+	}
+	return checkpoint.Slot{
+		Transcript: stored,
+		Prompts:    prompts,
+		Meta: checkpoint.SessionMeta{
+			CLIVersion: w.Env.Version, SessionID: s.ID, Strategy: w.StrategyName(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(w.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+			RedactionRules: s.Recorder.Rules,
+		},
+	}, nil
+}
+
+// fromShadow returns the transcript on the shadow branch, for a session whose live transcript no
+// longer exists.
+func fromShadow(ctx context.Context, w *workspace.Workspace, s *session.State) (segments.Transcript, error) {
+	tree, err := w.ShadowTree(ctx, s)
+	if err != nil {
+		return segments.Transcript{}, err
+	}
+	dir, found, err := w.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
+	if err != nil || !found {
+		return segments.Transcript{}, err
+	}
+	t, _, err := tracking.Segmenter(w, s).Restore(ctx, dir.OID)
+	return t, err
+}
+
+// oldSlot reads the existing slot of a session in a checkpoint.
+func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, sessionID string) (checkpoint.Slot, bool) {
+	c, err := checkpoint.Read(ctx, repo, tree, id)
+	if err != nil {
+		return checkpoint.Slot{}, false
+	}
+	for _, stored := range c.Sessions {
+		if stored.Meta.SessionID != sessionID {
+			continue
+		}
+		slot := checkpoint.Slot{Meta: stored.Meta}
+		slot.Transcript, _, err = stored.Transcript(ctx, repo)
+		if err != nil {
+			return checkpoint.Slot{}, false
+		}
+		slot.Prompts, err = stored.Prompts(ctx, repo)
+		return slot, err == nil
+	}
+	return checkpoint.Slot{}, false
+}
+
+// counts reports whether tokens are counted for the decision's checkpoint. An older checkpoint that
+// is changed keeps its count: later tokens are counted for other checkpoints.
+func counts(s *session.State, d tracking.Decision) bool {
+	return !d.Amend || s.LastCheckpointID == string(d.ID)
+}
+
+// countedBefore returns the tokens counted by the checkpoints before the decision's.
+func countedBefore(s *session.State, d tracking.Decision) session.Tokens {
+	if d.Amend {
+		return s.Recorder.CountedBefore
+	}
+	return s.Recorder.Counted
+}

@@ -1,0 +1,291 @@
+package rewind
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
+	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript/relocate"
+	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Log is the stored transcript of a session, with the place where the agent searches for it.
+type Log struct {
+	Agent           agent.Agent
+	Session, Prompt string
+	Path            string
+	Status          LogStatus
+	// Stored and Local are the times of the last lines, zero if they have none.
+	Stored, Local time.Time
+	// Lines is the number of the commit's lines that the session wrote.
+	Lines int
+
+	text   segments.Transcript
+	move   relocate.Move
+	agents []tasks.Stored // subagents whose transcripts the agent lacks
+}
+
+// Skipped is a session of a checkpoint that can't be restored, with the reason.
+type Skipped struct {
+	Session, Why string
+	// Absent reports that objects of the session are missing from this clone.
+	Absent bool
+}
+
+// ResumeLogs returns the transcripts of a checkpoint's sessions with their places in this worktree.
+// The session that wrote most of the commit comes first, of several the one that ended last. It
+// writes nothing.
+func ResumeLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
+	return storedLogs(ctx, w, c, false)
+}
+
+// RestoreLogs writes the stored transcripts of a checkpoint's sessions to where the agent expects
+// them. An existing transcript is kept as a copy, or not replaced if it is equal.
+func RestoreLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) ([]Conversation, []Skipped, error) {
+	logs, skipped, err := PreviewLogs(ctx, w, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	var convs []Conversation
+	for _, log := range logs {
+		conv, err := PutLog(ctx, w, log)
+		if err != nil {
+			return convs, skipped, err
+		}
+		convs = append(convs, conv)
+	}
+	return convs, skipped, nil
+}
+
+// PreviewLogs returns the transcripts that RestoreLogs would write, and writes nothing.
+func PreviewLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) ([]Log, []Skipped, error) {
+	v1, err := checkpoint.Tree(ctx, w.Repo)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	return storedLogs(ctx, w, stored, true)
+}
+
+// PutLog writes a stored transcript to its place. An existing transcript is kept as a copy, or not
+// replaced if it is equal. Before that it writes the transcripts of the session's subagents that
+// the agent lacks.
+func PutLog(ctx context.Context, w *workspace.Workspace, log Log) (Conversation, error) {
+	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
+	if len(log.agents) > 0 {
+		if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
+			return conv, err
+		}
+	}
+	for _, task := range log.agents {
+		path := subagents.Path(log.Path, task.Agent)
+		if _, err := os.Lstat(path); err == nil {
+			continue // two tasks of one subagent
+		}
+		err := disk.WriteStream(path, 0o600, func(out io.Writer) error { return copyMoved(ctx, w, task.Text, log.move, out) })
+		if err != nil {
+			return conv, fmt.Errorf("write the transcript of a subagent: %w", err)
+		}
+		conv.Subagents = append(conv.Subagents, path)
+	}
+	if !conv.Changed {
+		return conv, nil
+	}
+	var err error
+	conv.Copy, err = replaceTranscript(ctx, w, log.Session, log.Path, nil, func(out io.Writer) error { return copyLog(ctx, w, log, out) })
+	if err == nil && log.Agent.HandsOver() {
+		err = plugintranscript.WriteDocument(log.Path, w.Repo.Root)
+	}
+	return conv, err
+}
+
+// storedLogs finds a place for each session of a checkpoint: in the agent's folder, or if live is
+// set the path in the state of a session of this worktree.
+func storedLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint, live bool) ([]Log, []Skipped, error) {
+	var logs []Log
+	var skipped []Skipped
+	var missing error
+	for _, s := range c.Sessions {
+		log, why, err := storedLog(ctx, w, s, live)
+		if err != nil {
+			err = fmt.Errorf("session %s: %w", cmp.Or(s.Meta.SessionID, strconv.Itoa(s.Index)), err)
+		}
+		absent := errors.Is(err, git.ErrMissing) && ctx.Err() == nil
+		if absent {
+			missing, why, err = errors.Join(missing, err), "its transcript is not in this clone", nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if why != "" {
+			skipped = append(skipped, Skipped{Session: s.Meta.SessionID, Why: why, Absent: absent})
+			continue
+		}
+		if !slices.ContainsFunc(logs, func(l Log) bool { return l.Session == log.Session }) {
+			logs = append(logs, log)
+		}
+	}
+	if len(logs) == 0 && missing != nil {
+		return nil, nil, missing
+	}
+	tasks, err := storedTasks(ctx, w, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range logs {
+		log := &logs[i]
+		for _, task := range tasks {
+			path := subagents.Path(log.Path, task.Agent)
+			if transcript.SessionID(task.Session) != log.Session || path == "" {
+				continue // the agent resumes without it
+			}
+			if err := transcript.CheckPath(path, filepath.Dir(log.Path)); err != nil {
+				w.Log.WarnContext(ctx, "transcript of a subagent not restored", "session_id", log.Session, "error", err.Error())
+				continue
+			}
+			// An existing transcript is not replaced: it is the original of the redacted one.
+			if _, found := subagents.Find(log.Path, task.Agent); !found {
+				log.agents = append(log.agents, task)
+			}
+		}
+	}
+	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
+	return logs, skipped, nil
+}
+
+// storedLog returns the transcript of a session, or the reason why it can't be used here.
+func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored, live bool) (log Log, why string, err error) {
+	id := transcript.SessionID(s.Meta.SessionID)
+	label := s.Meta.Agent
+	unnamed := !transcript.IsAgentName(label) || label == transcript.GeminiCLI // some versions named it wrongly
+	_, known := agent.ByLabel(label)
+	switch {
+	case id != "" && !Resumable(id):
+		return log, "its id can't be given to an agent", nil
+	case !unnamed && !known:
+		return log, "it was recorded by " + label, nil
+	}
+	text, found, err := s.Transcript(ctx, w.Repo)
+	if err != nil {
+		return log, "", err
+	}
+	if !found {
+		return log, "it has no transcript", nil
+	}
+	if unnamed || id == "" || label == transcript.OpenCode {
+		first, err := w.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
+		if err != nil {
+			return log, "", err
+		}
+		label = cmp.Or(transcript.Form(first.Data), label)
+		if transcript.IsDocument(first.Data) {
+			return log, "its transcript is one JSON document, which can be read but not restored", nil
+		}
+		if id == "" { // its metadata is missing or damaged
+			id = transcript.SessionIDIn(first.Data)
+		}
+		if !Resumable(id) {
+			return log, "its id is not known, or can't be given to an agent", nil
+		}
+	}
+	log = Log{Agent: agent.Of(label), Session: id, Lines: s.Meta.Lines(), text: text}
+	if log.Path, err = place(w, log.Agent, id, s.Meta.CreatedAt, live); err != nil {
+		return log, "", err
+	}
+	stored, err := s.Prompts(ctx, w.Repo)
+	if err != nil {
+		return log, "", err
+	}
+	log.Prompt = prompts.First(stored)
+	if log.move, err = relocation(ctx, w, s.Meta, text); err != nil {
+		return log, "", err
+	}
+	if log.Stored, err = lastTime(ctx, w, text); err != nil {
+		return log, "", err
+	}
+	if err := compare(ctx, w, &log); err != nil {
+		return log, "", err
+	}
+	if log.Status == LogNewer && log.Agent.HandsOver() {
+		log.Status = LogSame // the agent continues from its database, regardless of the file
+	}
+	return log, "", nil
+}
+
+// Resumable reports whether a session's id can be passed unquoted on a command line. Anyone with
+// write access to the metadata branch can choose it.
+func Resumable(id string) bool {
+	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
+	})
+}
+
+// place returns the path of a session's transcript: if live is set the path in the state of a
+// session of this worktree, else the path where the agent expects a session that is started in this
+// worktree, regardless of the metadata. recorded is the time of the session.
+func place(w *workspace.Workspace, a agent.Agent, id string, recorded time.Time, live bool) (string, error) {
+	if live {
+		if s, err := w.Sessions.Load(id); err == nil && s.TranscriptPath != "" && w.OwnsSession(s) {
+			return s.TranscriptPath, nil
+		}
+	}
+	return w.Transcripts().File(a, id, recorded)
+}
+
+// originLimit is the maximum length of a transcript's beginning that is read to determine where it
+// was written. Nearly always the first edit suffices.
+const originLimit = 32 << 20
+
+// relocation returns the move from the project in which a transcript was written to this worktree.
+func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
+	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
+	settled := false
+	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
+		blob, err := w.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
+		if err != nil {
+			return relocate.Move{}, err
+		}
+		read += len(blob.Data)
+		for line := range bytes.Lines(blob.Data) {
+			if settled = origin.Line(line); settled {
+				break
+			}
+		}
+	}
+	return relocate.New(origin.Root(), w.Repo.Root), nil
+}
+
+// copyLog writes the transcript with its paths changed to those of this machine.
+func copyLog(ctx context.Context, w *workspace.Workspace, log Log, out io.Writer) error {
+	return copyMoved(ctx, w, log.text, log.move, out)
+}
+
+func copyMoved(ctx context.Context, w *workspace.Workspace, text segments.Transcript, move relocate.Move, out io.Writer) error {
+	moved := relocate.NewWriter(out, move)
+	if _, err := text.Copy(ctx, w.Repo, moved); err != nil {
+		return err
+	}
+	return moved.Close()
+}

@@ -1,0 +1,200 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// MadeFork is a new fork.
+type MadeFork struct {
+	Fork
+
+	// Files counts files, symlinks and folders; it is 0 if git checked them out.
+	Files int
+	// Failed are paths that could not be written. Unknown are paths that the snapshot lacks.
+	Failed  []apply.Failure
+	Unknown []string
+	// Severed are repositories inside the worktree whose .git is a file: submodules and worktrees.
+	// Two working trees with one index would destroy each other's state, so the fork has their
+	// files but not the .git file.
+	Severed []string
+}
+
+// ErrForkExists means that the fork's folder is not empty.
+var ErrForkExists = errors.New("exists and isn't empty")
+
+// MakeFork creates a fork: a worktree in the folder dir, an absolute path, on a new branch. The index
+// is that of the commit: nothing is staged. If it fails or ctx ends, everything is removed again. A
+// process that is killed leaves a record with which [Remover.Remove] does so. The result lists the
+// paths that failed.
+func MakeFork(ctx context.Context, w *workspace.Workspace, m ForkMoment, dir, branch string, progress func(bands.Progress)) (MadeFork, error) {
+	if !gitref.ValidBranch(branch) {
+		return MadeFork{}, fmt.Errorf("%q can't be the name of a branch", branch)
+	}
+	refs, err := gitref.List(ctx, w.Repo, "refs/heads/"+branch)
+	if err != nil {
+		return MadeFork{}, err
+	}
+	if len(refs) > 0 {
+		return MadeFork{}, fmt.Errorf("the branch %s exists", branch)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return MadeFork{}, err
+	}
+	if len(entries) > 0 {
+		return MadeFork{}, fmt.Errorf("%s %w", dir, ErrForkExists)
+	}
+	self := session.Process{PID: os.Getpid()}
+	if info, ok := proc.Look(self.PID); ok {
+		self.Start = info.Start
+	}
+	made := MadeFork{Fork: Fork{
+		Dir: dir, Branch: branch, Commit: m.Commit, From: w.Repo.Root, Snapshot: m.Snapshot.Version, Moment: m.Message,
+		Session: m.Session, Turn: m.Turn, Date: m.Date.UTC(), Created: w.Env.Now().UTC(), Maker: self,
+	}}
+	if err := write(w, &made.Fork); err != nil {
+		return MadeFork{}, err
+	}
+	err = fill(ctx, w, m, &made, progress)
+	if err == nil {
+		made.Maker.PID, made.Maker.Start = 0, 0
+		err = write(w, &made.Fork)
+	}
+	if err != nil {
+		return MadeFork{}, errors.Join(err, takeBack(context.WithoutCancel(ctx), w, &made.Fork, progress))
+	}
+	return made, nil
+}
+
+// fill creates the worktree and its files.
+func fill(ctx context.Context, w *workspace.Workspace, m ForkMoment, made *MadeFork, progress func(bands.Progress)) error {
+	id, err := gitwork.AddWorktree(ctx, w.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
+	if err != nil {
+		return err
+	}
+	made.Worktree = id
+	if err := write(w, &made.Fork); err != nil {
+		return err
+	}
+	there, err := git.Discover(git.Locate{Dir: made.Dir, Getenv: w.Env.Getenv})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = there.Close() }()
+	if m.Snapshot.Version != 0 {
+		err = exportTree(ctx, w, m, made, progress)
+		if err == nil {
+			progress(bands.Progress{Stage: "index"})
+			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
+		}
+	} else if m.Shadow != "" {
+		err = gitwork.RestoreFrom(ctx, there, m.Shadow, ".entire")
+	}
+	if err != nil {
+		return err
+	}
+	// Snapshots don't contain the settings of this worktree.
+	ignored := filepath.Join(w.Repo.Root, ".entire", ".gitignore")
+	for _, from := range []string{settings.ProjectFile(w.Repo.Root), settings.LocalFile(w.Repo.Root), ignored} {
+		data, err := disk.ReadFile(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		to := filepath.Join(made.Dir, ".entire", filepath.Base(from))
+		if err == nil {
+			err = disk.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = disk.WriteCache(to, data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("settings of the fork: %w", err)
+		}
+	}
+	return nil
+}
+
+// exportTree writes the snapshot's files, unless the file system can take a snapshot of this worktree.
+// If the file system shares blocks, files that this worktree has too are cloned from it.
+func exportTree(ctx context.Context, w *workspace.Workspace, m ForkMoment, made *MadeFork, progress func(bands.Progress)) error {
+	if done, err := snapshotVolume(ctx, w, m, made); done || err != nil {
+		return err
+	}
+	store, err := tracking.OpenStore(w)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	o := export.Options{
+		Over: []string{".git"}, Progress: progress,
+		Skip: func(path string, e *tree.Entry) bool {
+			if e.Kind != tree.File || tree.BasePath(path) != ".git" {
+				return false
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made.Severed = append(made.Severed, tree.ParentPath(path))
+			return true
+		},
+	}
+	if store.Linking() == disk.Reflink && m.Snapshot.Lineage == tracking.Lineage(w) {
+		if o.Clones, err = clones(ctx, w, store, m); err != nil {
+			return err
+		}
+		if present := o.Clones.Present; present != nil {
+			defer func() { _ = present.Close() }()
+		}
+	}
+	done, err := export.Run(ctx, store, m.Snapshot, made.Dir, o)
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+		return err
+	}
+	slices.Sort(made.Severed)
+	made.Files, made.Failed, made.Unknown = done.Files, done.Failed, done.Unknown
+	return nil
+}
+
+// clones returns this worktree as the source of clones. The worktree is scanned unless the moment
+// is now: then its snapshot was taken just before.
+func clones(ctx context.Context, w *workspace.Workspace, store *bands.Store, m ForkMoment) (from *export.CloneSource, err error) {
+	from = &export.CloneSource{Root: w.Repo.Root, Read: m.read}
+	if from.Read.At != 0 {
+		return from, nil
+	}
+	if from.Read, err = stamp(w, store); err != nil {
+		return nil, err
+	}
+	from.Present, err = capture.Scan(ctx, store, tracking.TreeOptions(w))
+	return from, err
+}
+
+// stamp returns the time of the file system of this worktree.
+func stamp(w *workspace.Workspace, store *bands.Store) (bands.Stamp, error) {
+	set, err := store.Settle(tracking.TreeOptions(w))
+	if err != nil {
+		return bands.Stamp{}, err
+	}
+	return store.Stamp(set)
+}
