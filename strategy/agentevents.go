@@ -126,7 +126,7 @@ func noteCall(ctx context.Context, w *workspace.Workspace, in workspace.Input) e
 	})
 }
 
-// tryFindCommits is [Recorder.findCommits] for events that continue after an error, which it
+// tryFindCommits is [findCommits] for events that continue after an error, which it
 // logs.
 func tryFindCommits(ctx context.Context, w *workspace.Workspace, by string) {
 	if err := findCommits(ctx, w, by); err != nil {

@@ -2,11 +2,12 @@ package strategy_test
 
 import (
 	"context"
-	"github.com/seed-3aff656d/entire/strategy"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // TestBranchOfConcurrentSessionIsKept: a commit takes all files of its session on the
@@ -22,7 +23,7 @@ func TestBranchOfConcurrentSessionIsKept(t *testing.T) {
 			d.repo.Commit("first")
 			s := d.session("main")
 			d.turn(s, 0, "a.txt")
-			w := d.recorder()
+			w := d.workspace()
 			if known, failed := w.Sessions.Pending(); len(known) != 1 || len(failed) > 0 {
 				t.Fatalf("sessions: %v, %v", known, failed)
 			}

@@ -69,7 +69,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s := d.session("main")
 			in := d.in(s, 0)
 			in.Prompt = "Please write a.txt for me."
-			d.must(strategy.Prompt(ctx, d.recorder(), in))
+			d.must(strategy.Prompt(ctx, d.workspace(), in))
 			s.Prompt(in.Prompt)
 			for range 80 {
 				s.Say(strings.Repeat("Some text. ", 1000)) // more than hooks store
@@ -79,12 +79,12 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s.Write("a.txt", "one\n")
 			s.Stop()
 			in.Prompt, in.Summary = "", ""
-			d.must(strategy.Stop(ctx, d.recorder(), in))
+			d.must(strategy.Stop(ctx, d.workspace(), in))
 			d.repo.Write("../message", "a\n")
 			message := filepath.Join(filepath.Dir(d.repo.Dir), "message")
 			d.repo.Git("add", "a.txt")
 			hook := func() *workspace.Workspace {
-				w := d.recorder()
+				w := d.workspace()
 				w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
 				w.Env.Terminal = func() bool { return false }
 				return w
@@ -93,7 +93,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
 			d.must(strategy.PostCommit(ctx, hook()))
 			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))
-			state, err := d.recorder().Sessions.Load(s.ID)
+			state, err := d.workspace().Sessions.Load(s.ID)
 			d.must(err)
 			if id == "" || !slices.Contains(state.Recorder.Incomplete, id) {
 				t.Fatalf("checkpoint %q, incomplete are %q", id, state.Recorder.Incomplete)
@@ -102,14 +102,14 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			if lineTimeout == 0 {
 				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-				err = strategy.Complete(short, d.recorder(), s.ID)
+				err = strategy.Complete(short, d.workspace(), s.ID)
 				end, _ := short.Deadline()
 				late := time.Since(end)
 				cancel()
 				if !errors.Is(err, context.DeadlineExceeded) || late > patience {
 					t.Errorf("child: %v, %v after its deadline", err, late)
 				}
-				state, err = d.recorder().Sessions.Load(s.ID)
+				state, err = d.workspace().Sessions.Load(s.ID)
 				d.must(err)
 				if !slices.Contains(state.Recorder.Incomplete, id) {
 					t.Errorf("incomplete are %q", state.Recorder.Incomplete)
@@ -119,10 +119,10 @@ func TestAttackLongResultOfATool(t *testing.T) {
 				}
 			}
 
-			w := d.recorder()
+			w := d.workspace()
 			w.Options.LineTimeout = lineTimeout
 			d.must(strategy.Complete(ctx, w, s.ID))
-			state, err = d.recorder().Sessions.Load(s.ID)
+			state, err = d.workspace().Sessions.Load(s.ID)
 			d.must(err)
 			if len(state.Recorder.Incomplete) > 0 {
 				t.Errorf("incomplete are %q", state.Recorder.Incomplete)
@@ -161,10 +161,10 @@ func TestAttackLongPrompt(t *testing.T) {
 	}
 	for _, hook := range []func(context.Context, *workspace.Workspace, workspace.Input) error{strategy.Prompt, strategy.Stop} {
 		ctx, cancel := context.WithTimeout(t.Context(), most)
-		d.must(hook(ctx, d.recorder(), in))
+		d.must(hook(ctx, d.workspace(), in))
 		cancel()
 	}
-	state, err := d.recorder().Sessions.Load(in.SessionID)
+	state, err := d.workspace().Sessions.Load(in.SessionID)
 	d.must(err)
 	if prompts := d.prompts(s); len(prompts) > 128<<10 || strings.Count(prompts, "api_key = REDACTED") < 1000 ||
 		!strings.HasPrefix(state.FirstPrompt, "api_key = REDACTED") {
@@ -198,7 +198,7 @@ func TestChildIsStartedOnlyForWork(t *testing.T) {
 	s.Write("c.txt", "one\n")
 	in := d.in(s, 0)
 	in.Summary = "A message that the transcript lacks."
-	d.must(strategy.Stop(context.Background(), d.recorder(), in))
+	d.must(strategy.Stop(context.Background(), d.workspace(), in))
 	d.commit("c.txt")
 	if completions() == 0 {
 		t.Errorf("no child stores the last message: %q", d.children)

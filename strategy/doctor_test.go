@@ -210,7 +210,7 @@ func TestDoctorFindings(t *testing.T) {
 			c.harm(d, d.session("main"))
 			ctx := context.Background()
 			before := testkit.Fingerprint(d.repo.CommonDir(), 10_000)
-			examiner := &doctor.Doctor{Workspace: d.recorder()}
+			examiner := &doctor.Doctor{Workspace: d.workspace()}
 			found, err := examiner.Examine(ctx)
 			d.must(err)
 			if diff := gocmp.Diff(c.want, d.findings(found), cmpopts.EquateEmpty()); diff != "" {
@@ -226,7 +226,7 @@ func TestDoctorFindings(t *testing.T) {
 					t.Errorf("%s: %v", o.Code, o.Err)
 				}
 			}
-			found, err = (&doctor.Doctor{Workspace: d.recorder()}).Examine(ctx)
+			found, err = (&doctor.Doctor{Workspace: d.workspace()}).Examine(ctx)
 			d.must(err)
 			if diff := gocmp.Diff(c.left, d.findings(found), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("left (-want +got):\n%s\n%+v", diff, found)
@@ -244,7 +244,7 @@ func TestDoctorReadsVersionsOnce(t *testing.T) {
 	d.repo.Commit("first")
 	s := d.session("main")
 	processes := func() int {
-		w := d.recorder()
+		w := d.workspace()
 		before := w.Repo.Processes()
 		found, err := (&doctor.Doctor{Workspace: w}).Examine(context.Background())
 		d.must(err)

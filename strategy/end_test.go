@@ -31,8 +31,8 @@ func TestEndLeavesOtherWorkToChild(t *testing.T) {
 		`"shares":[{"session":"`+s.ID+`","files":["a.txt"]}],"git":4000000,"created":"2026-01-01T00:00:00Z"}`), 0o600))
 	d.children = nil
 	in := d.in(s, 0)
-	d.must(strategy.SessionEnd(context.Background(), d.recorder(), in))
-	state, err := d.recorder().Sessions.Load(s.ID)
+	d.must(strategy.SessionEnd(context.Background(), d.workspace(), in))
+	state, err := d.workspace().Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Ended {
 		t.Errorf("phase %s", state.Phase)
@@ -43,7 +43,7 @@ func TestEndLeavesOtherWorkToChild(t *testing.T) {
 	if !slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "complete", ""}) }) {
 		t.Errorf("children: %q", d.children)
 	}
-	d.must(strategy.Complete(context.Background(), d.recorder(), ""))
+	d.must(strategy.Complete(context.Background(), d.workspace(), ""))
 	if _, err := os.Lstat(decision); err == nil {
 		t.Errorf("the child left the decision\nlog:\n%s", d.log.String())
 	}
@@ -57,13 +57,13 @@ func TestInterruptedEndIsFinishedByChild(t *testing.T) {
 	killed := func(d *desk, in workspace.Input) { // the hook is killed halfway
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = strategy.RecordEnd(over, d.recorder(), in, func(func() error) error { return context.Canceled })
+		_ = strategy.RecordEnd(over, d.workspace(), in, func(func() error) error { return context.Canceled })
 		d.children = nil
 	}
 	late := func(d *desk, in workspace.Input) {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := strategy.RecordEnd(over, d.recorder(), in, unguarded); err == nil {
+		if err := strategy.RecordEnd(over, d.workspace(), in, unguarded); err == nil {
 			d.t.Error("the end was recorded without time")
 		}
 	}
@@ -76,12 +76,12 @@ func TestInterruptedEndIsFinishedByChild(t *testing.T) {
 	}{
 		"no time": {late, nil, true, []string{"exit/kept"}, session.Ended},
 		"in time": {func(d *desk, in workspace.Input) {
-			d.must(strategy.RecordEnd(context.Background(), d.recorder(), in, unguarded))
+			d.must(strategy.RecordEnd(context.Background(), d.workspace(), in, unguarded))
 		}, nil, false, []string{"exit/kept"}, session.Ended},
 		"resumed": {late, func(d *desk, in workspace.Input) { d.start(in, "resume") }, true, []string{}, session.Idle},
 		"prompted": {late, func(d *desk, in workspace.Input) {
 			in.Prompt = "Go on."
-			d.must(strategy.Prompt(context.Background(), d.recorder(), in))
+			d.must(strategy.Prompt(context.Background(), d.workspace(), in))
 		}, true, []string{}, session.Active},
 		"killed": {killed, func(d *desk, _ workspace.Input) {
 			d.start(d.in(d.session("next"), 7), "startup")
@@ -104,9 +104,9 @@ func TestInterruptedEndIsFinishedByChild(t *testing.T) {
 			if asked := slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "recall", s.ID}) }); asked != c.asked {
 				t.Errorf("children: %q", d.children)
 			}
-			d.must(savedcontext.FinishRecall(context.Background(), d.recorder(), s.ID))
+			d.must(savedcontext.FinishRecall(context.Background(), d.workspace(), s.ID))
 			d.want(c.want...)
-			state, err := d.recorder().Sessions.Load(s.ID)
+			state, err := d.workspace().Sessions.Load(s.ID)
 			d.must(err)
 			if state.Phase != c.phase {
 				t.Errorf("phase %s", state.Phase)
@@ -124,7 +124,7 @@ func unguarded(do func() error) error { return do() }
 func (d *desk) start(in workspace.Input, source string) {
 	d.t.Helper()
 	in.Source = source
-	w := d.recorder()
+	w := d.workspace()
 	_, err := strategy.SessionStart(context.Background(), w, in)
 	d.must(err)
 	_, err = savedcontext.RecallStart(context.Background(), w, in)

@@ -48,7 +48,7 @@ func newShared(t *testing.T) *shared {
 	return s
 }
 
-// open opens the recorder.
+// open opens the workspace.
 func (s *shared) open(t *testing.T) {
 	t.Helper()
 	opened, err := git.Discover(git.Locate{Dir: s.Dir, Environ: s.Env})

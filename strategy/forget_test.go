@@ -21,7 +21,7 @@ import (
 
 func (d *desk) forgetting(what forget.What) *forget.Forgetting {
 	d.t.Helper()
-	f, err := forget.New(context.Background(), d.recorder(), what, func(string, int64, int64) {})
+	f, err := forget.New(context.Background(), d.workspace(), what, func(string, int64, int64) {})
 	d.must(err)
 	return f
 }
@@ -115,16 +115,16 @@ func TestForgetDuringHooks(t *testing.T) {
 			before: func(d *desk, s *testkit.Session) {
 				in := d.in(s, 0)
 				in.Prompt = "Use " + text + "."
-				d.must(strategy.Prompt(context.Background(), d.recorder(), in))
+				d.must(strategy.Prompt(context.Background(), d.workspace(), in))
 				s.Prompt(in.Prompt)
 				s.Write("a.txt", "one\n")
 				s.Stop()
-				d.must(strategy.Stop(context.Background(), d.recorder(), d.in(s, 0)))
-				_, err := savedcontext.RecallStop(context.Background(), d.recorder(), d.in(s, 0))
+				d.must(strategy.Stop(context.Background(), d.workspace(), d.in(s, 0)))
+				_, err := savedcontext.RecallStop(context.Background(), d.workspace(), d.in(s, 0))
 				d.must(err)
 				end := d.in(s, 0)
 				end.Reason = "clear"
-				d.must(savedcontext.RecallEnd(context.Background(), d.recorder(), end))
+				d.must(savedcontext.RecallEnd(context.Background(), d.workspace(), end))
 			}, least: 2,
 			run: func(w *workspace.Workspace, in workspace.Input) error {
 				in.SessionID, in.Source = "11111111-2222-3333-4444-555555555555", "clear"
@@ -162,7 +162,7 @@ func TestForgetDuringHooks(t *testing.T) {
 				d.repo.Commit("first")
 				s := d.session("main")
 				h.before(d, s)
-				w, calls, forgotten := d.recorder(), 0, false
+				w, calls, forgotten := d.workspace(), 0, false
 				w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
 				w.Env.Terminal = func() bool { return false }
 				w.Env.Now = func() time.Time {
@@ -196,7 +196,7 @@ func TestForgetDuringHooks(t *testing.T) {
 // tryForget forgets a text, unless the lock is held. It reports whether it did.
 func (d *desk) tryForget(text string) bool {
 	d.t.Helper()
-	w := d.recorder()
+	w := d.workspace()
 	w.Options.LockTimeout = time.Millisecond
 	f, err := forget.New(context.Background(), w, forget.What{Text: text}, func(string, int64, int64) {})
 	d.must(err)

@@ -17,7 +17,7 @@ import (
 // forget resets the session.
 func (d *desk) forget(s *testkit.Session) {
 	d.t.Helper()
-	w := d.recorder()
+	w := d.workspace()
 	state, err := w.Sessions.Load(s.ID)
 	d.must(err)
 	d.must(w.Sessions.Forget(s.ID, state.Recorder.Cursor))
@@ -26,7 +26,7 @@ func (d *desk) forget(s *testkit.Session) {
 // prompts returns all recorded prompts of the session.
 func (d *desk) prompts(s *testkit.Session) string {
 	d.t.Helper()
-	w := d.recorder()
+	w := d.workspace()
 	state, err := w.Sessions.Load(s.ID)
 	d.must(err)
 	data, err := w.Sessions.SideOf(state, "prompts").Read(state.Recorder.Prompts)
@@ -41,7 +41,7 @@ func TestResetIsNotUndone(t *testing.T) {
 	for name, harm := range map[string]func(d *desk, in workspace.Input){
 		"nothing": func(*desk, workspace.Input) {},
 		"a hook doesn't get the lock": func(d *desk, in workspace.Input) {
-			w := d.recorder()
+			w := d.workspace()
 			w.Options.LockTimeout = time.Millisecond
 			held, err := filelock.Acquire(context.Background(), filepath.Join(w.Repo.CommonDir, "entire", "lock"))
 			d.must(err)
@@ -51,17 +51,17 @@ func TestResetIsNotUndone(t *testing.T) {
 			d.must(held.Unlock())
 		},
 		"the new state is removed": func(d *desk, in workspace.Input) {
-			_, err := strategy.SessionStart(context.Background(), d.recorder(), in)
+			_, err := strategy.SessionStart(context.Background(), d.workspace(), in)
 			d.must(err)
-			d.must(strategy.SessionEnd(context.Background(), d.recorder(), in)) // without a prompt it leaves no state
+			d.must(strategy.SessionEnd(context.Background(), d.workspace(), in)) // without a prompt it leaves no state
 		},
 		"the new state is damaged": func(d *desk, in workspace.Input) {
-			w := d.recorder()
+			w := d.workspace()
 			d.must(strategy.Prompt(context.Background(), w, in))
 			d.must(os.WriteFile(filepath.Join(w.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
 		},
 		"the new side files are lost": func(d *desk, in workspace.Input) {
-			w := d.recorder()
+			w := d.workspace()
 			in.Prompt = "Please do something else."
 			d.must(strategy.Prompt(context.Background(), w, in))
 			d.must(strategy.Stop(context.Background(), w, in))
@@ -88,7 +88,7 @@ func TestResetIsNotUndone(t *testing.T) {
 			if strings.Contains(got, "before.txt") || !strings.Contains(got, "after.txt") {
 				t.Errorf("prompts:\n%s\nlog:\n%s", got, d.log.String())
 			}
-			state, err := d.recorder().Sessions.Load(s.ID)
+			state, err := d.workspace().Sessions.Load(s.ID)
 			d.must(err)
 			if state.TranscriptStart == 0 {
 				t.Error("the next checkpoint begins at the transcript's first line")

@@ -56,8 +56,8 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// recorder returns a recorder for one hook.
-func (d *desk) recorder() *workspace.Workspace {
+// workspace returns the workspace of one hook.
+func (d *desk) workspace() *workspace.Workspace {
 	d.t.Helper()
 	opened, err := git.Discover(git.Locate{Dir: d.repo.Dir, Environ: d.repo.Env})
 	if err != nil {
@@ -103,14 +103,14 @@ func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	d.t.Helper()
 	in := d.in(s, pid)
 	in.Prompt = "Please write " + strings.Join(paths, " and ") + " for me."
-	d.must(strategy.Prompt(context.Background(), d.recorder(), in))
+	d.must(strategy.Prompt(context.Background(), d.workspace(), in))
 	s.Prompt(in.Prompt)
 	for _, p := range paths {
 		s.Write(p, "one\ntwo\nthree "+d.now.String()+"\n")
 	}
 	s.Stop()
 	in.Prompt = ""
-	w := d.recorder()
+	w := d.workspace()
 	d.must(strategy.Stop(context.Background(), w, in))
 	_, err := savedcontext.RecallStop(context.Background(), w, in)
 	d.must(err)
@@ -126,7 +126,7 @@ func (d *desk) must(err error) {
 // kept lists cause and status of the saved contexts, newest first.
 func (d *desk) kept() []string {
 	d.t.Helper()
-	list, err := savedcontext.Contexts(d.recorder()).List(context.Background(), contextstore.Filter{})
+	list, err := savedcontext.Contexts(d.workspace()).List(context.Background(), contextstore.Filter{})
 	d.must(err)
 	got := []string{}
 	for _, e := range list {
@@ -152,18 +152,18 @@ func TestClearAsksAboutChanges(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt", "b.txt")
-	_, err := savedcontext.SaveContext(ctx, d.recorder(), savedcontext.Saving{SessionID: s.ID, Summary: "by hand"})
+	_, err := savedcontext.SaveContext(ctx, d.workspace(), savedcontext.Saving{SessionID: s.ID, Summary: "by hand"})
 	d.must(err)
 	saved := d.now
 	d.now = d.now.Add(45 * time.Minute)
 	d.turn(s, 7, "b.txt", "c.txt")
-	unsaved, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p1"))
+	unsaved, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p1"))
 	d.must(err)
 	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added != 4 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
 		t.Errorf("unsaved: %+v", unsaved)
 	}
 	d.want("clear/pending", "requested/kept")
-	again, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p1"))
+	again, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p1"))
 	d.must(err)
 	if diff := cmp.Diff(unsaved, again); diff != "" {
 		t.Errorf("asked twice (-first +second):\n%s", diff)
@@ -192,19 +192,19 @@ func TestAnswerToClear(t *testing.T) {
 			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
 			if name == "not at once" {
-				d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+				d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 			}
-			unsaved, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p1"))
+			unsaved, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p1"))
 			d.must(err)
 			if !unsaved.Ask {
 				t.Fatalf("nobody is asked: %+v", unsaved)
 			}
-			d.must(savedcontext.AnswerClear(ctx, d.recorder(), clearing(s, "p1"), c.answer))
-			d.must(savedcontext.AnswerClear(ctx, d.recorder(), clearing(s, "p1"), c.answer))
-			d.must(savedcontext.RecallEnd(ctx, d.recorder(), end)) // the hook may run last
+			d.must(savedcontext.AnswerClear(ctx, d.workspace(), clearing(s, "p1"), c.answer))
+			d.must(savedcontext.AnswerClear(ctx, d.workspace(), clearing(s, "p1"), c.answer))
+			d.must(savedcontext.RecallEnd(ctx, d.workspace(), end)) // the hook may run last
 			d.want(c.want...)
 			next := workspace.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
-			o, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+			o, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 			d.must(err)
 			if text := strings.Join(o.Messages, "\n"); !strings.Contains(text, c.told) || (len(o.Parts) == 0) != c.nothing {
 				t.Errorf("told %q, %d parts", text, len(o.Parts))
@@ -222,9 +222,9 @@ func TestHookAndServerSaveOnce(t *testing.T) {
 	end := d.in(s, 7)
 	end.Reason, end.PromptID = "clear", "p1"
 	var both sync.WaitGroup
-	recorders := []*workspace.Workspace{d.recorder(), d.recorder(), d.recorder(), d.recorder()}
-	failed := make([]error, len(recorders))
-	for i, w := range recorders {
+	workspaces := []*workspace.Workspace{d.workspace(), d.workspace(), d.workspace(), d.workspace()}
+	failed := make([]error, len(workspaces))
+	for i, w := range workspaces {
 		both.Go(func() {
 			if i%2 == 0 {
 				failed[i] = savedcontext.RecallEnd(ctx, w, end)
@@ -244,16 +244,16 @@ func TestSecondClearIsSeparate(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt")
-	_, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p1"))
+	_, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p1"))
 	d.must(err)
-	d.must(savedcontext.AnswerClear(ctx, d.recorder(), clearing(s, "p1"), savedcontext.DiscardIt))
-	unsaved, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p2"))
+	d.must(savedcontext.AnswerClear(ctx, d.workspace(), clearing(s, "p1"), savedcontext.DiscardIt))
+	unsaved, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p2"))
 	d.must(err)
 	if !unsaved.Ask {
 		t.Error("what was discarded once is not asked about again")
 	}
-	d.must(savedcontext.AnswerClear(ctx, d.recorder(), clearing(s, "p2"), savedcontext.KeepIt))
-	unsaved, err = savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p3"))
+	d.must(savedcontext.AnswerClear(ctx, d.workspace(), clearing(s, "p2"), savedcontext.KeepIt))
+	unsaved, err = savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p3"))
 	d.must(err)
 	if unsaved.Ask || unsaved.ID != "" {
 		t.Errorf("asked about what is kept: %+v", unsaved)
@@ -267,10 +267,10 @@ func TestDiscardedContextCountsAsUnsaved(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt")
-	c, err := savedcontext.SaveContext(ctx, d.recorder(), savedcontext.Saving{})
+	c, err := savedcontext.SaveContext(ctx, d.workspace(), savedcontext.Saving{})
 	d.must(err)
-	d.must(savedcontext.Contexts(d.recorder()).Discard(ctx, c.ID))
-	unsaved, err := savedcontext.BeforeClear(ctx, d.recorder(), clearing(s, "p1"))
+	d.must(savedcontext.Contexts(d.workspace()).Discard(ctx, c.ID))
+	unsaved, err := savedcontext.BeforeClear(ctx, d.workspace(), clearing(s, "p1"))
 	d.must(err)
 	if !unsaved.Ask || !unsaved.Last.IsZero() {
 		t.Errorf("unsaved: %+v", unsaved)
@@ -289,8 +289,8 @@ func TestQuestionAfterClear(t *testing.T) {
 			d.turn(s, 7, "a.txt")
 			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
-			d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
-			told, ask, err := savedcontext.AfterClear(ctx, d.recorder(), savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
+			d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
+			told, ask, err := savedcontext.AfterClear(ctx, d.workspace(), savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 			d.must(err)
 			if ask != want || ask && (len(told.Brief.Parts) == 0 || !strings.HasPrefix(told.Brief.Message, "Resumed from checkpoint: ")) {
 				t.Errorf("ask %v, %+v", ask, told.Brief)
@@ -314,10 +314,10 @@ func TestServerFindsSessionOfItsAgent(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		end := d.in(s, pid)
 		end.Reason, end.PromptID = "clear", "p1"
-		d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+		d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 	}
 	above := []session.Process{{PID: 100, Start: 1}, {PID: mine, Start: 1}, {PID: others, Start: 1}}
-	told, ask, err := savedcontext.AfterClear(ctx, d.recorder(), savedcontext.Clearing{SessionID: "next", Above: above})
+	told, ask, err := savedcontext.AfterClear(ctx, d.workspace(), savedcontext.Clearing{SessionID: "next", Above: above})
 	d.must(err)
 	if _, ok := told.Checkpoint.State.Files["main.txt"]; !ask || !ok {
 		t.Errorf("ask %v about %q", ask, told.Checkpoint.Summary)
@@ -336,8 +336,8 @@ func TestServerBriefIsOnePart(t *testing.T) {
 	d.turn(s, 7, "a.txt")
 	end := d.in(s, 7)
 	end.Reason, end.PromptID = "clear", "p1"
-	d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
-	told, _, err := savedcontext.AfterClear(ctx, d.recorder(), savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
+	d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
+	told, _, err := savedcontext.AfterClear(ctx, d.workspace(), savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 	d.must(err)
 	text := strings.Join(told.Brief.Parts, "")
 	if len(told.Brief.Parts) != 1 || !strings.Contains(text, "file0.txt") || !strings.Contains(text, "file2.txt") {
@@ -355,7 +355,7 @@ func TestAgeOfLostSession(t *testing.T) {
 			d.turn(d.session("main"), 7, "a.txt")
 			d.alive[7] = false
 			d.now = d.now.Add(age)
-			o, err := savedcontext.RecallStart(ctx, d.recorder(), workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
+			o, err := savedcontext.RecallStart(ctx, d.workspace(), workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
 			d.must(err)
 			d.want("lost/kept")
 			text := strings.Join(o.Parts, "")
@@ -369,16 +369,16 @@ func TestAgeOfLostSession(t *testing.T) {
 func TestSaveWithoutSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	if _, err := savedcontext.SaveContext(context.Background(), d.recorder(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := savedcontext.SaveContext(context.Background(), d.workspace(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := savedcontext.Recall(context.Background(), d.recorder(), "", brief.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := savedcontext.Recall(context.Background(), d.workspace(), "", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := savedcontext.Recall(context.Background(), d.recorder(), "abcd", brief.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := savedcontext.Recall(context.Background(), d.workspace(), "abcd", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := savedcontext.BeforeClear(context.Background(), d.recorder(), savedcontext.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {
+	if _, err := savedcontext.BeforeClear(context.Background(), d.workspace(), savedcontext.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -388,11 +388,11 @@ func TestSaveKeepsRequestedFields(t *testing.T) {
 	ctx := context.Background()
 	d := newDesk(t)
 	d.turn(d.session("main"), 7, "a.txt")
-	c, err := savedcontext.SaveContext(ctx, d.recorder(), savedcontext.Saving{
+	c, err := savedcontext.SaveContext(ctx, d.workspace(), savedcontext.Saving{
 		Summary: "by hand", Description: "at length", Tags: []string{"x"}, Mode: recall.SummaryMode,
 	})
 	d.must(err)
-	got, err := savedcontext.Contexts(d.recorder()).Get(ctx, c.ID)
+	got, err := savedcontext.Contexts(d.workspace()).Get(ctx, c.ID)
 	d.must(err)
 	f := got.State.Files["a.txt"]
 	if got.Summary != "by hand" || got.Description != "at length" || len(got.Tags) != 1 || got.Status != recall.Kept ||
@@ -408,7 +408,7 @@ func TestUnreadableMemoryIsRebuilt(t *testing.T) {
 	s := d.session("main")
 	d.turn(s, 7, "a.txt")
 	for _, damage := range []string{"", "{", "null\nnull\n", "[]\n{}", "{\"seen\":1}\n\n", "\x00\n"} {
-		w := d.recorder()
+		w := d.workspace()
 		d.must(w.Sessions.Side(s.ID, session.RecallKind).Replace([]byte(damage)))
 		c, err := savedcontext.SaveContext(ctx, w, savedcontext.Saving{})
 		d.must(err)
@@ -431,7 +431,7 @@ func BenchmarkRecallStop(b *testing.B) {
 			strings.Repeat(line, 900) + `"}]}}` + "\n")
 	}
 	d.turn(s, 7, "a.txt")
-	d.must(savedcontext.FinishRecall(ctx, d.recorder(), s.ID))
+	d.must(savedcontext.FinishRecall(ctx, d.workspace(), s.ID))
 	for b.Loop() {
 		b.StopTimer()
 		s.Prompt("Please write some files for me now.")
@@ -442,7 +442,7 @@ func BenchmarkRecallStop(b *testing.B) {
 		s.Stop()
 		d.now = d.now.Add(time.Second)
 		in := d.in(s, 7)
-		w := d.recorder()
+		w := d.workspace()
 		if _, err := w.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has already started that process
 			b.Fatal(err)
 		}
@@ -464,14 +464,14 @@ func TestFirstPromptGetsBriefOnce(t *testing.T) {
 	d.turn(s, 7, "a.txt")
 	end := d.in(s, 7)
 	end.Reason = "other"
-	d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+	d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}, PromptContext: true}
-	o, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+	o, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 	d.must(err)
 	if o.Checkpoint == "" || len(o.Parts) != 1 {
 		t.Fatalf("opening %+v", o)
 	}
-	again, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+	again, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 	d.must(err)
 	if !slices.Equal(again.Parts, o.Parts) {
 		t.Errorf("a second hook of the start got %q", again.Parts)
@@ -480,7 +480,7 @@ func TestFirstPromptGetsBriefOnce(t *testing.T) {
 	var all sync.WaitGroup
 	texts, failed := make([]string, 4), make([]error, 4)
 	for i := range texts {
-		w := d.recorder()
+		w := d.workspace()
 		all.Go(func() { texts[i], failed[i] = savedcontext.RecallPrompt(ctx, w, next) })
 	}
 	all.Wait()
@@ -499,7 +499,7 @@ func TestPlanAsFirstPromptGetsBriefOfNamedFiles(t *testing.T) {
 	d.turn(s, 7, "ledger.txt")
 	end := d.in(s, 7)
 	end.Reason = "other"
-	d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+	d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 	for i, test := range []struct {
 		prompt string
 		given  bool
@@ -508,10 +508,10 @@ func TestPlanAsFirstPromptGetsBriefOfNamedFiles(t *testing.T) {
 		{"Implement the following plan:\n\n# Dark mode\n\nAdd a palette to `theme.css`.", false},
 	} {
 		next := workspace.Input{SessionID: fmt.Sprintf("next-%d", i), Source: "startup", Agent: session.Process{PID: 8, Start: 1}, PromptContext: true}
-		_, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+		_, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 		d.must(err)
 		next.Prompt = test.prompt
-		text, err := savedcontext.RecallPrompt(ctx, d.recorder(), next)
+		text, err := savedcontext.RecallPrompt(ctx, d.workspace(), next)
 		d.must(err)
 		if (text != "") != test.given {
 			t.Errorf("%q: given %q", test.prompt, text)
@@ -527,11 +527,11 @@ func TestStateNamesCommitAfterCheckpoint(t *testing.T) {
 	d.turn(s, 7, "a.txt")
 	end := d.in(s, 7)
 	end.Reason = "other"
-	d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+	d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 	d.repo.Git("add", "a.txt")
 	d.repo.Git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "ledger: sort the newest first")
 	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}}
-	o, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+	o, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 	d.must(err)
 	if text := strings.Join(o.Parts, "\n"); !strings.Contains(text, ": ledger: sort the newest first") || strings.Contains(text, "not committed") {
 		t.Errorf("given: %q", text)
@@ -546,15 +546,15 @@ func TestFullBriefAtStartWithoutPromptContext(t *testing.T) {
 	d.turn(s, 7, "a.txt")
 	end := d.in(s, 7)
 	end.Reason = "other"
-	d.must(savedcontext.RecallEnd(ctx, d.recorder(), end))
+	d.must(savedcontext.RecallEnd(ctx, d.workspace(), end))
 	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}}
-	o, err := savedcontext.PrepareOpening(ctx, d.recorder(), next)
+	o, err := savedcontext.PrepareOpening(ctx, d.workspace(), next)
 	d.must(err)
 	if text := strings.Join(o.Parts, "\n"); !strings.Contains(text, "worktree ") {
 		t.Errorf("given: %q", text)
 	}
 	next.Prompt = "continue with a.txt"
-	if text, err := savedcontext.RecallPrompt(ctx, d.recorder(), next); err != nil || text != "" {
+	if text, err := savedcontext.RecallPrompt(ctx, d.workspace(), next); err != nil || text != "" {
 		t.Errorf("with the prompt: %q, %v", text, err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// hook returns the git hooks of a recorder.
+// hook returns the workspace of a hook of git.
 func (d *desk) hook() *workspace.Workspace {
 	d.t.Helper()
-	w := d.recorder()
+	w := d.workspace()
 	w.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
 	w.Env.Terminal = func() bool { return false }
 	return w
@@ -58,7 +58,7 @@ func (d *desk) commit(paths ...string) (id string) {
 // end ends the session.
 func (d *desk) end(s *testkit.Session) {
 	d.t.Helper()
-	d.must(strategy.SessionEnd(context.Background(), d.recorder(), d.in(s, 0)))
+	d.must(strategy.SessionEnd(context.Background(), d.workspace(), d.in(s, 0)))
 }
 
 // prompt begins a turn of an agent's process with this id.
@@ -66,7 +66,7 @@ func (d *desk) prompt(s *testkit.Session, pid int) {
 	d.t.Helper()
 	in := d.in(s, pid)
 	in.Prompt = "Please go on."
-	d.must(strategy.Prompt(context.Background(), d.recorder(), in))
+	d.must(strategy.Prompt(context.Background(), d.workspace(), in))
 	s.Prompt(in.Prompt)
 }
 
@@ -89,7 +89,7 @@ func TestRepairAfterHEADMoved(t *testing.T) {
 	}
 	nexts := map[string]func(d *desk, s *testkit.Session) error{
 		"start": func(d *desk, s *testkit.Session) error {
-			_, err := strategy.SessionStart(context.Background(), d.recorder(), d.in(s, 0))
+			_, err := strategy.SessionStart(context.Background(), d.workspace(), d.in(s, 0))
 			return err
 		},
 		"another session's turn": func(d *desk, _ *testkit.Session) error { d.turn(d.session("other"), 0, "b.txt"); return nil },
@@ -99,7 +99,7 @@ func TestRepairAfterHEADMoved(t *testing.T) {
 			return strategy.PostCommit(context.Background(), d.hook())
 		},
 		"a child": func(d *desk, _ *testkit.Session) error {
-			return strategy.Complete(context.Background(), d.recorder(), "")
+			return strategy.Complete(context.Background(), d.workspace(), "")
 		},
 	}
 	for moved, move := range testkit.ShortTable(moves, 2) {
@@ -121,7 +121,7 @@ func TestRepairAfterHEADMoved(t *testing.T) {
 				if diff := cmp.Diff([]string{"a.txt"}, point.Summary.FilesTouched); diff != "" {
 					t.Error(diff)
 				}
-				state, err := d.recorder().Sessions.Load(s.ID)
+				state, err := d.workspace().Sessions.Load(s.ID)
 				d.must(err)
 				if slices.Contains(state.FilesTouched, "a.txt") {
 					t.Errorf("pending: %q", state.FilesTouched)

@@ -24,19 +24,19 @@ func TestStopIsRepeatedAfterConcurrentSave(t *testing.T) {
 	in := d.in(s, 0)
 	in.Prompt = "Write a.txt."
 	ctx := context.Background()
-	d.must(strategy.Prompt(ctx, d.recorder(), in))
+	d.must(strategy.Prompt(ctx, d.workspace(), in))
 	s.Prompt(in.Prompt)
 	s.Write("a.txt", "one\n")
 	s.Stop()
 	in.Prompt = ""
-	w, attempts := d.recorder(), 0
+	w, attempts := d.workspace(), 0
 	d.must(record.ApplyEvent(ctx, w, in, session.TurnEnd, func(s *session.State, n *tracking.Pending) error {
 		attempts++
 		if s.CheckpointCount != 0 || len(n.ShadowCommits) != 1 {
 			t.Errorf("attempt %d: %d checkpoints, %d prepared", attempts, s.CheckpointCount, len(n.ShadowCommits))
 		}
 		if attempts == 1 {
-			return record.ApplyEvent(ctx, d.recorder(), in, session.Start, nil)
+			return record.ApplyEvent(ctx, d.workspace(), in, session.Start, nil)
 		}
 		return nil
 	}))
@@ -62,15 +62,15 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	s.Write("a.txt", "one\n")
 	s.Stop()
 	ctx, in := context.Background(), d.in(s, 0)
-	w, attempts := d.recorder(), 0
+	w, attempts := d.workspace(), 0
 	err := record.ApplyEvent(ctx, w, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
 		attempts++
-		return record.ApplyEvent(ctx, d.recorder(), in, session.Start, nil)
+		return record.ApplyEvent(ctx, d.workspace(), in, session.Start, nil)
 	})
 	if !errors.Is(err, workspace.ErrStale) || attempts != workspace.MaxAttempts {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
-	state, err := d.recorder().Sessions.Load(s.ID)
+	state, err := d.workspace().Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Active || state.CheckpointCount != 0 {
 		t.Errorf("%s, %d checkpoints", state.Phase, state.CheckpointCount)
@@ -78,8 +78,8 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 	if names := d.repo.Git("for-each-ref", "refs/heads/entire/"); names != "" {
 		t.Errorf("refs: %s", names)
 	}
-	d.must(strategy.Stop(ctx, d.recorder(), in))
-	state, err = d.recorder().Sessions.Load(s.ID)
+	d.must(strategy.Stop(ctx, d.workspace(), in))
+	state, err = d.workspace().Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Idle || !slices.Equal(state.FilesTouched, []string{"a.txt"}) {
 		t.Errorf("the next stop: %s, files %q", state.Phase, state.FilesTouched)
@@ -91,18 +91,18 @@ func TestStopGivesUpAfterRepeatedSaves(t *testing.T) {
 func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 	t.Parallel()
 	start := func(d *desk, ctx context.Context, in workspace.Input) error {
-		_, err := strategy.SessionStart(ctx, d.recorder(), in)
+		_, err := strategy.SessionStart(ctx, d.workspace(), in)
 		return err
 	}
 	prompt := func(d *desk, ctx context.Context, in workspace.Input) error {
 		in.Prompt = "Do more."
-		return strategy.Prompt(ctx, d.recorder(), in)
+		return strategy.Prompt(ctx, d.workspace(), in)
 	}
 	stop := func(d *desk, ctx context.Context, in workspace.Input) error {
-		return strategy.Stop(ctx, d.recorder(), in)
+		return strategy.Stop(ctx, d.workspace(), in)
 	}
 	end := func(d *desk, ctx context.Context, in workspace.Input) error {
-		return strategy.SessionEnd(ctx, d.recorder(), in)
+		return strategy.SessionEnd(ctx, d.workspace(), in)
 	}
 	tests := map[string]struct {
 		active bool // a turn is under way
@@ -133,7 +133,7 @@ func TestEventsAreRepeatedAfterConcurrentSave(t *testing.T) {
 				s.Stop()
 			}
 			ctx, in := context.Background(), d.in(s, 0)
-			w, attempts := d.recorder(), 0
+			w, attempts := d.workspace(), 0
 			d.must(record.ApplyEvent(ctx, w, in, c.event, func(*session.State, *tracking.Pending) error {
 				if attempts++; attempts == 1 {
 					return c.during(d, ctx, in)

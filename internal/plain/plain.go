@@ -1,3 +1,6 @@
+// Package plain turns untrusted text into bounded text for storage and display: redacted,
+// valid UTF-8, without control characters, cut at a word. Limits are in bytes of the text
+// encoded as JSON.
 package plain
 
 import (

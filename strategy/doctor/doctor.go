@@ -1,7 +1,7 @@
 // Package doctor finds faults in the records of a repository, explains their consequences, and
 // repairs them. docs/formats/doctor.md lists the findings.
 //
-// Examine writes nothing. Repairs are done by the services that hooks use, after a backup of
+// Examine writes nothing. Repairs are done by the functions that hooks use, after a backup of
 // everything that they may change, so that they can be undone. No repair discards pending work or
 // invents a checkpoint that no commit names.
 package doctor
@@ -108,7 +108,7 @@ type Repair struct {
 // Check finds faults of one kind, and writes nothing. An error means that it could not run.
 type Check func(ctx context.Context) ([]Finding, error)
 
-// Doctor examines and repairs the records of the recorder's repository, including all its
+// Doctor examines and repairs the records of the workspace's repository, including all its
 // worktrees.
 type Doctor struct {
 	Workspace *workspace.Workspace

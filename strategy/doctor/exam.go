@@ -3,13 +3,13 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -61,9 +61,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// in calls do with the recorder of the session's worktree.
+// in calls do with the workspace of the session's worktree.
 func (e *exam) in(s *session.State, do func(*workspace.Workspace) error) error {
-	there, err := strategy.At(e.w, e.rootOf(s))
+	there, err := worktreeAt(e.w, e.rootOf(s))
 	if err != nil {
 		return err
 	}
@@ -110,4 +110,17 @@ func (e *exam) sessionFiles(id string) []string {
 		files = append(files, filepath.Join(e.w.Sessions.SideDir(), id+"."+kind))
 	}
 	return files
+}
+
+// worktreeAt returns the workspace of the repository's worktree at root, whose Repo the caller
+// closes.
+func worktreeAt(w *workspace.Workspace, root string) (*workspace.Workspace, error) {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: w.Env.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != w.Repo.CommonDir || repo.Root == "" {
+		return nil, errors.Join(fmt.Errorf("%s: not a worktree of this repository", root), repo.Close())
+	}
+	return w.At(repo), nil
 }

@@ -30,7 +30,7 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 		for i, f := range group {
 			subjects[i], repairs[i] = f.Subject, f.Repair
 		}
-		// The services that repair take the lock themselves, so the backup is made under its own
+		// The functions that repair take the lock themselves, so the backup is made under its own
 		// lock: a change that a hook makes in between is either the same as the repair's or
 		// preserved by it.
 		var b *Backup

@@ -86,7 +86,7 @@ var (
 	ErrMoved = errors.New("the records have changed meanwhile")
 )
 
-// Forgetting forgets content in the repository of a recorder.
+// Forgetting forgets content in a repository.
 type Forgetting struct {
 	*target
 
@@ -105,7 +105,7 @@ type Forgetting struct {
 // Progress is called with the finished part of a stage and its total, 0 if that isn't known.
 type Progress func(stage string, done, total int64)
 
-// New prepares to forget content in the recorder's repository, including all its worktrees.
+// New prepares to forget content in the workspace's repository, including all its worktrees.
 // progress is called by New, Find and Do.
 func New(ctx context.Context, w *workspace.Workspace, what What, progress Progress) (*Forgetting, error) {
 	t := &target{w: w, what: what, progress: progress}

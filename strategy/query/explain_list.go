@@ -73,7 +73,7 @@ func (f CheckpointFilter) matches(p ExplainPoint) bool {
 	return ofAgent && (f.Session == "" || slices.ContainsFunc(p.Sessions, ofSession)) && (f.Path == "" || slices.ContainsFunc(p.Files, inPath))
 }
 
-// CheckpointList lists the checkpoints of the current branch that the filter matches.
+// List lists the checkpoints of the current branch that the filter matches.
 func (r CheckpointReader) List(ctx context.Context, filter CheckpointFilter) (CheckpointList, error) {
 	l, points, err := r.Open(ctx, filter)
 	if err != nil {

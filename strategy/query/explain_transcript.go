@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// CheckpointSession reads a session's part in a committed checkpoint. Together with an error that wraps
+// Session reads a session's part in a committed checkpoint. Together with an error that wraps
 // git.ErrMissing it returns the parts that are in this clone.
 func (r CheckpointReader) Session(ctx context.Context, s checkpoint.Stored, o ExplainOptions) (CheckpointSession, error) {
 	return sessionReader{r.Repo}.session(ctx, s, o)

@@ -1,3 +1,11 @@
+// Package recall defines the types of a saved context: the state of a session's work, saved
+// before its context is cleared. The next session gets a brief of it.
+//
+// The packages below read the transcript (digest), read the changed files (capture), store
+// a context as git objects below refs/entire/context/ (contextstore), and write the brief
+// for the next session (brief). docs/formats/context.md describes the format.
+//
+// Package savedcontext decides when to save and what to inject.
 package recall
 
 import (

@@ -15,9 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// ErrElsewhere means that a folder is not a worktree of this repository.
-var ErrElsewhere = errors.New("not a worktree of this repository")
-
 // OpenCommit is a decision about a commit that no running hook will carry out.
 type OpenCommit struct {
 	tracking.Decision

@@ -60,16 +60,16 @@ func beside(w *workspace.Workspace, rescue bands.Version) noteReplaced {
 	}
 }
 
-// PreviewConversation returns what RewindConversation would do.
+// PreviewConversation returns what RestoreConversation would do.
 func PreviewConversation(ctx context.Context, w *workspace.Workspace, p Point) (Conversation, error) {
 	conv, _, err := conversationAt(ctx, w, p)
 	return conv, err
 }
 
-// RewindConversation truncates the transcript of a point's session to its length at that point, or
+// RestoreConversation truncates the transcript of a point's session to its length at that point, or
 // writes it as a document for the agent to import. The current transcript is kept as a copy.
 // Undoing the rewind with that rescue restores it.
-func RewindConversation(ctx context.Context, w *workspace.Workspace, p Point, rescue bands.Version) (Conversation, error) {
+func RestoreConversation(ctx context.Context, w *workspace.Workspace, p Point, rescue bands.Version) (Conversation, error) {
 	conv, end, err := conversationAt(ctx, w, p)
 	switch {
 	case err != nil || !conv.Changed:

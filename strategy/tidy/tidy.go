@@ -69,7 +69,7 @@ type Item struct {
 	oid git.OID // of a ref, or of a checkpoint's tree
 }
 
-// Cleaner finds and removes orphaned items in the repository of a recorder.
+// Cleaner finds and removes orphaned items in a repository.
 type Cleaner struct {
 	// Progress is called with the number of processed items, unless it is nil.
 	Progress func(done, total int64)
@@ -77,7 +77,7 @@ type Cleaner struct {
 	w *workspace.Workspace
 }
 
-// New returns a cleaner for the recorder's repository, all its worktrees included.
+// New returns a cleaner for the workspace's repository, all its worktrees included.
 func New(w *workspace.Workspace) Cleaner { return Cleaner{w: w} }
 
 // Find returns the orphaned items. It writes nothing.
@@ -194,7 +194,7 @@ func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 	return done, err
 }
 
-// anew returns the recorder without its cached session states.
+// anew returns the workspace without its cached session states.
 func (c Cleaner) anew() *workspace.Workspace {
 	fresh := c.w.At(c.w.Repo)
 	fresh.Sessions = session.Open(fresh.Repo.CommonDir)

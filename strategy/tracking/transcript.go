@@ -1,9 +1,3 @@
-// Package tracking brings the state of a session up to date: with the session's transcript and
-// those of its subagents, and with the marks that hooks leave in the worktree. It holds the
-// changes that a hook has prepared until the state is saved.
-//
-// Hooks call it first, to load the state, and last, to save it. It imports the
-// packages workspace, journal and snapshots of strategy.
 package tracking
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Environment provides the recorder with access to the process, the user and the system.
+// Environment provides access to the process, the user and the system.
 type Environment struct {
 	Getenv  func(string) string
 	Now     func() time.Time

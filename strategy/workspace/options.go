@@ -18,7 +18,7 @@ const (
 // AutoMessage is the message of snapshots that the user did not ask for.
 const AutoMessage = "auto"
 
-// Options holds the settings of the recorder.
+// Options holds the settings of recording.
 type Options struct {
 	// Strategy is Name or AutoCommit; empty means Name.
 	Strategy string

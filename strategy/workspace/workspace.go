@@ -1,5 +1,5 @@
-// Package workspace holds the state that the services of package strategy and its subpackages
-// share: one worktree with its repository, sessions, settings and environment, and the lock of
+// Package workspace holds the state that the functions of package strategy and its subpackages
+// take: one worktree with its repository, sessions, settings and environment, and the lock of
 // the repository's records.
 //
 // It imports the formats and the packages that do input and output (session,
@@ -26,8 +26,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Workspace is one worktree, with its sessions and settings, as the services of a
-// hook or command use it. It is not safe for concurrent use.
+// Workspace is one worktree, with its sessions and settings, as a hook or command
+// uses it. It is not safe for concurrent use.
 type Workspace struct {
 	Repo     *git.Repo
 	Sessions *session.Store
@@ -42,7 +42,7 @@ type Workspace struct {
 	// Retried counts how often work was repeated because another hook had saved
 	// the session.
 	Retried int
-	// LockWait is how long the recorder has waited for the repository's lock,
+	// LockWait is how long the process has waited for the repository's lock,
 	// LockHeld the longest time that it has held it.
 	LockWait, LockHeld time.Duration
 

@@ -1,3 +1,8 @@
+// Package cli is the command line of entire and agentfs: it assembles the commands of the packages
+// below it, runs one, and maps its error to an exit code.
+//
+// Only main accesses the process: arguments, environment, streams, clock and exit code pass through
+// app.Env and Main. No package but main imports this one.
 package cli
 
 import (

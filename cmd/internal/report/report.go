@@ -1,3 +1,8 @@
+// Package report fills a [Report] with the work of sessions, from the index, commits, authors and
+// snapshots, and renders it as an HTML page or as Markdown. Its texts are redacted.
+//
+// The contents of a Report may be hostile: prompts, names of files, diffs, names of
+// authors. No text of it becomes markup, see page. docs/adr/0020-a-page.md has the reasons.
 package report
 
 import (

@@ -1,3 +1,9 @@
+// Package ui is the program's user interface: streams, colour, tables,
+// times, progress, questions.
+//
+// Results are written to Out, everything else to Err. The package doesn't query the
+// terminal before it shows a question, so that starting is cheap and a terminal that
+// doesn't reply causes no delay. It doesn't depend on git, sessions or commands.
 package ui
 
 import (

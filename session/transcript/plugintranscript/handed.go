@@ -1,3 +1,5 @@
+// Package plugintranscript writes the transcripts of agents that have no transcript files, one line for each
+// message that a plugin hands over. docs/formats/handed.md describes the lines.
 package plugintranscript
 
 import (

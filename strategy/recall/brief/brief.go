@@ -1,3 +1,13 @@
+// Package brief writes the text that a new session gets from a saved context, within hard
+// limits of length and tokens whatever the content of the saved context.
+//
+// A brief consists of sections in a fixed order, each below a line that begins with its
+// title in asterisks. The titles are stable: Requests, State, Decisions, Next Steps, Open
+// Question, Blockers, Other Sessions, Files, Files Read, Docs, Summary at Compaction,
+// Where, Commands. Contexts of earlier versions, which have no requests, have Current Task
+// and Description instead of Requests. A section without content is omitted. A section that
+// continues in the second part repeats its title there. Blocks of files follow, each below
+// a line that begins with "### ".
 package brief
 
 import (

@@ -1,3 +1,5 @@
+// Package capture reads the files that a session changed, counts their changed lines,
+// and stores their redacted contents as git objects.
 package capture
 
 import (

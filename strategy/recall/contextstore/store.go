@@ -1,3 +1,6 @@
+// Package contextstore stores saved contexts. Each is a commit at refs/entire/context/<id>,
+// and a row in the catalog that can be rebuilt from the commit. docs/formats/context.md
+// describes the format.
 package contextstore
 
 import (

@@ -1,3 +1,5 @@
+// Package digest reads a session's transcript line by line, without a model, into a
+// Digest of bounded size, and derives from it the analysis of a saved context.
 package digest
 
 import (

@@ -1,3 +1,4 @@
+// Package outline finds the declarations of a source file.
 package outline
 
 import (

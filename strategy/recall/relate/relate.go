@@ -1,3 +1,6 @@
+// Package relate decides whether a prompt continues the work of a saved context. The
+// decision is a pure function of texts and takes about a millisecond. It uses no model, so
+// it is sometimes wrong: docs/guides/checkpoint-automation.md describes when.
 package relate
 
 import (

@@ -1,3 +1,6 @@
+// Package shellcmd analyzes shell command lines without running them. It determines the
+// checks (tests, builds, lints, commits) that they run, the files that they show, and
+// whether their output reports a failure.
 package shellcmd
 
 import (

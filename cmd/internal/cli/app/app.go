@@ -1,3 +1,5 @@
+// Package app is shared by all commands: the environment of the process, the settings, the
+// repository, the workspace, errors with exit codes and hints, the log and the pager.
 package app
 
 import (

@@ -1,3 +1,5 @@
+// Package format prints and encodes the data that several commands show: paths, sizes, ids, plans
+// and checkpoints, as text and as JSON.
 package format
 
 import (

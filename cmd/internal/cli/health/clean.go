@@ -57,7 +57,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := tidy.New(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := tidy.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
 	items, err := cleaner.Find(ctx)
 	if err != nil {
 		return err

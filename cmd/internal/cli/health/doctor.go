@@ -99,7 +99,7 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 	if opts.fix || opts.force {
 		log, _ = app.OpenLog(repo.Root, is.LogLevel)
 	}
-	w := a.Recorder(repo, is, log.With("component", "doctor"))
+	w := a.WorkspaceOf(repo, is, log.With("component", "doctor"))
 	w.Options.LockTimeout = app.ChildLock
 	c := &consulting{App: a, opts: opts, doctor: doctor.Doctor{Workspace: w, All: opts.all, More: moreChecks(a, repo, is)}}
 	switch {

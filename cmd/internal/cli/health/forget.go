@@ -133,7 +133,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	remote := "" // the remote whose checkpoints are replaced
 	switch {
 	case !opts.pushes:

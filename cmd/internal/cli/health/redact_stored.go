@@ -61,7 +61,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	if !c.apply {
 		return c.report(found)
 	}
-	w := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+	w := c.WorkspaceOf(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
 	what := forget.What{RecordsOnly: true}
 	for _, s := range found.Findings {
 		if canBeMasked(s.text) && !slices.Contains(what.Secrets, s.text) {

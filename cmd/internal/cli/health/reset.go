@@ -66,7 +66,7 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := tidy.New(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := tidy.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
 	plan, err := cleaner.PlanReset(ctx, opts.session)
 	switch {
 	case errors.Is(err, tidy.ErrUnknownSession):

@@ -1,3 +1,5 @@
+// Package health shows the state of recording, finds its faults and removes records: status,
+// doctor, agents, check, clean, reset, forget and redact.
 package health
 
 import (

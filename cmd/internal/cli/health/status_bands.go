@@ -43,7 +43,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 		r.Notes = append(r.Notes, app.Note{Code: "snapshots-damaged", Message: "The store of snapshots can't be read: " + err.Error()})
 		return
 	}
-	w := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, s, slog.New(slog.DiscardHandler))
 	r.Snapshots.Linking = string(store.Linking())
 	r.Snapshots.Cap = bands.CapAt(store.Dir(), s.Bands.Cap)
 	r.Snapshots.Bytes, _ = store.QuickSize() // errors are reported below

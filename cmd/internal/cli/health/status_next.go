@@ -36,7 +36,7 @@ func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Sett
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		next, err = record.PreviewCommit(ctx, a.Recorder(repo, s, slog.New(slog.DiscardHandler)))
+		next, err = record.PreviewCommit(ctx, a.WorkspaceOf(repo, s, slog.New(slog.DiscardHandler)))
 	}()
 	return func(r *statusReport) {
 		<-done

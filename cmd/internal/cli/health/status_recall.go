@@ -43,7 +43,7 @@ func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s setti
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = lookForContexts(ctx, savedcontext.Contexts(a.Recorder(repo, s, slog.New(slog.DiscardHandler))), repo.Root)
+		found, err = lookForContexts(ctx, savedcontext.Contexts(a.WorkspaceOf(repo, s, slog.New(slog.DiscardHandler))), repo.Root)
 	}()
 	return func(r *statusReport) {
 		<-done

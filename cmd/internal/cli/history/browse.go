@@ -95,7 +95,7 @@ func (b *browser) run(ctx context.Context) error {
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	source := &turnSource{
 		app: b.app, commands: b.commands, repo: repo, files: index.At(workspace.RecordsDir(repo)), filter: b.filter,
-		w: b.app.Recorder(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler)),
+		w: b.app.WorkspaceOf(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler)),
 	}
 	source.version = source.files.Version()
 	err = explore.Run(ctx, b.app.Streams, "Turns", explore.Source{

@@ -1,3 +1,5 @@
+// Package history has the commands that show, continue or link what is recorded: sessions,
+// explain, resume, recall, link and unlink; log, search, usage, report and browse; blame and why.
 package history
 
 import (
@@ -139,7 +141,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	e := &explaining{App: a, opts: opts, reader: query.CheckpointReader{Repo: repo, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}}
 	if opts.fetch {
 		if err := e.fetchRecord(ctx); err != nil {
@@ -174,7 +176,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 // here, too.
 func (e *explaining) fetchRecord(ctx context.Context) error {
 	repo := e.reader.Repo
-	w := e.Recorder(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
+	w := e.WorkspaceOf(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
 	if err := sharing.FetchForgotten(ctx, w); err != nil {
 		return err
 	}
@@ -244,7 +246,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		is := e.Settings(e.reader.Repo)
 		log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
 		defer func() { _ = file.Close() }()
-		w := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
+		w := e.WorkspaceOf(e.reader.Repo, is, log.With("component", "explain"))
 		err = e.Streams.Progress("Asking claude", func() error {
 			return app.Summarize(ctx, w, record.SummaryOf{ID: id, Again: e.opts.force})
 		})

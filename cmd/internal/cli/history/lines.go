@@ -29,7 +29,7 @@ func read(a *app.App, do func(*reading) error) (err error) {
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w := a.Recorder(repo, is, log.With("component", "blame"))
+	w := a.WorkspaceOf(repo, is, log.With("component", "blame"))
 	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w}})
 }
 

@@ -134,7 +134,7 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w := a.Recorder(repo, is, log.With("component", "link"))
+	w := a.WorkspaceOf(repo, is, log.With("component", "link"))
 	done, err := do(ctx, w, repo)
 	switch {
 	case errors.Is(err, git.ErrMissing):

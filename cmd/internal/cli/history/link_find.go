@@ -39,7 +39,7 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w := a.Recorder(repo, is, log.With("component", "link"))
+	w := a.WorkspaceOf(repo, is, log.With("component", "link"))
 	w.Options.AmendCommits = false
 	found, err := record.FindUnlinked(ctx, w, revs...)
 	if err != nil {

@@ -124,7 +124,7 @@ func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recall
 		}
 		is := a.Settings(repo)
 		log, file := app.OpenLog(repo.Root, is.LogLevel)
-		w := a.Recorder(repo, is, log.With("component", "recall"))
+		w := a.WorkspaceOf(repo, is, log.With("component", "recall"))
 		err = do(cmd.Context(), &recalling{
 			App: a, opts: *opts, root: repo.Root, is: is,
 			store: savedcontext.Contexts(w), sessions: a.Sessions(repo),

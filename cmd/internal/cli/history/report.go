@@ -104,7 +104,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	}
 	var made *report.Report
 	err = c.ask(ctx, func(repo *git.Repo, r *index.Reader) error {
-		w := c.app.Recorder(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
+		w := c.app.WorkspaceOf(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
 		cost := func(model string, t report.Tokens) (float64, bool) {
 			p, found := table.of(model)
 			return p.cost(index.Tokens(t)), found

@@ -90,7 +90,7 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w := &resuming{App: a, opts: opts, repo: repo, w: a.Recorder(repo, is, log.With("component", "resume"))}
+	w := &resuming{App: a, opts: opts, repo: repo, w: a.WorkspaceOf(repo, is, log.With("component", "resume"))}
 	if what == "" {
 		if what, err = w.chooseSession(ctx); err != nil {
 			return err

@@ -67,7 +67,7 @@ func (h *hook) agent(ctx context.Context) error {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}
-	w := h.recorder(h.settings.LockTimeout)
+	w := h.workspace(h.settings.LockTimeout)
 	stored := h.setTranscript(ctx, &payload)
 	if h.name == "stop" {
 		payload.AwaitTranscript(ctx, h.by)

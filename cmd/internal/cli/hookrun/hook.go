@@ -1,3 +1,5 @@
+// Package hookrun runs the commands that agents and git start: hooks, their detached children, the
+// status line and the MCP server. Except for the MCP server they exit with 0, whatever happens.
 package hookrun
 
 import (
@@ -210,7 +212,7 @@ func (h *hook) git(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err = githook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
+	err = githook.Handle(ctx, h.workspace(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
 	if h.name == "post-commit" {
 		err = errors.Join(err, h.startIndexing())
 	}
@@ -261,17 +263,17 @@ func (h *hook) work(ctx context.Context) error {
 	switch h.name {
 	case childIndex:
 	case childSnapshot:
-		err = strategy.ServeSnapshots(ctx, h.recorder(app.ChildLock))
+		err = strategy.ServeSnapshots(ctx, h.workspace(app.ChildLock))
 	case childSummarize:
 		err = h.summarize(ctx)
 	case childRecall:
-		err = strategy.FinishRecall(ctx, h.recorder(app.ChildLock), h.session)
+		err = strategy.FinishRecall(ctx, h.workspace(app.ChildLock), h.session)
 	default: // childComplete
-		w := h.recorder(app.ChildLock)
+		w := h.workspace(app.ChildLock)
 		w.Options.LineTimeout = lineTimeout
 		err = strategy.Complete(ctx, w, h.session)
 	}
-	if w := h.recorder(app.ChildLock); strategy.HasIndex(w) {
+	if w := h.workspace(app.ChildLock); strategy.HasIndex(w) {
 		err = errors.Join(err, strategy.FillIndex(ctx, w))
 	}
 	return err
@@ -286,9 +288,9 @@ func (h *hook) startIndexing() error {
 	return h.detach("hooks", childIndex)
 }
 
-// recorder returns the recorder of the repository, with the terminal and the log of the hook.
-func (h *hook) recorder(lock time.Duration) *workspace.Workspace {
-	h.w = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
+// workspace returns the workspace of the repository, with the terminal and the log of the hook.
+func (h *hook) workspace(lock time.Duration) *workspace.Workspace {
+	h.w = h.app.WorkspaceOf(h.repo, h.settings, h.log.With("component", h.name))
 	h.w.Options.LockTimeout = lock
 	h.w.Env.Registry.Defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
 	tty := terminal{h.app.Getenv("ENTIRE_TEST_TTY")}

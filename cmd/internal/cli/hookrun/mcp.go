@@ -105,7 +105,7 @@ func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserve
 		_ = repo.Close()
 		return nil, errors.New("recording is off here: `entire enable` turns it on")
 	}
-	w := h.recorder(h.settings.LockTimeout)
+	w := h.workspace(h.settings.LockTimeout)
 	w.Env.Terminal = func() bool { return false } // the terminal is the agent's
 	lines := mcpLines{reader: blame.Reader{Repo: repo, Workspace: w}, now: a.Now}
 	return &mcpserver.Project{

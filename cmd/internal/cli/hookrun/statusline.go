@@ -127,7 +127,7 @@ func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line)
 		return ""
 	}
 	var facts []string
-	w := a.Recorder(repo, is, slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, is, slog.New(slog.DiscardHandler))
 	switch n, checkpoint := savedcontext.ChangedSince(ctx, w, line.SessionID); {
 	case n > 0 && checkpoint != "":
 		facts = append(facts, fmt.Sprintf("%s since checkpoint %.6s", ui.Plural(n, "file"), checkpoint))

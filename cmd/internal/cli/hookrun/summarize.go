@@ -22,7 +22,7 @@ func (h *hook) summarize(ctx context.Context) error {
 	if !h.settings.Summarize {
 		return fmt.Errorf("checkpoint %s: summaries are off", id)
 	}
-	err = app.Summarize(ctx, h.recorder(app.ChildLock), record.SummaryOf{ID: id})
+	err = app.Summarize(ctx, h.workspace(app.ChildLock), record.SummaryOf{ID: id})
 	if errors.Is(err, record.ErrSummarized) || errors.Is(err, record.ErrNothingSaid) {
 		return nil
 	}

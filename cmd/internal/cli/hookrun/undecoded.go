@@ -26,7 +26,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 // undecoded stores an event that can't be decoded, redacted, for `entire doctor --report`. It
 // returns the error to log: nil if one of the same agent and name was stored in the last day.
 func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error {
-	w := h.recorder(h.settings.LockTimeout)
+	w := h.workspace(h.settings.LockTimeout)
 	records, event := w.RecordsDir(), app.EventName(h.name)
 	if !app.IsNewUndecoded(records, h.by.Name, event, h.app.Now()) {
 		return nil

@@ -47,7 +47,7 @@ func run(a *app.App, asJSON *bool, do func(ctx context.Context, w *forking, args
 		is := a.Settings(repo)
 		log, file := app.OpenLog(repo.Root, is.LogLevel)
 		defer func() { _ = file.Close() }()
-		w := &forking{App: a, json: *asJSON, repo: repo, w: a.Recorder(repo, is, log.With("component", "fork"))}
+		w := &forking{App: a, json: *asJSON, repo: repo, w: a.WorkspaceOf(repo, is, log.With("component", "fork"))}
 		return do(cmd.Context(), w, args)
 	}
 }

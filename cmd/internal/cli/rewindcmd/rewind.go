@@ -1,3 +1,5 @@
+// Package rewindcmd has the commands rewind and fork. For rewind these are the choice of a point and
+// of its scope, the questions before it, and the report of it. Package strategy/rewind does the work.
 package rewindcmd
 
 import (
@@ -155,7 +157,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
-	w.w = a.Recorder(repo, is, log.With("component", "rewind"))
+	w.w = a.WorkspaceOf(repo, is, log.With("component", "rewind"))
 	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.NoteInterruptedRewind(repo)
 	}

@@ -23,7 +23,7 @@ func (r *rewinding) rewindConversation(ctx context.Context, p rewind.Point, resc
 	if !r.opts.conversation {
 		return rewind.Conversation{}, nil
 	}
-	conv, err := rewind.RewindConversation(ctx, r.w, p, rescue)
+	conv, err := rewind.RestoreConversation(ctx, r.w, p, rescue)
 	if err != nil {
 		return conv, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}

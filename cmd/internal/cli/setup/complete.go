@@ -147,7 +147,7 @@ func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Compl
 
 // Contexts lists the saved contexts of the worktree.
 func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	all, err := savedcontext.Contexts(w).List(ctx, contextstore.Filter{Worktree: repo.Root, Limit: most})
 	if err != nil {
 		return nil, err

@@ -1,3 +1,5 @@
+// Package setup has the commands that turn recording on and off, install and remove hooks of agents,
+// and show and change the settings. It also has the values that shells complete.
 package setup
 
 import (

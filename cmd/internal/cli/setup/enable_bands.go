@@ -23,7 +23,7 @@ func (e *enabling) installBands(ctx context.Context, p *Project) error {
 	if !e.Settings(e.repo).Bands.Enabled {
 		return nil
 	}
-	w := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
+	w := e.WorkspaceOf(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
 	store, err := tracking.MakeStore(ctx, w)
 	found := false
 	if err == nil {

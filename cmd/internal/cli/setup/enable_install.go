@@ -55,7 +55,7 @@ func (e *enabling) install(ctx context.Context) error {
 	e.Streams.Printf("\nReady.\n")
 	e.printNext(ctx)
 	// Report conditions that still prevent recording.
-	w := e.Recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
+	w := e.WorkspaceOf(e.repo, e.is, slog.New(slog.DiscardHandler))
 	if branch, err := record.BlockingBranch(ctx, w); err == nil && branch != "" {
 		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
 		e.Streams.Hint(record.BlockingHint(branch))

@@ -57,7 +57,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 		return err
 	}
 	if !opts.force { // refuse while an agent is at work
-		w := u.Recorder(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
+		w := u.WorkspaceOf(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
 		var ids []string
 		for _, s := range u.states {
 			if w.IsActive(s) && (len(u.others) == 0 || w.OwnsSession(s)) {
@@ -157,7 +157,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	// The states and shadow branches of this worktree.
-	w := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	w := u.WorkspaceOf(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
 	u.shadows = slices.DeleteFunc(u.shadows, func(ref gitref.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })

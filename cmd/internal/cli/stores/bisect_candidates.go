@@ -153,7 +153,7 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 			return 0, err
 		}
 		defer func() { _ = repo.Close() }()
-		w := c.Recorder(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+		w := c.WorkspaceOf(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
 		p, err := rewind.FindPoint(ctx, w, spec)
 		if _, unknown := errors.AsType[*rewind.PointError](err); unknown {
 			return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")

@@ -1,3 +1,4 @@
+// Package stores has the commands of the snapshot stores, of `entire fs` and agentfs, and bisect.
 package stores
 
 import (

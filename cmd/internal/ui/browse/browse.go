@@ -1,3 +1,8 @@
+// Package browse shows a full-screen list, with a preview of the selected item beside it
+// and the choices for it below.
+//
+// It doesn't depend on the kind of the items. Only this package, explore and their parent
+// import the terminal libraries.
 package browse
 
 import (

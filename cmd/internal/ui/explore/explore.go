@@ -1,3 +1,9 @@
+// Package explore shows turns in a full-screen list, with the turn under the cursor
+// described beside it. Only the rows around the cursor are read. Texts open on top of the
+// list.
+//
+// A [Source] provides the contents. Only this package, browse and their parent import the
+// terminal libraries.
 package explore
 
 import (

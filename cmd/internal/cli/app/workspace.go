@@ -21,9 +21,9 @@ import (
 // ChildLock is how long a detached child waits for the repository's lock.
 const ChildLock = 30 * time.Second
 
-// Recorder returns the recorder of a repository. It confirms all questions without asking, and
+// WorkspaceOf returns the workspace of a repository. It confirms all questions without asking, and
 // starts no child processes.
-func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *workspace.Workspace {
+func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger) *workspace.Workspace {
 	w := &workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
@@ -60,7 +60,7 @@ func (a *App) Sessions(repo *git.Repo) query.SessionReader {
 // OpenIndex opens the index of a repository for a query, brought up to date with the record. It
 // shows the progress.
 func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
-	w := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
 	err = a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
 		r, err = query.OpenIndex(ctx, w, reach)
 		return err
@@ -71,7 +71,7 @@ func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, e
 	return r, err
 }
 
-// BandOptions returns the settings of snapshots as options of the recorder.
+// BandOptions returns the settings of snapshots as options of recording.
 func BandOptions(s settings.Settings) workspace.BandOptions {
 	return workspace.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
 }
