@@ -149,7 +149,7 @@ Created:     2026-01-27 10:32:15
 // TestFSDocumented checks that the page names every key that --json prints.
 func TestFSDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "agentfs.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "formats", "agentfs.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,7 +251,7 @@ func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 		}
 	}
 	hooks := slices.Concat(
-		hookVerbs(t, "claude-code", "../../hooks/agenthook/event.go"), hookVerbs(t, "git", "../../hooks/githook/event.go"))
+		hookVerbs(t, "claude-code", "../../../hooks/agenthook/event.go"), hookVerbs(t, "git", "../../../hooks/githook/event.go"))
 	for _, child := range []string{"complete", "snapshot", "summarize", "recall"} {
 		hooks = append(hooks, "entire hooks "+child)
 	}

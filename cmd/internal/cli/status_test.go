@@ -184,7 +184,7 @@ func TestErrorsAsJSON(t *testing.T) {
 // TestStatusSchema checks that docs/formats/status.md names every key.
 func TestStatusSchema(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats", "status.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "formats", "status.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
