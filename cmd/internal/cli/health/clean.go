@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/tidy"
+	"github.com/seed-3aff656d/entire/strategy/cleanup"
 )
 
 type cleanOptions struct{ force, json bool }
@@ -57,7 +57,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := tidy.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := cleanup.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
 	items, err := cleaner.Find(ctx)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		})
 		return nil
 	}
-	var done tidy.Removal
+	var done cleanup.Removal
 	failure := w.Count("Cleaning", func(tick func(done, total int64)) (err error) {
 		cleaner.Progress = tick
 		done, err = cleaner.Remove(ctx, items)
@@ -129,7 +129,7 @@ type orphanJSON struct {
 	Why  string `json:"why"`
 }
 
-func newOrphansJSON(repo *git.Repo, items []tidy.Item) []orphanJSON {
+func newOrphansJSON(repo *git.Repo, items []cleanup.Item) []orphanJSON {
 	list := make([]orphanJSON, 0, len(items))
 	for _, i := range items {
 		list = append(list, orphanJSON{Kind: string(i.Kind), Name: orphanName(repo, i), Why: i.Why})
@@ -139,7 +139,7 @@ func newOrphansJSON(repo *git.Repo, items []tidy.Item) []orphanJSON {
 
 // orphanName returns the path of a file relative to the git directory or the worktree, and the name
 // of any other item.
-func orphanName(repo *git.Repo, i tidy.Item) string {
+func orphanName(repo *git.Repo, i cleanup.Item) string {
 	for _, dir := range []string{repo.CommonDir, repo.Root} {
 		if rest, inside := strings.CutPrefix(i.Name, dir+"/"); inside {
 			return rest
@@ -152,17 +152,17 @@ func orphanName(repo *git.Repo, i tidy.Item) string {
 func orphans(n int) string { return fmt.Sprintf("%d orphaned items", n) }
 
 // printOrphans prints items grouped by their kind, with the reason why each may be removed.
-func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {
+func printOrphans(w ui.Streams, repo *git.Repo, items []cleanup.Item) {
 	for _, group := range []struct {
-		kind  tidy.Kind
+		kind  cleanup.Kind
 		title string
 	}{
-		{tidy.Shadow, "Shadow branches"},
-		{tidy.Rescue, "Refs of rewinds"},
-		{tidy.State, "Session states"},
-		{tidy.Checkpoint, "Checkpoints"},
-		{tidy.Transcript, "Copies of transcripts"},
-		{tidy.Leftover, "Leftover files"},
+		{cleanup.Shadow, "Shadow branches"},
+		{cleanup.Rescue, "Refs of rewinds"},
+		{cleanup.State, "Session states"},
+		{cleanup.Checkpoint, "Checkpoints"},
+		{cleanup.Transcript, "Copies of transcripts"},
+		{cleanup.Leftover, "Leftover files"},
 	} {
 		var table ui.Table
 		n := 0

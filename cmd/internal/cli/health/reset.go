@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy/tidy"
+	"github.com/seed-3aff656d/entire/strategy/cleanup"
 )
 
 type resetOptions struct {
@@ -66,10 +66,10 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := tidy.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := cleanup.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
 	plan, err := cleaner.PlanReset(ctx, opts.session)
 	switch {
-	case errors.Is(err, tidy.ErrUnknownSession):
+	case errors.Is(err, cleanup.ErrUnknownSession):
 		return app.WithHint(err, "`entire status` shows the sessions")
 	case err != nil:
 		return err
@@ -104,7 +104,7 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		}
 	}
 	plan, err = cleaner.Reset(ctx, plan)
-	if errors.Is(err, tidy.ErrMeanwhile) {
+	if errors.Is(err, cleanup.ErrMeanwhile) {
 		return app.WithHint(fmt.Errorf("nothing was reset: %w", err), "run it again")
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ type resetJSON struct {
 }
 
 // showReset prints the result of a reset.
-func showReset(a *app.App, opts resetOptions, plan tidy.Reset) error {
+func showReset(a *app.App, opts resetOptions, plan cleanup.Reset) error {
 	w := a.Streams
 	if opts.json {
 		ids := make([]string, len(plan.Sessions))

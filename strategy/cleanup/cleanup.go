@@ -1,10 +1,10 @@
-// Package tidy removes orphaned items from a repository's records, and resets sessions'
+// Package cleanup removes orphaned items from a repository's records, and resets sessions'
 // uncommitted work. It decides which items are orphaned; items in doubt are kept.
 // docs/formats/clean.md describes the rules.
 //
 // Finding writes nothing. Removal holds the repository's lock, and is limited to items that
 // are still found then.
-package tidy
+package cleanup
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package tidy_test
+package cleanup_test
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/tidy"
+	"github.com/seed-3aff656d/entire/strategy/cleanup"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -27,7 +27,7 @@ type yard struct {
 
 	w     *workspace.Workspace
 	now   time.Time
-	clean tidy.Cleaner
+	clean cleanup.Cleaner
 }
 
 func newYard(t *testing.T) *yard {
@@ -48,7 +48,7 @@ func newYard(t *testing.T) *yard {
 		},
 		Log: slog.New(slog.DiscardHandler),
 	}
-	y.clean = tidy.New(y.w)
+	y.clean = cleanup.New(y.w)
 	return y
 }
 
@@ -64,7 +64,7 @@ func (y *yard) save(states ...*session.State) {
 	}
 }
 
-func (y *yard) find() []tidy.Item {
+func (y *yard) find() []cleanup.Item {
 	y.Helper()
 	items, err := y.clean.Find(y.Context())
 	if err != nil {
@@ -73,7 +73,7 @@ func (y *yard) find() []tidy.Item {
 	return items
 }
 
-func (y *yard) remove(items []tidy.Item) tidy.Removal {
+func (y *yard) remove(items []cleanup.Item) cleanup.Removal {
 	y.Helper()
 	done, err := y.clean.Remove(y.Context(), items)
 	if err != nil {
@@ -82,7 +82,7 @@ func (y *yard) remove(items []tidy.Item) tidy.Removal {
 	return done
 }
 
-func names(items []tidy.Item) []string {
+func names(items []cleanup.Item) []string {
 	list := make([]string, 0, len(items))
 	for _, i := range items {
 		list = append(list, string(i.Kind)+" "+i.Name)
@@ -90,7 +90,7 @@ func names(items []tidy.Item) []string {
 	return list
 }
 
-func (y *yard) want(got []tidy.Item, want ...string) {
+func (y *yard) want(got []cleanup.Item, want ...string) {
 	y.Helper()
 	if want == nil {
 		want = []string{}
@@ -239,7 +239,7 @@ func TestResetRefusesOutdatedPlan(t *testing.T) {
 	}
 	s.Phase = session.Active
 	y.save(s)
-	if _, err := y.clean.Reset(t.Context(), plan); !errors.Is(err, tidy.ErrMeanwhile) {
+	if _, err := y.clean.Reset(t.Context(), plan); !errors.Is(err, cleanup.ErrMeanwhile) {
 		t.Errorf("reset under a session at work: %v", err)
 	}
 	if _, err := y.w.Sessions.Load("s"); err != nil {
