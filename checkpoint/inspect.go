@@ -316,12 +316,12 @@ func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (gi
 	if err != nil {
 		return "", fmt.Errorf("summarize checkpoint %s: %w", id, err)
 	}
-	return Graft(ctx, repo, v1Tree, id, tree)
+	return ReplaceSubtree(ctx, repo, v1Tree, id, tree)
 }
 
-// Graft returns the tree of the branch with the tree dir as the checkpoint id,
+// ReplaceSubtree returns the tree of the branch with the tree dir as the checkpoint id,
 // without that checkpoint if dir is empty. Only objects are written.
-func Graft(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
+func ReplaceSubtree(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
 	edit := gittree.Edit{Path: id.Dir()}
 	if dir != "" {
 		edit.Mode, edit.OID = git.ModeTree, dir

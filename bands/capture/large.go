@@ -27,7 +27,7 @@ func (fr *fileReader) readLarge(name string) (c content, err error) {
 	if err := dirfd.StatFile(f, &fr.st); err != nil {
 		return content{}, err
 	}
-	disk.Settle(f)
+	disk.WaitForWriters(f)
 	xattrs, err := dirfd.FileXattrs(f).List()
 	if err != nil {
 		return content{}, err

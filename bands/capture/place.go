@@ -26,7 +26,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	if err := bands.RemoveFile(fresh); err != nil {
 		return f, err
 	}
-	if err := disk.Place(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
+	if err := disk.LinkOrCopy(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
 		return f, err
 	}
 	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
@@ -67,7 +67,7 @@ func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 		}
 	default: // a copy
 	}
-	if err := disk.Place(t.Linking(), from, to); err != nil {
+	if err := disk.LinkOrCopy(t.Linking(), from, to); err != nil {
 		return err
 	}
 	batch.Sync(to)

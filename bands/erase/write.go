@@ -140,7 +140,7 @@ func linkBand(h *bands.Held, file band.File, v bands.Version) error {
 		if err := h.Hardlink(from, fresh); err != nil {
 			return err
 		}
-	} else if err := disk.Place(h.Linking(), from, fresh); err != nil {
+	} else if err := disk.LinkOrCopy(h.Linking(), from, fresh); err != nil {
 		return err
 	}
 	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {

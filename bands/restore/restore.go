@@ -173,7 +173,7 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 			done.Origin = j.again.Rescue
 		}
 	}
-	if info, ok := proc.Look(journal.PID); ok {
+	if info, ok := proc.Inspect(journal.PID); ok {
 		journal.Start = info.Start
 	}
 	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn

@@ -60,7 +60,7 @@ func TestCrashApprove(t *testing.T) {
 				}
 				brought := false
 				if data, err := os.ReadFile(settings.LocalFile(p.Dir)); err == nil {
-					brought = settings.IsBrought(filepath.Join(p.Dir, ".git"), data)
+					brought = settings.IsUntrusted(filepath.Join(p.Dir, ".git"), data)
 				}
 				if brought != (name == "brought") {
 					t.Errorf("step %d: edited personal settings are marked as brought: %v", step, brought)

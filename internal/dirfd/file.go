@@ -38,7 +38,7 @@ func (d *Dir) ReadSmall(name string, buf []byte, before, after *Stat) (n int, er
 	return f.read(buf, before, after)
 }
 
-// ReadSettled is ReadSmall after disk.SettleFD, and also returns the file's extended attributes.
+// ReadSettled is ReadSmall after disk.WaitForWritersFD, and also returns the file's extended attributes.
 func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, list []Xattr, err error) {
 	f, err := d.openRegular(name, before)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Dir) ReadSettled(name string, buf []byte, before, after *Stat) (n int, 
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	if before.Size <= int64(len(buf)) {
-		disk.SettleFD(f.fd)
+		disk.WaitForWritersFD(f.fd)
 		if list, err = (Xattrs{path: d.join(name), fd: f.fd}).List(); err != nil {
 			return 0, list, err
 		}

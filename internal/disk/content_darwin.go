@@ -49,10 +49,10 @@ func Sync(dir string) error {
 	return nil
 }
 
-// Settle does nothing: the system has no call for it.
-func Settle(*os.File) {}
+// WaitForWriters does nothing: the system has no call for it.
+func WaitForWriters(*os.File) {}
 
-func SettleFD(int) {}
+func WaitForWritersFD(int) {}
 
 // Exchange swaps two files or directories of one file system atomically.
 func Exchange(a, b string) error {

@@ -85,18 +85,18 @@ func Sync(dir string) error {
 	return errors.Join(Syscall("syncfs", f, unix.Syncfs), f.Close())
 }
 
-// Settle prepares an open file for a read between two stats of it, after the first: any write that
+// WaitForWriters prepares an open file for a read between two stats of it, after the first: any write that
 // overlaps the read then changes the file's times in between. It waits for a write in progress, which
 // changed them at its start, and starts writing the file's dirty pages to the disk: while a page that
 // a program has mapped is dirty, further writes to it don't change the times.
-func Settle(f *os.File) {
-	SettleFD(int(f.Fd()))
+func WaitForWriters(f *os.File) {
+	WaitForWritersFD(int(f.Fd()))
 	runtime.KeepAlive(f)
 }
 
-// SettleFD is Settle for a descriptor, whose offset it may change. It ignores errors: the writer
+// WaitForWritersFD is WaitForWriters for a descriptor, whose offset it may change. It ignores errors: the writer
 // will get those of the disk, and the file can be read anyway.
-func SettleFD(fd int) {
+func WaitForWritersFD(fd int) {
 	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
 	})

@@ -81,7 +81,7 @@ func exerciseLinking(t *testing.T, dir string, has abilities) {
 	for _, how := range []disk.Linking{disk.Reflink, disk.Hardlink, disk.Copy} {
 		for _, to := range []string{here, d} {
 			dst := filepath.Join(to, string(how))
-			must(t, disk.Place(how, src, dst))
+			must(t, disk.LinkOrCopy(how, src, dst))
 			if got, err := os.ReadFile(dst); err != nil || !bytes.Equal(got, text) {
 				t.Errorf("%s in %s: %d bytes, %v", how, to, len(got), err)
 			}
@@ -95,12 +95,12 @@ func exerciseLinking(t *testing.T, dir string, has abilities) {
 			if to == here && a.Mode() != b.Mode() {
 				t.Errorf("%s: mode %v, want %v", how, b.Mode(), a.Mode())
 			}
-			if err := disk.Place(how, src, dst); !errors.Is(err, fs.ErrExist) {
+			if err := disk.LinkOrCopy(how, src, dst); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("%s over something: %v", how, err)
 			}
 		}
 	}
-	if err := disk.Place(disk.Hardlink, src+".missing", src+".new"); !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.LinkOrCopy(disk.Hardlink, src+".missing", src+".new"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("from nothing: %v", err)
 	}
 	if diff := cmp.Diff([]string{"copy", "hard link", "reflink", "src"}, names(t, here)); diff != "" {

@@ -64,9 +64,9 @@ func cannotLink(err error) bool {
 		errors.Is(err, syscall.EXDEV) || errors.Is(err, fs.ErrPermission)
 }
 
-// Place makes dst, which must not exist, from the file src in the way how. If that isn't possible,
+// LinkOrCopy makes dst, which must not exist, from the file src in the way how. If that isn't possible,
 // it makes a copy.
-func Place(how Linking, src, dst string) error {
+func LinkOrCopy(how Linking, src, dst string) error {
 	var err error
 	switch how {
 	case Hardlink:

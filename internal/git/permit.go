@@ -60,7 +60,7 @@ func (l Locate) permit(f found) (processes int64, err error) {
 		if line == "" {
 			line = err.Error()
 		}
-		return 1, &RefusedError{Dir: dir, Reason: Plainly(line)}
+		return 1, &RefusedError{Dir: dir, Reason: TrimStderrPrefix(line)}
 	}
 	is, err := filepath.EvalSymlinks(strings.TrimSuffix(stdout.String(), "\n"))
 	if err != nil || is != f.gitDir {

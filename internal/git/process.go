@@ -182,8 +182,8 @@ func (c *capture) String() string {
 	return c.buf.String()
 }
 
-// Plainly returns a line of git's stderr without git's prefix, "fatal: " or "error: ".
-func Plainly(line string) string {
+// TrimStderrPrefix returns a line of git's stderr without git's prefix, "fatal: " or "error: ".
+func TrimStderrPrefix(line string) string {
 	for _, word := range []string{"fatal: ", "error: "} {
 		line = strings.TrimPrefix(line, word)
 	}

@@ -71,10 +71,10 @@ func Alive(pid int, start uint64) bool {
 	if pid <= 0 {
 		return false
 	}
-	if info, ok := Look(pid); ok {
+	if info, ok := Inspect(pid); ok {
 		return start == 0 || start == info.Start
 	}
-	if _, ok := Look(os.Getpid()); ok {
+	if _, ok := Inspect(os.Getpid()); ok {
 		return false
 	}
 	err := syscall.Kill(pid, 0)
@@ -87,7 +87,7 @@ func Ancestors() []Info {
 	const most = 6
 	var list []Info
 	for pid := os.Getppid(); len(list) < most && pid > 1; {
-		info, ok := Look(pid)
+		info, ok := Inspect(pid)
 		if !ok {
 			break
 		}
@@ -109,7 +109,7 @@ func isGit(program string) bool {
 func Caller() (Info, bool) {
 	pid := os.Getppid()
 	for range 4 {
-		info, ok := Look(pid)
+		info, ok := Inspect(pid)
 		if !ok || pid <= 1 {
 			return Info{}, false
 		}

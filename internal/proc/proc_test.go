@@ -31,7 +31,7 @@ func TestAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := child.Process.Pid
-	info, known := proc.Look(pid)
+	info, known := proc.Inspect(pid)
 	if !proc.Alive(pid, info.Start) || !proc.Alive(pid, 0) {
 		t.Error("a running process is not alive")
 	}

@@ -82,34 +82,34 @@ func (l *loader) isApproved(key, value string) bool {
 	return ok && approved == value
 }
 
-// maxBrought is the maximum number of hashes in broughtFile.
-const maxBrought = 64
+// maxUntrusted is the maximum number of hashes in untrustedFile.
+const maxUntrusted = 64
 
-// broughtFile has the hashes of personal settings that came from the repository and were edited by
+// untrustedFile has the hashes of personal settings that came from the repository and were edited by
 // the program: they still count as the repository's.
-func broughtFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
+func untrustedFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
 
-// IsBrought reports whether the content of a personal settings file is in broughtFile.
-func IsBrought(commonDir string, content []byte) bool {
-	return slices.Contains(broughtHashes(commonDir), contentHash(content))
+// IsUntrusted reports whether the content of a personal settings file is in untrustedFile.
+func IsUntrusted(commonDir string, content []byte) bool {
+	return slices.Contains(untrustedHashes(commonDir), contentHash(content))
 }
 
-// NoteBrought adds a content to broughtFile. It must be called before the edit.
-func NoteBrought(commonDir string, content []byte) error {
-	hashes := broughtHashes(commonDir)
+// MarkUntrusted adds a content to untrustedFile. It must be called before the edit.
+func MarkUntrusted(commonDir string, content []byte) error {
+	hashes := untrustedHashes(commonDir)
 	if hash := contentHash(content); !slices.Contains(hashes, hash) {
 		hashes = append(hashes, hash)
 	}
-	hashes = hashes[max(0, len(hashes)-maxBrought):]
-	path := broughtFile(commonDir)
+	hashes = hashes[max(0, len(hashes)-maxUntrusted):]
+	path := untrustedFile(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
 	return disk.WriteDurable(path, []byte(strings.Join(hashes, "\n")+"\n"), 0o600)
 }
 
-func broughtHashes(commonDir string) []string {
-	data, err := readFile(broughtFile(commonDir))
+func untrustedHashes(commonDir string) []string {
+	data, err := readFile(untrustedFile(commonDir))
 	if err != nil {
 		return nil
 	}

@@ -54,11 +54,11 @@ func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	if sameApartFromName(&old, was) {
 		return dir.Unlink(temp)
 	}
-	return errors.Join(ErrChanged, PutBack(dir, temp, name))
+	return errors.Join(ErrChanged, RestoreUnlessReplaced(dir, temp, name))
 }
 
-// PutBack renames temp to name, unless name has a newer file: then temp is removed.
-func PutBack(dir *dirfd.Dir, temp, name string) error {
+// RestoreUnlessReplaced renames temp to name, unless name has a newer file: then temp is removed.
+func RestoreUnlessReplaced(dir *dirfd.Dir, temp, name string) error {
 	switch err := dir.Link(temp, dir, name); {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return dir.Unlink(temp)

@@ -56,8 +56,8 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestPutBackNewer keeps a file saved under the name meanwhile.
-func TestPutBackNewer(t *testing.T) {
+// TestRestoreUnlessReplaced keeps a file saved under the name meanwhile.
+func TestRestoreUnlessReplaced(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"temp": "old", "file": "newer"} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
@@ -65,7 +65,7 @@ func TestPutBackNewer(t *testing.T) {
 		}
 	}
 	dir, _ := open(t, root)
-	if err := swap.PutBack(dir, "temp", "file"); err != nil {
+	if err := swap.RestoreUnlessReplaced(dir, "temp", "file"); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"file": "newer"}, files(t, root)); diff != "" {

@@ -121,7 +121,7 @@ func (a *audit) nameAll(ctx context.Context, trees []git.OID) error {
 func (a *audit) name(id checkpoint.ID, commit git.OID) {
 	if _, known := a.order[id]; !known {
 		a.order[id] = len(a.names)
-		a.names = append(a.names, named{id, commit})
+		a.names = append(a.names, namedCheckpoint{id, commit})
 	}
 }
 
@@ -146,7 +146,7 @@ func (a *audit) nameRange(ctx context.Context) error {
 }
 
 // part checks some of the checkpoints.
-func (a *audit) part(ctx context.Context, trees []git.OID, names []named) error {
+func (a *audit) part(ctx context.Context, trees []git.OID, names []namedCheckpoint) error {
 	a.checkpoints, a.files, a.missing = nil, nil, nil
 	for _, n := range names {
 		if err := a.find(ctx, trees, n); err != nil {
@@ -172,7 +172,7 @@ func (a *audit) part(ctx context.Context, trees []git.OID, names []named) error 
 		dirs = below
 	}
 	for _, c := range a.checkpoints {
-		if err := a.list(ctx, c.named, c.Dir, ""); err != nil {
+		if err := a.list(ctx, c.namedCheckpoint, c.Dir, ""); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ type audit struct {
 	*Audit
 
 	result Audited
-	names  []named
+	names  []namedCheckpoint
 	order  map[checkpoint.ID]int
 	seen   map[[sha256.Size]byte]bool // the names of files, in bytes
 	clean  cleanLines
@@ -202,20 +202,20 @@ type audit struct {
 
 // auditedCheckpoint is a checkpoint that exists in this clone.
 type auditedCheckpoint struct {
-	named
+	namedCheckpoint
 	checkpoint.Located
 }
 
 // auditedFile is a file of a checkpoint, the first of those with the same content.
 type auditedFile struct {
-	named
+	namedCheckpoint
 
 	path string
 	oid  git.OID
 	size int64
 }
 
-func (a *audit) found(n named, file string, f Finding) {
+func (a *audit) found(n namedCheckpoint, file string, f Finding) {
 	f.Subject = string(n.id)
 	a.result.Problems = append(a.result.Problems, Problem{Finding: f, Commit: n.commit, Checkpoint: n.id, File: file})
 }
@@ -243,7 +243,7 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 	if n := len(last) - 1; n > 0 {
 		what = "commits before it and " + count(n, "other") + " are not in this clone"
 	}
-	a.found(named{commit: last[0]}, "", Finding{
+	a.found(namedCheckpoint{commit: last[0]}, "", Finding{
 		Code: AbsentCommits, Severity: Warning, What: what, Why: "their checkpoints could not be checked",
 		Hint: "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some",
 	})
@@ -251,7 +251,7 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 }
 
 // find finds a checkpoint.
-func (a *audit) find(ctx context.Context, trees []git.OID, n named) error {
+func (a *audit) find(ctx context.Context, trees []git.OID, n namedCheckpoint) error {
 	for _, tree := range trees {
 		dir, found, err := gittree.Lookup(ctx, a.Repo, tree, n.id.Dir())
 		switch {
@@ -283,7 +283,7 @@ func (a *audit) find(ctx context.Context, trees []git.OID, n named) error {
 }
 
 // list adds the files below a directory of a checkpoint.
-func (a *audit) list(ctx context.Context, n named, dir git.OID, prefix string) error {
+func (a *audit) list(ctx context.Context, n namedCheckpoint, dir git.OID, prefix string) error {
 	entries, err := a.Repo.Tree(ctx, dir)
 	if errors.Is(err, git.ErrMissing) {
 		a.found(n, strings.TrimSuffix(prefix, "/"), absentFinding("a directory of it is not in this clone"))
@@ -299,7 +299,7 @@ func (a *audit) list(ctx context.Context, n named, dir git.OID, prefix string) e
 				return err
 			}
 		case a.isNew(e.OID):
-			a.files = append(a.files, auditedFile{named: n, path: prefix + e.Name, oid: e.OID})
+			a.files = append(a.files, auditedFile{namedCheckpoint: n, path: prefix + e.Name, oid: e.OID})
 		}
 	}
 	return nil
@@ -350,7 +350,7 @@ func (a *audit) measure(ctx context.Context) (err error) {
 		if f.size = sizes[i]; f.size <= a.MaxSize {
 			continue
 		}
-		a.found(f.named, f.path, Finding{
+		a.found(f.namedCheckpoint, f.path, Finding{
 			Code: OversizedBlob, Severity: Error, What: "the file has " + sizeText(f.size) + ", more than " + sizeText(a.MaxSize),
 			Why: "hosts refuse large files, and every clone carries them",
 		})
@@ -398,11 +398,11 @@ func (a *audit) whole(ctx context.Context, trees []git.OID) error {
 		return err
 	}
 	for i := range inspected {
-		a.inspected(a.checkpoints[i].named, &inspected[i])
+		a.inspected(a.checkpoints[i].namedCheckpoint, &inspected[i])
 	}
 	at := 0
 	return checkpoint.ReadAllAvailable(ctx, a.Repo, trees, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
-		n := a.checkpoints[at].named
+		n := a.checkpoints[at].namedCheckpoint
 		at++
 		if err != nil || stored.Summary.Forgotten {
 			return ctx.Err() // reported above, or removed on purpose
@@ -422,7 +422,7 @@ func (a *audit) whole(ctx context.Context, trees []git.OID) error {
 }
 
 // inspected reports the damage of a checkpoint.
-func (a *audit) inspected(n named, found *checkpoint.Inspected) {
+func (a *audit) inspected(n namedCheckpoint, found *checkpoint.Inspected) {
 	switch {
 	case len(found.Missing) > 0:
 		a.found(n, "", absentFinding(count(len(found.Missing), "file")+" of it not in this clone"))

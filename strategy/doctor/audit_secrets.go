@@ -29,7 +29,7 @@ func (a *audit) search(ctx context.Context) error {
 		object, err := a.Repo.ReadWithin(ctx, string(f.oid), segments.MaxBlob)
 		if errors.Is(err, git.ErrTooMuch) {
 			lock.Lock()
-			a.found(f.named, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to be searched for secrets"})
+			a.found(f.namedCheckpoint, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to be searched for secrets"})
 			lock.Unlock()
 			continue
 		}
@@ -55,7 +55,7 @@ func (a *audit) search(ctx context.Context) error {
 						rules = append(rules, s.Rule)
 					}
 				}
-				a.found(f.named, f.path, Finding{
+				a.found(f.namedCheckpoint, f.path, Finding{
 					Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
 					Why:  "it was recorded under older rules, or by another program; everyone who can read the branch can read it",
 					Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",

@@ -209,7 +209,7 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 // graft returns a repair that replaces a checkpoint's tree.
 func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
 	r := e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
-		return checkpoint.Graft(ctx, e.repo, tree, id, dir)
+		return checkpoint.ReplaceSubtree(ctx, e.repo, tree, id, dir)
 	})
 	r.Preview = func(ctx context.Context) ([]string, error) {
 		var now git.OID // empty for a checkpoint that doesn't exist

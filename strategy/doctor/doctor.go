@@ -151,7 +151,7 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 			return // checkpoints that no commit names are not searched
 		}
 		e.everywhere.wait = inBackground(func() (err error) {
-			e.everywhere.ids, err = e.named(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+			e.everywhere.ids, err = e.namedCheckpoints(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
 			return err
 		})
 	})

@@ -35,7 +35,7 @@ type exam struct {
 	// everywhere holds the checkpoints named by any commit. They are listed while the whole branch
 	// is examined.
 	everywhere struct {
-		ids  []named
+		ids  []namedCheckpoint
 		wait func() error
 	}
 }

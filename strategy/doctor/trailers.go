@@ -25,8 +25,8 @@ import (
 // newest is the maximum number of commits of the local branches that are examined.
 const newest = 500
 
-// named is a commit that names a checkpoint.
-type named struct {
+// namedCheckpoint is a commit that names a checkpoint.
+type namedCheckpoint struct {
 	id     checkpoint.ID
 	commit git.OID
 }
@@ -39,7 +39,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
 		args = append(args, "HEAD")
 	}
-	found, err := tc.named(ctx, args...)
+	found, err := tc.namedCheckpoints(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		}
 		holder, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(c.OID), "--format=%(refname)", "refs/heads/", "refs/remotes/")
 		if err == nil && len(holder) > 0 {
-			found = append(found, named{id, c.OID})
+			found = append(found, namedCheckpoint{id, c.OID})
 		}
 	}
 	if tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
 		return nil, nil //nolint:nilerr // that the branch can't be read is reported by another check
 	}
-	slices.SortFunc(found, func(a, b named) int { return strings.Compare(string(a.id), string(b.id)) })
-	found = slices.CompactFunc(found, func(a, b named) bool { return a.id == b.id })
+	slices.SortFunc(found, func(a, b namedCheckpoint) int { return strings.Compare(string(a.id), string(b.id)) })
+	found = slices.CompactFunc(found, func(a, b namedCheckpoint) bool { return a.id == b.id })
 	var list []Finding
 	var foreign []string
 	away := map[string][]string{} // by remote
@@ -115,16 +115,16 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// named returns the checkpoints that the commits name which git log lists for args.
-func (e *exam) named(ctx context.Context, args ...string) ([]named, error) {
+// namedCheckpoints returns the checkpoints that the commits name which git log lists for args.
+func (e *exam) namedCheckpoints(ctx context.Context, args ...string) ([]namedCheckpoint, error) {
 	commits, err := checkpoint.LinkedCommits(ctx, e.repo, nil, args...)
 	if err != nil {
 		return nil, err
 	}
-	var list []named
+	var list []namedCheckpoint
 	for _, c := range commits {
 		for _, id := range checkpoint.IDsOf(c) {
-			list = append(list, named{id, c.OID})
+			list = append(list, namedCheckpoint{id, c.OID})
 		}
 	}
 	return list, nil
@@ -168,7 +168,7 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 
 // lost returns the finding for a checkpoint that can't be found. It returns false if there is no
 // evidence that it was made here.
-func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]record.LinkedFiles) (Finding, bool) {
+func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[checkpoint.ID]record.LinkedFiles) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
 		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
@@ -245,7 +245,7 @@ func (tc trailerChecks) made() map[checkpoint.ID][]tracking.Share {
 
 // madeHere reports whether the commit's id was assigned in this repository: the id is among the
 // recorded ones, or a reflog of HEAD records that git commit made the commit.
-func (tc trailerChecks) madeHere(n named) bool {
+func (tc trailerChecks) madeHere(n namedCheckpoint) bool {
 	if _, ok := tc.made()[n.id]; ok {
 		return true
 	}

@@ -150,7 +150,7 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	return commit(ctx, d.Workspace, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		var err error
 		for _, c := range b.Checkpoints {
-			if tree, err = checkpoint.Graft(ctx, d.Workspace.Repo, tree, c.ID, c.Before); err != nil {
+			if tree, err = checkpoint.ReplaceSubtree(ctx, d.Workspace.Repo, tree, c.ID, c.Before); err != nil {
 				return "", "", err
 			}
 		}

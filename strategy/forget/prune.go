@@ -251,7 +251,7 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 			tips = append(tips, c.Old)
 		}
 	}
-	absent, err := gitobject.Absent(ctx, repo, tips)
+	absent, err := gitobject.Missing(ctx, repo, tips)
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func reason(w *workspace.Workspace, err error) string {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		reason = cmp.Or(git.Plainly(workspace.FirstLine(exit.Stderr)), reason)
+		reason = cmp.Or(git.TrimStderrPrefix(workspace.FirstLine(exit.Stderr)), reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)

@@ -168,7 +168,7 @@ func unnamed(ctx context.Context, w *workspace.Workspace, c git.Commit, s query.
 func reword(ctx context.Context, w *workspace.Workspace, c git.Commit, message, link string) (Relinked, error) {
 	if err := gitwork.Reword(ctx, w.Repo, message, []string{linkEnv + "=" + link}); err != nil {
 		if exit, ok := errors.AsType[*git.ExitError](err); ok {
-			return Relinked{}, fmt.Errorf("amend %s: %s", c.OID.Short(), git.Plainly(strings.TrimSpace(exit.Stderr)))
+			return Relinked{}, fmt.Errorf("amend %s: %s", c.OID.Short(), git.TrimStderrPrefix(strings.TrimSpace(exit.Stderr)))
 		}
 		return Relinked{}, err
 	}

@@ -67,7 +67,7 @@ func MakeFork(ctx context.Context, w *workspace.Workspace, m ForkMoment, dir, br
 		return MadeFork{}, fmt.Errorf("%s %w", dir, ErrForkExists)
 	}
 	self := session.Process{PID: os.Getpid()}
-	if info, ok := proc.Look(self.PID); ok {
+	if info, ok := proc.Inspect(self.PID); ok {
 		self.Start = info.Start
 	}
 	made := MadeFork{Fork: Fork{

@@ -144,7 +144,7 @@ func SwitchBranch(ctx context.Context, w *workspace.Workspace, b ResumeBranch) e
 		err = gitwork.Switch(ctx, w.Repo, b.Name)
 	}
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		return fmt.Errorf("check out %s: %s", b.Name, git.Plainly(strings.TrimSpace(exit.Stderr)))
+		return fmt.Errorf("check out %s: %s", b.Name, git.TrimStderrPrefix(strings.TrimSpace(exit.Stderr)))
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func NoteEnd(ctx context.Context, w *workspace.Workspace, in workspace.Input) {
 	if w.Sessions.Stamp(in.SessionID) == "" {
 		return
 	}
-	self, _ := proc.Look(os.Getpid())
+	self, _ := proc.Inspect(os.Getpid())
 	note := tracking.EndNote{SessionID: in.SessionID, Reason: in.Reason, PromptID: in.PromptID, Agent: in.Agent, PID: os.Getpid(), Start: self.Start}
 	if err := tracking.WriteMark(w, tracking.EndMark(w, in.SessionID), note); err != nil {
 		w.Log.WarnContext(ctx, "end of the session not noted", "session_id", in.SessionID, "error", err.Error())

@@ -60,7 +60,7 @@ func FindCommits(ctx context.Context, w *workspace.Workspace, list []Decision, s
 	if since = since.Add(-clockSkew); scope == AllCommits {
 		since = time.Time{}
 	}
-	commits, err := gitlog.Carrying(ctx, w.Repo, since, ids...)
+	commits, err := gitlog.CommitsContaining(ctx, w.Repo, since, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (f *filling) commits(ctx context.Context) error {
 // readPatches reads the diffs of the commits. A commit with objects missing in this clone has
 // none.
 func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) error {
-	absent, err := gitobject.Absent(ctx, f.Repo, f.oids)
+	absent, err := gitobject.Missing(ctx, f.Repo, f.oids)
 	if err != nil {
 		return err
 	}

@@ -55,9 +55,9 @@ func Reachable(ctx context.Context, r *git.Repo, revs ...string) (map[git.OID]bo
 	return set, nil
 }
 
-// Absent returns those of the objects that the repository doesn't have. It does not detect damaged
+// Missing returns those of the objects that the repository doesn't have. It does not detect damaged
 // ones.
-func Absent(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error) {
+func Missing(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error) {
 	if len(oids) == 0 {
 		return nil, nil
 	}

@@ -15,14 +15,14 @@ func TestAbsent(t *testing.T) {
 	s := gittest.New(t)
 	r := s.Open(s.Init("repo"))
 	here, nowhere := gittest.Must[git.OID](t)(r.WriteBlob([]byte("here"))), r.Format.HashBlob([]byte("nowhere"))
-	got := gittest.Must[[]git.OID](t)(gitobject.Absent(t.Context(), r, []git.OID{here, nowhere, nowhere}))
+	got := gittest.Must[[]git.OID](t)(gitobject.Missing(t.Context(), r, []git.OID{here, nowhere, nowhere}))
 	if diff := cmp.Diff([]git.OID{nowhere, nowhere}, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := gitobject.Absent(t.Context(), r, []git.OID{"HEAD"}); err == nil {
+	if _, err := gitobject.Missing(t.Context(), r, []git.OID{"HEAD"}); err == nil {
 		t.Error("a name was taken for an id")
 	}
-	if got := gittest.Must[[]git.OID](t)(gitobject.Absent(t.Context(), r, nil)); got != nil {
+	if got := gittest.Must[[]git.OID](t)(gitobject.Missing(t.Context(), r, nil)); got != nil {
 		t.Errorf("of nothing %v is absent", got)
 	}
 }

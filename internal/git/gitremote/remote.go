@@ -174,7 +174,7 @@ func reason(stderr string) string {
 		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"),
 			strings.Contains(lower, "askpass"):
 		default:
-			return HideURL(git.Plainly(line))
+			return HideURL(git.TrimStderrPrefix(line))
 		}
 	}
 	return "git says no more"

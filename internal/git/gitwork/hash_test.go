@@ -221,7 +221,7 @@ func TestManyFilesAreStoredInAPack(t *testing.T) {
 		for _, oid := range oids {
 			list = append(list, oid)
 		}
-		if absent := gittest.Must[[]git.OID](t)(gitobject.Absent(t.Context(), s.Open(dir), list)); len(absent) > 0 {
+		if absent := gittest.Must[[]git.OID](t)(gitobject.Missing(t.Context(), s.Open(dir), list)); len(absent) > 0 {
 			t.Errorf("absent: %q", absent)
 		}
 		s.Git(dir, "add", ".")

@@ -95,7 +95,7 @@ func HasContent(ctx context.Context, r *git.Repo, data []byte) (bool, error) {
 			unknown, lines = append(unknown, oid), append(lines, without(string(oid), kind))
 		}
 	}
-	absent, err := gitobject.Absent(ctx, r, unknown)
+	absent, err := gitobject.Missing(ctx, r, unknown)
 	if err != nil || len(absent) < len(unknown) {
 		return true, err
 	}

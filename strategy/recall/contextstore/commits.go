@@ -129,7 +129,7 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		}
 		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
 	}
-	gone, err := gitobject.Absent(ctx, c.repo, loose)
+	gone, err := gitobject.Missing(ctx, c.repo, loose)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 			owners[oid] = append(owners[oid], id)
 		}
 	}
-	gone, err := gitobject.Absent(ctx, s.Repo, wanted)
+	gone, err := gitobject.Missing(ctx, s.Repo, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("verify context checkpoints: %w", err)
 	}

@@ -100,7 +100,7 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
 	if repo != nil {
 		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
-		from.Tracked = func(root string) bool { return BringsLocalFile(repo, root) }
+		from.Tracked = func(root string) bool { return TracksLocalSettings(repo, root) }
 		from.StoreDefaults = func() (limit, floor int64) {
 			space, err := disk.SpaceAt(repo.CommonDir)
 			if err != nil {
@@ -115,13 +115,13 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 // trackedTimeout limits how long git may take to report whether it tracks a file.
 const trackedTimeout = 2 * time.Second
 
-// BringsLocalFile reports whether the personal settings of a worktree come from the repository: git
+// TracksLocalSettings reports whether the personal settings of a worktree come from the repository: git
 // tracks them, they are a link to a file of the worktree, or git has had a file with their content,
 // before an edit by the program or not: a reset leaves it behind. It returns true if an error
 // prevents the check.
 //
 //nolint:contextcheck,nolintlint // settings are loaded before there is a deadline: it has one of its own
-func BringsLocalFile(repo *git.Repo, root string) bool {
+func TracksLocalSettings(repo *git.Repo, root string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), trackedTimeout)
 	defer cancel()
 	path := settings.LocalFile(root)
@@ -143,7 +143,7 @@ func BringsLocalFile(repo *git.Repo, root string) bool {
 		return true
 	}
 	data, err := settings.ReadFile(path)
-	if err != nil || settings.IsBrought(repo.CommonDir, data) {
+	if err != nil || settings.IsUntrusted(repo.CommonDir, data) {
 		return true
 	}
 	brought, err = gitwork.HasContent(ctx, repo, data)

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
-// question holds the flags that these commands share.
-type question struct {
+// turnQuery holds the flags that these commands share.
+type turnQuery struct {
 	app    *app.App
 	filter index.Filter
 
@@ -33,7 +33,7 @@ type question struct {
 }
 
 // addFlags adds the flags that select turns.
-func (q *question) addFlags(cmd *cobra.Command) {
+func (q *turnQuery) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
@@ -57,7 +57,7 @@ func (q *question) addFlags(cmd *cobra.Command) {
 }
 
 // ask updates and opens the index, and calls do with it.
-func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
+func (q *turnQuery) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
 	now := q.app.Now()
 	q.filter.Agent = app.AgentLabel(q.filter.Agent)
 	for _, t := range []struct {
@@ -99,7 +99,7 @@ func (q *question) ask(ctx context.Context, do func(repo *git.Repo, r *index.Rea
 
 // nothing prints text. If parts of the record or of the history are missing in this clone, it prints
 // that instead: they may contain matches.
-func (q *question) nothing(ctx context.Context, text string) error {
+func (q *turnQuery) nothing(ctx context.Context, text string) error {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (q *question) nothing(ctx context.Context, text string) error {
 }
 
 // hintWithGaps calls format.HintWithGaps for this repository.
-func (q *question) hintWithGaps(ctx context.Context, hint string) string {
+func (q *turnQuery) hintWithGaps(ctx context.Context, hint string) string {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return hint
@@ -126,7 +126,7 @@ func (q *question) hintWithGaps(ctx context.Context, hint string) string {
 }
 
 // noteMissing calls format.NoteGaps for this repository.
-func (q *question) noteMissing(ctx context.Context) error {
+func (q *turnQuery) noteMissing(ctx context.Context) error {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (q *question) noteMissing(ctx context.Context) error {
 }
 
 // missing calls format.GapsOf for this repository.
-func (q *question) missing(ctx context.Context) []format.GapJSON {
+func (q *turnQuery) missing(ctx context.Context) []format.GapJSON {
 	repo, err := q.app.Repository()
 	if err != nil {
 		return nil
@@ -147,7 +147,7 @@ func (q *question) missing(ctx context.Context) []format.GapJSON {
 }
 
 // shown prints a text, through the pager unless --no-pager is given.
-func (q *question) shown(text string) {
+func (q *turnQuery) shown(text string) {
 	if q.noPager {
 		q.app.Streams.Printf("%s", text)
 		return

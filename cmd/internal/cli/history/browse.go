@@ -22,14 +22,14 @@ import (
 type Commands struct{ Why, Blame, Rewind func(*app.App) *cobra.Command }
 
 type browser struct {
-	question
+	turnQuery
 
 	commands Commands
 }
 
 // NewBrowse returns the command that shows turns on the whole screen.
 func NewBrowse(a *app.App, commands Commands) *cobra.Command {
-	b := &browser{question{app: a}, commands}
+	b := &browser{turnQuery{app: a}, commands}
 	cmd := &cobra.Command{
 		Use:        "browse",
 		SuggestFor: []string{"tui", "ui", "view", "explore"},

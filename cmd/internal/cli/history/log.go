@@ -24,7 +24,7 @@ import (
 )
 
 type log struct {
-	question
+	turnQuery
 
 	patch, commands, follow bool
 	persons                 bool // the table has a column of authors
@@ -32,7 +32,7 @@ type log struct {
 
 // NewLog returns the command that lists turns.
 func NewLog(a *app.App) *cobra.Command {
-	l := &log{question: question{app: a}}
+	l := &log{turnQuery: turnQuery{app: a}}
 	cmd := &cobra.Command{
 		Use:        "log",
 		SuggestFor: []string{"turns", "timeline", "history"},

@@ -25,7 +25,7 @@ import (
 )
 
 type reportCommand struct {
-	question
+	turnQuery
 
 	html, markdown string
 	open           bool
@@ -33,7 +33,7 @@ type reportCommand struct {
 
 // NewReport returns the command that writes a report of turns and commits.
 func NewReport(a *app.App) *cobra.Command {
-	c := &reportCommand{question: question{app: a}}
+	c := &reportCommand{turnQuery: turnQuery{app: a}}
 	cmd := &cobra.Command{
 		Use:        "report [RANGE...]",
 		SuggestFor: []string{"export", "page", "html"},

@@ -17,14 +17,14 @@ import (
 )
 
 type search struct {
-	question
+	turnQuery
 
 	kinds []string
 }
 
 // NewSearch returns the command that searches the index of turns.
 func NewSearch(a *app.App) *cobra.Command {
-	s := &search{question: question{app: a}}
+	s := &search{turnQuery: turnQuery{app: a}}
 	cmd := &cobra.Command{
 		Use:        "search <words>...",
 		SuggestFor: []string{"grep", "find"},

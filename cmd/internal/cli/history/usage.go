@@ -18,14 +18,14 @@ import (
 )
 
 type usage struct {
-	question
+	turnQuery
 
 	by string
 }
 
 // NewUsage returns the command that adds up tokens.
 func NewUsage(a *app.App) *cobra.Command {
-	u := &usage{question: question{app: a}}
+	u := &usage{turnQuery: turnQuery{app: a}}
 	names := groupNames()
 	cmd := &cobra.Command{
 		Use:        "usage",

@@ -321,7 +321,7 @@ func agentProcess(a *app.App, by agent.Agent) session.Process {
 	if err != nil || pid <= 1 {
 		return session.Process{}
 	}
-	info, ok := proc.Look(pid)
+	info, ok := proc.Inspect(pid)
 	if !ok {
 		return session.Process{}
 	}

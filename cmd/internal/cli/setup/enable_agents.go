@@ -107,7 +107,7 @@ func (e *enabling) installAgent(h AgentHooks) (failed error) {
 		hooks.Path = files[1]
 	}
 	if e.opts.force {
-		again, err := TakeOut(hooks)
+		again, err := RemoveSettings(hooks)
 		if err != nil {
 			return err
 		}

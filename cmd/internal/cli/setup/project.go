@@ -75,16 +75,16 @@ func (p *Project) Set(path string, changes ...settings.Change) error {
 		return errors.Join(other.Set(path, changes...), other.Ignore(false))
 	}
 	if path == settings.LocalFile(p.repo.Root) {
-		if err := p.keepBrought(path, changes); err != nil {
+		if err := p.markUntrusted(path, changes); err != nil {
 			return err
 		}
 	}
 	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
 }
 
-// keepBrought records that personal settings which came with the repository are still not the
+// markUntrusted records that personal settings which came with the repository are still not the
 // user's own after the program has edited them.
-func (p *Project) keepBrought(path string, changes []settings.Change) error {
+func (p *Project) markUntrusted(path string, changes []settings.Change) error {
 	data, err := settings.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -92,13 +92,13 @@ func (p *Project) keepBrought(path string, changes []settings.Change) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	if !app.BringsLocalFile(p.repo, p.repo.Root) {
+	if !app.TracksLocalSettings(p.repo, p.repo.Root) {
 		return nil
 	}
 	if data, err = settings.Apply(data, changes...); err != nil {
 		return nil //nolint:nilerr // the edit reports it
 	}
-	return settings.NoteBrought(p.repo.CommonDir, data)
+	return settings.MarkUntrusted(p.repo.CommonDir, data)
 }
 
 // Ignore completes .entire/.gitignore and, if personal, the repository's own exclude file.

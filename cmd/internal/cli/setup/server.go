@@ -190,10 +190,10 @@ func RemoveListed(a *app.App, lists ...agenthook.Servers) error {
 	return errors.Join(failed...)
 }
 
-// TakeOut removes everything of ours from the agent's settings. again restores the questions, the
+// RemoveSettings removes everything of ours from the agent's settings. again restores the questions, the
 // status line and the server that were there; it is to be called after the hooks are installed
 // again.
-func TakeOut(s agenthook.Settings) (again func(failed *error), err error) {
+func RemoveSettings(s agenthook.Settings) (again func(failed *error), err error) {
 	n, _, err := s.Asking()
 	if err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the system's information about the process pid. It returns false if the process has
+// Inspect returns the system's information about the process pid. It returns false if the process has
 // ended.
-func Look(pid int) (Info, bool) {
+func Inspect(pid int) (Info, bool) {
 	kernel, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || kernel.Proc.P_pid != int32(pid) || kernel.Proc.P_stat == zombie {
 		return Info{}, false

@@ -23,12 +23,12 @@ const (
 	stateCommits = 20_000
 )
 
-// Carrying returns the commits whose message contains one of the texts, newest first. It searches
+// CommitsContaining returns the commits whose message contains one of the texts, newest first. It searches
 // everything that can still lead to a commit: the refs, HEADs and reflogs of all worktrees,
 // ORIG_HEAD and similar refs, and the records of a rebase, cherry-pick or merge in progress in any
 // worktree. Branches below refs/heads/entire/ are not searched. Unless since is zero, commits with
 // an older committer date, and commits reachable only through them, are left out.
-func Carrying(ctx context.Context, r *git.Repo, since time.Time, texts ...string) ([]git.Commit, error) {
+func CommitsContaining(ctx context.Context, r *git.Repo, since time.Time, texts ...string) ([]git.Commit, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}

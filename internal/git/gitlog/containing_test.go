@@ -14,9 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// TestCommitsCarrying searches for commits that are reachable in each of the ways in which git
+// TestCommitsContaining searches for commits that are reachable in each of the ways in which git
 // keeps commits, without reflogs.
-func TestCommitsCarrying(t *testing.T) {
+func TestCommitsContaining(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		s.Git(dir, "config", "core.logAllRefUpdates", "false")
@@ -48,7 +48,7 @@ func TestCommitsCarrying(t *testing.T) {
 		r := s.Open(dir)
 		search := func(since time.Time, texts ...string) []string {
 			var found []string
-			for _, c := range gittest.Must[[]git.Commit](t)(gitlog.Carrying(t.Context(), r, since, texts...)) {
+			for _, c := range gittest.Must[[]git.Commit](t)(gitlog.CommitsContaining(t.Context(), r, since, texts...)) {
 				found = append(found, c.Message[len("subject\n\nKey: "):len(c.Message)-1])
 			}
 			slices.Sort(found)
@@ -70,8 +70,8 @@ func TestCommitsCarrying(t *testing.T) {
 	})
 }
 
-// TestCommitsCarryingOrigHead finds a commit that only ORIG_HEAD or a reflog names.
-func TestCommitsCarryingOrigHead(t *testing.T) {
+// TestCommitsContainingOrigHead finds a commit that only ORIG_HEAD or a reflog names.
+func TestCommitsContainingOrigHead(t *testing.T) {
 	t.Parallel()
 	for _, reflogs := range []string{"true", "false"} {
 		s := gittest.New(t)
@@ -84,19 +84,19 @@ func TestCommitsCarryingOrigHead(t *testing.T) {
 		} else if err := os.RemoveAll(filepath.Join(dir, ".git", "logs")); err != nil {
 			t.Fatal(err)
 		}
-		if got := gittest.Must[[]git.Commit](t)(gitlog.Carrying(t.Context(), s.Open(dir), time.Time{}, "Key: x")); len(got) != 1 {
+		if got := gittest.Must[[]git.Commit](t)(gitlog.CommitsContaining(t.Context(), s.Open(dir), time.Time{}, "Key: x")); len(got) != 1 {
 			t.Errorf("reflogs %s: %d commits", reflogs, len(got))
 		}
 	}
 }
 
-// TestCommitsCarryingOfNothing searches a repository without commits.
-func TestCommitsCarryingOfNothing(t *testing.T) {
+// TestCommitsContainingOfNothing searches a repository without commits.
+func TestCommitsContainingOfNothing(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Mkdir("empty")
 	s.Git(dir, "init", "-q")
-	if got := gittest.Must[[]git.Commit](t)(gitlog.Carrying(t.Context(), s.Open(dir), time.Time{}, "Key: x")); len(got) != 0 {
+	if got := gittest.Must[[]git.Commit](t)(gitlog.CommitsContaining(t.Context(), s.Open(dir), time.Time{}, "Key: x")); len(got) != 0 {
 		t.Errorf("found %v", got)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Look returns the system's information about the process pid. It returns false if the process has
+// Inspect returns the system's information about the process pid. It returns false if the process has
 // ended, or if the system doesn't report it.
-func Look(pid int) (Info, bool) {
+func Inspect(pid int) (Info, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
