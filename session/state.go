@@ -237,8 +237,8 @@ func (s *State) Total() Tokens {
 	return *s.TokenUsage
 }
 
-// Touched adds paths to the pending files and records the line of the current turn for them.
-func (s *State) Touched(paths []string) {
+// Touch adds paths to the pending files and records the line of the current turn for them.
+func (s *State) Touch(paths []string) {
 	if s.Recorder.Since == nil && len(paths) > 0 {
 		s.Recorder.Since = make(map[string]int, len(paths))
 	}

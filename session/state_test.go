@@ -278,14 +278,14 @@ func TestRecorderSurvives(t *testing.T) {
 func TestTouchedAndKeep(t *testing.T) {
 	t.Parallel()
 	s := &session.State{ID: "a"}
-	s.Touched(nil)
+	s.Touch(nil)
 	if s.FilesTouched != nil || s.Recorder.Since != nil {
 		t.Errorf("nothing became %v %v", s.FilesTouched, s.Recorder.Since)
 	}
 	s.Recorder.Turn.Line = 3
-	s.Touched([]string{"b", "a", "b"})
+	s.Touch([]string{"b", "a", "b"})
 	s.Recorder.Turn.Line = 9
-	s.Touched([]string{"c", "b"})
+	s.Touch([]string{"c", "b"})
 	want := &session.State{ID: "a", FilesTouched: []string{"a", "b", "c"}}
 	want.Recorder.Turn.Line, want.Recorder.Since = 9, map[string]int{"a": 3, "b": 9, "c": 9}
 	same := func(what string) {
@@ -307,7 +307,7 @@ func TestRename(t *testing.T) {
 	t.Parallel()
 	var s session.State
 	s.Recorder.Turn.Line = 7
-	s.Touched([]string{"a", "m"})
+	s.Touch([]string{"a", "m"})
 	s.Rename("a", "z")
 	s.Rename("none", "y")
 	if want := []string{"m", "z"}; !slices.Equal(s.FilesTouched, want) {
@@ -393,7 +393,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("never settles: %v\n%s\n%s", err, twice, settled)
 		}
 		for _, p := range again.FilesTouched {
-			again.Touched([]string{p})
+			again.Touch([]string{p})
 		}
 		again.Keep(again.FilesTouched[:len(again.FilesTouched)/2])
 		_ = again.Pending()

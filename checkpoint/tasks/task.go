@@ -53,8 +53,8 @@ type End struct {
 	Agent string `json:"agent_id"`
 }
 
-// Entry writes the file of a task's end and returns its tree entry.
-func (e End) Entry(repo *git.Repo) (git.TreeEntry, error) {
+// WriteEntry writes the file of a task's end and returns its tree entry.
+func (e End) WriteEntry(repo *git.Repo) (git.TreeEntry, error) {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return git.TreeEntry{}, fmt.Errorf("encode task: %w", err)
@@ -116,7 +116,7 @@ func WriteFiles(repo *git.Repo, end End, agent []git.OID) ([]gittree.Edit, error
 // files writes the file of a task's end and returns the edits that add it and the subagent's
 // transcript to dir.
 func (e End) files(repo *git.Repo, dir string, agent []git.OID) ([]gittree.Edit, error) {
-	entry, err := e.Entry(repo)
+	entry, err := e.WriteEntry(repo)
 	if err != nil {
 		return nil, err
 	}

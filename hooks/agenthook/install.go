@@ -48,7 +48,7 @@ func (s Settings) Install() (n int, changed bool, err error) {
 		if in.agent.Name != agent.ClaudeCode().Name {
 			return made, nil
 		}
-		for _, q := range questions() {
+		for _, q := range askingHooks() {
 			event, _ := d.Find("hooks", q.event)
 			if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
 				continue

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/jsonedit"
 )
 
-// question is a hook that the agent passes to a tool of our MCP server, which may ask the person in
+// askingHook is a hook that the agent passes to a tool of our MCP server, which may ask the person in
 // the agent's own dialog.
-type question struct{ event, tool string }
+type askingHook struct{ event, tool string }
 
-// questions returns the hooks that need the server.
-func questions() []question {
-	return []question{
+// askingHooks returns the hooks that need the server.
+func askingHooks() []askingHook {
+	return []askingHook{
 		{"SessionEnd", "checkpoint_before_clear"},
 		{"SessionStart", "checkpoint_after_clear"},
 	}
@@ -33,7 +33,7 @@ const (
 )
 
 // input returns the tool's input as compact JSON, in which the agent replaces the variables.
-func (question) input() string {
+func (askingHook) input() string {
 	names := []string{"session_id", "prompt_id", "transcript_path", "cwd"}
 	for i, name := range names {
 		names[i] = jsonedit.Quote(name) + `:"${` + name + `}"`
@@ -48,7 +48,7 @@ func ownTool(hook hujson.Value) string {
 		return jsonedit.StringOf(v)
 	}
 	tool := text("tool")
-	ours := slices.ContainsFunc(questions(), func(q question) bool { return q.tool == tool })
+	ours := slices.ContainsFunc(askingHooks(), func(q askingHook) bool { return q.tool == tool })
 	if !ours || text("type") != "mcp_tool" || text("server") != claude.ServerName {
 		return ""
 	}
@@ -59,7 +59,7 @@ func ownTool(hook hujson.Value) string {
 // without it the agent shows an error at every clear.
 func (s Settings) InstallAsking() (changed bool, err error) {
 	return s.file().Put(func(d *jsonedit.Document, _ *jsonedit.Record) (made []string, err error) {
-		for _, q := range questions() {
+		for _, q := range askingHooks() {
 			m, err := settingsDocument{d}.ensureQuestion(q)
 			if err != nil {
 				return nil, err
@@ -73,7 +73,7 @@ func (s Settings) InstallAsking() (changed bool, err error) {
 // RemoveAsking removes these hooks and leaves the others.
 func (s Settings) RemoveAsking() (changed bool, err error) {
 	return s.file().TakeSome(func(d *jsonedit.Document, _ jsonedit.Record, mayGo func(string) bool) error {
-		for _, q := range questions() {
+		for _, q := range askingHooks() {
 			err := settingsDocument{d}.removeEvent(q.event, func(h handler) bool { return h.tool != "" }, mayGo)
 			if err != nil {
 				return err
@@ -89,16 +89,16 @@ func (s Settings) Asking() (installed int, all bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	for _, q := range questions() {
+	for _, q := range askingHooks() {
 		event, _ := d.Find("hooks", q.event)
 		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
 			installed++
 		}
 	}
-	return installed, installed == len(questions()), nil
+	return installed, installed == len(askingHooks()), nil
 }
 
-func (d settingsDocument) ensureQuestion(q question) (made []string, err error) {
+func (d settingsDocument) ensureQuestion(q askingHook) (made []string, err error) {
 	made, err = d.Ensure([]string{"hooks", q.event})
 	if err != nil {
 		return nil, err

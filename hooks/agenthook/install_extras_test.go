@@ -282,7 +282,7 @@ func TestProjectServers(t *testing.T) {
 			if diff := cmp.Diff(c.want, read(t, p.Path)); diff != "" {
 				t.Error(diff)
 			}
-			if s, found, err := p.Server(); !found || !s.Ours() || err != nil {
+			if s, found, err := p.Server(); !found || !s.IsOurs() || err != nil {
 				t.Errorf("%+v, %v, %v", s, found, err)
 			}
 			if done(t)(p.Install()) {

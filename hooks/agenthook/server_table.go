@@ -41,7 +41,7 @@ func (t serverTable) install() (changed bool, err error) {
 	switch s, found, err := t.find(data); {
 	case err != nil:
 		return false, err
-	case found && s.Ours():
+	case found && s.IsOurs():
 		return false, nil
 	case found:
 		return false, fmt.Errorf("%s: another server is called %q", t.path, claude.ServerName)

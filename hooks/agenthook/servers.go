@@ -56,7 +56,7 @@ func (s Settings) HasServer() (bool, error) {
 		return false, nil
 	}
 	server, found, err := list.Server()
-	return found && server.Ours(), err
+	return found && server.IsOurs(), err
 }
 
 // InstallServer adds our MCP server to the file if it contains the agent's list.
@@ -86,7 +86,7 @@ func (s Servers) Install() (changed bool, err error) {
 		switch {
 		case !there:
 			return made, d.Add(servers, claude.ServerName, l.entry)
-		case !serverOf(v).Ours():
+		case !serverOf(v).IsOurs():
 			return nil, d.ErrorAt(v.StartOffset, "another server is called "+jsonedit.Quote(claude.ServerName))
 		}
 		return made, nil
@@ -157,7 +157,7 @@ func (l serverList) holds(d *jsonedit.Document) bool {
 		return false
 	}
 	v, ok := l.in(d)
-	return ok && serverOf(v).Ours()
+	return ok && serverOf(v).IsOurs()
 }
 
 // strip removes our server from a document.

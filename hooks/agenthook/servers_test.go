@@ -39,7 +39,7 @@ func TestServersOfAgents(t *testing.T) {
 			if diff := cmp.Diff(c.want, read(t, s.Path)); diff != "" {
 				t.Error(diff)
 			}
-			if server, found, err := s.Server(); !found || !server.Ours() || err != nil {
+			if server, found, err := s.Server(); !found || !server.IsOurs() || err != nil {
 				t.Errorf("%+v, %v, %v", server, found, err)
 			}
 			if done(t)(s.Install()) {
@@ -103,7 +103,7 @@ func TestForeignServerOfCodexStays(t *testing.T) {
 		if _, err := s.Install(); err == nil {
 			t.Errorf("%s: installed", text)
 		}
-		if server, found, _ := s.Server(); !found || server.Ours() {
+		if server, found, _ := s.Server(); !found || server.IsOurs() {
 			t.Errorf("%s: server %+v, %v", text, server, found)
 		}
 		_, _ = s.Uninstall()

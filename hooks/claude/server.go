@@ -32,8 +32,8 @@ type Server struct {
 	Args    []string `json:"args"`
 }
 
-// Ours reports whether it is `entire mcp`, whatever the program's folder.
-func (s Server) Ours() bool {
+// IsOurs reports whether it is `entire mcp`, whatever the program's folder.
+func (s Server) IsOurs() bool {
 	return filepath.Base(s.Command) == "entire" && len(s.Args) > 0 && s.Args[0] == "mcp"
 }
 

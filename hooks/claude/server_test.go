@@ -48,7 +48,7 @@ func TestServerOfUser(t *testing.T) {
 			}
 			client := claude.Client{Getenv: func(name string) string { return env[name] }, Home: home}
 			s, scope, found, err := client.Server("", "/a", "/main")
-			if (err != nil) != c.bad || found != c.found || found && (scope != c.want || !s.Ours()) {
+			if (err != nil) != c.bad || found != c.found || found && (scope != c.want || !s.IsOurs()) {
 				t.Errorf("%+v, %q, %v, %v", s, scope, found, err)
 			}
 			if c.text != "" {
@@ -73,7 +73,7 @@ func TestServerOurs(t *testing.T) {
 		{claude.Server{Command: "node", Args: []string{"mcp"}}, false},
 		{claude.Server{}, false},
 	} {
-		if c.server.Ours() != c.want {
+		if c.server.IsOurs() != c.want {
 			t.Errorf("%+v", c.server)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Touched reports whether the hooks or their configuration may have changed since Mend found them
+// MayHaveChanged reports whether the hooks or their configuration may have changed since Mend found them
 // in place. It reads only the metadata of some files. configs are the files of git's global
 // configuration. Changes that it can't detect (in included files and in the system's configuration)
 // are left to Mend.
-func (i Installer) Touched(configs ...string) bool {
+func (i Installer) MayHaveChanged(configs ...string) bool {
 	text, err := disk.ReadFile(i.seenPath())
 	return err != nil || string(text) != i.fingerprint(configs)
 }

@@ -13,7 +13,7 @@ func (b *box) mend() {
 	b.tb.Helper()
 	for range 3 {
 		i := b.installer()
-		if !i.Touched(b.globalConfig()) {
+		if !i.MayHaveChanged(b.globalConfig()) {
 			if n := i.Repo.Processes(); n != 0 {
 				b.tb.Errorf("looking took %d git processes", n)
 			}
@@ -23,7 +23,7 @@ func (b *box) mend() {
 			b.tb.Fatal(err)
 		}
 	}
-	if b.installer().Touched(b.globalConfig()) {
+	if b.installer().MayHaveChanged(b.globalConfig()) {
 		b.tb.Fatal("it is never well")
 	}
 }
@@ -54,7 +54,7 @@ func TestTouchedDetectsChangedHooks(t *testing.T) {
 			b.install()
 			b.mend()
 			tool(b)
-			if !b.installer().Touched(b.globalConfig()) {
+			if !b.installer().MayHaveChanged(b.globalConfig()) {
 				t.Error("it wasn't noticed")
 			}
 			b.mend()
@@ -80,7 +80,7 @@ func TestTouchedDetectsChangedRedirectedHooks(t *testing.T) {
 			b.install()
 			b.mend()
 			tool(b)
-			if !b.installer().Touched(b.globalConfig()) {
+			if !b.installer().MayHaveChanged(b.globalConfig()) {
 				t.Error("it wasn't noticed")
 			}
 			b.mend()

@@ -66,7 +66,7 @@ func (w *Writer) take(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return w.Anew(ctx)
+	return w.Recreate(ctx)
 }
 
 func (w *Writer) connect(ctx context.Context) error {
@@ -103,8 +103,8 @@ func (w *Writer) disconnect() error {
 	return errors.Join(failed...)
 }
 
-// Anew replaces the database by an empty one.
-func (w *Writer) Anew(ctx context.Context) error {
+// Recreate replaces the database by an empty one.
+func (w *Writer) Recreate(ctx context.Context) error {
 	if err := errors.Join(w.disconnect(), w.files.remove()); err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Folder creates the directory name below .entire in the worktree root, with mode perm, and returns
+// MakeFolder creates the directory name below .entire in the worktree root, with mode perm, and returns
 // its path. If it creates .entire itself, in a worktree that was never enabled, it makes git ignore
 // all of it. The root is not created, and a symbolic link on the way is an error, as it would lead
 // out of the worktree.
-func Folder(root, name string, perm fs.FileMode) (string, error) {
+func MakeFolder(root, name string, perm fs.FileMode) (string, error) {
 	top := filepath.Join(root, ".entire")
 	switch err := os.Mkdir(top, 0o755); {
 	case err == nil:

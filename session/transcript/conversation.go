@@ -70,8 +70,8 @@ type Conversation struct {
 	message message
 }
 
-// Line adds line n of a transcript.
-func (c *Conversation) Line(raw []byte, n int) {
+// AddLine adds line n of a transcript.
+func (c *Conversation) AddLine(raw []byte, n int) {
 	if blank(raw) {
 		return
 	}

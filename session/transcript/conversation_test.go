@@ -30,7 +30,7 @@ func said(items []transcript.Item) []string {
 func converse(lines ...string) []string {
 	c := transcript.Conversation{Root: "/home/ada/project"}
 	for n, line := range lines {
-		c.Line([]byte(line), n)
+		c.AddLine([]byte(line), n)
 	}
 	return said(c.Items)
 }
@@ -138,7 +138,7 @@ func TestConversationOfDocument(t *testing.T) {
 	}
 	c := transcript.Conversation{Root: "/home/ada/project"}
 	for i, line := range messages {
-		c.Line(line, 10+i)
+		c.AddLine(line, 10+i)
 	}
 	want := []string{"user: Fix it", "assistant: I will.", "Edit: a.go", "Bash: make (failed)", "user: And that"}
 	if diff := cmp.Diff(want, said(c.Items)); diff != "" {
@@ -160,11 +160,11 @@ func FuzzConversation(f *testing.F) {
 	f.Add([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}`))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		var c transcript.Conversation
-		c.Line(data, 0)
-		c.Line(data, 1)
+		c.AddLine(data, 0)
+		c.AddLine(data, 1)
 		messages, _ := transcript.Messages(data)
 		for i, line := range messages {
-			c.Line(line, 2+i)
+			c.AddLine(line, 2+i)
 		}
 	})
 }
@@ -212,8 +212,8 @@ func TestToolOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			read := transcript.Conversation{Outputs: true, Full: c.full}
-			read.Line([]byte(toolUse(c.tool, c.input)), 0)
-			read.Line([]byte(c.result), 1)
+			read.AddLine([]byte(toolUse(c.tool, c.input)), 0)
+			read.AddLine([]byte(c.result), 1)
 			c.want.By, c.want.Tool, c.want.ID = transcript.Tool, c.tool, "t1"
 			if diff := cmp.Diff([]transcript.Item{c.want}, read.Items); diff != "" {
 				t.Error(diff)

@@ -30,9 +30,9 @@ func NewOrigin(slug string, touched []string) *Origin {
 	return o
 }
 
-// Line processes a line, in the order of the transcript, and reports whether further lines would
+// AddLine processes a line, in the order of the transcript, and reports whether further lines would
 // change nothing.
-func (o *Origin) Line(line []byte) (settled bool) {
+func (o *Origin) AddLine(line []byte) (settled bool) {
 	e, ok := parseEntry(line)
 	if !ok {
 		return o.settled()

@@ -44,7 +44,7 @@ func TestOriginFindsTheRoot(t *testing.T) {
 			t.Parallel()
 			o := transcript.NewOrigin(tt.slug, tt.touched)
 			for _, line := range tt.lines {
-				if o.Line([]byte(line)) {
+				if o.AddLine([]byte(line)) {
 					break
 				}
 			}

@@ -25,7 +25,7 @@ func TestStatesOfFile(t *testing.T) {
 		`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"e3","content":"no","is_error":true}]}}`,
 		`{"type":"assistant","cwd":"/p","message":{"id":"6","content":[{"type":"tool_use","id":"e4","name":"Edit","input":{"file_path":"/p/a","old_string":"two","new_string":"2"}}]}}`,
 	} {
-		w.Line([]byte(line), n)
+		w.AddLine([]byte(line), n)
 	}
 	text := func(s *string) string {
 		if s == nil {

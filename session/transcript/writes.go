@@ -85,8 +85,8 @@ type removal struct {
 	at   int // index in calls
 }
 
-// Line adds line n of a transcript.
-func (w *Writes) Line(raw []byte, n int) {
+// AddLine adds line n of a transcript.
+func (w *Writes) AddLine(raw []byte, n int) {
 	w.events.Subagents = true
 	e, ok := w.events.Line(raw)
 	by := w.Subagent
@@ -503,7 +503,7 @@ func (w *Writes) ReadEnd(ctx context.Context, name string, to Cursor, first int,
 		if cut := bytes.IndexByte(row, '\n'); cut >= 0 {
 			row = row[:cut]
 		}
-		w.Line(row, n)
+		w.AddLine(row, n)
 		begin += len(row) + 1
 	}
 	return ctx.Err()

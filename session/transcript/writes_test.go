@@ -34,7 +34,7 @@ func TestWritesFindCallOfLine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	for n, line := range written() {
-		w.Line([]byte(line), n)
+		w.AddLine([]byte(line), n)
 	}
 	cases := []struct {
 		file, text, want string
@@ -55,7 +55,7 @@ func TestWritesFindCallOfLine(t *testing.T) {
 			t.Errorf("%s %q: call %q, not %q", c.file, c.text, got.Call, c.want)
 		}
 	}
-	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"5","content":[{"type":"tool_use","id":"e3","name":"Edit","input":{"file_path":"/p/a.go","old_string":"o","new_string":"ooo"}}]}}`), 9)
+	w.AddLine([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"5","content":[{"type":"tool_use","id":"e3","name":"Edit","input":{"file_path":"/p/a.go","old_string":"o","new_string":"ooo"}}]}}`), 9)
 	if got, _ := w.FindPart([]string{"a.go"}, "twooo times", anyCall); got.Call != "e3" {
 		t.Errorf("a part of a line: call %q", got.Call)
 	}
@@ -73,7 +73,7 @@ func TestWritesOfAnotherMachine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
 	for n, line := range written() {
-		w.Line([]byte(strings.ReplaceAll(line, `"cwd":"/p",`, "")), n)
+		w.AddLine([]byte(strings.ReplaceAll(line, `"cwd":"/p",`, "")), n)
 	}
 	if got, _ := w.Find([]string{"b.go", "x/a.go"}, "one", anyCall); got.Call != "w2" {
 		t.Errorf("call %q", got.Call)
@@ -125,7 +125,7 @@ func TestWritesReadEnd(t *testing.T) {
 func TestPartReachesEndOfLine(t *testing.T) {
 	t.Parallel()
 	var w transcript.Writes
-	w.Line([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/a.go","old_string":"old()\nkept","new_string":"first()\nkept\nlast()"}}]}}`), 1)
+	w.AddLine([]byte(`{"type":"assistant","cwd":"/p","message":{"id":"1","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/a.go","old_string":"old()\nkept","new_string":"first()\nkept\nlast()"}}]}}`), 1)
 	for text, want := range map[string]string{
 		"x = first()":  "e1", // its beginning was there
 		"first();":     "",
@@ -151,7 +151,7 @@ func TestWholeFileWriteHasOnlyNewLines(t *testing.T) {
 		`{"type":"assistant","cwd":"/p","message":{"id":"3","content":[{"type":"tool_use","id":"e1","name":"Edit","input":{"file_path":"/p/c.go","old_string":"x","new_string":"kept"}}]}}`,
 		`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"e1","content":"ok"}]},"toolUseResult":{"filePath":"/p/c.go","originalFile":"kept\nx\n"}}`,
 	} {
-		w.Line([]byte(line), n)
+		w.AddLine([]byte(line), n)
 	}
 	for _, c := range []struct{ file, text, want string }{
 		{"a.go", "added", "w1"},
@@ -193,7 +193,7 @@ func TestPredates(t *testing.T) {
 	} {
 		var w transcript.Writes
 		for n, line := range c.lines {
-			w.Line([]byte(line), n)
+			w.AddLine([]byte(line), n)
 		}
 		if got := w.Predates([]string{"a.go"}, c.text, anyCall, func(command string) bool { return command == "make gen" }); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -208,12 +208,12 @@ func TestEvidenceEndsAtNextPrompt(t *testing.T) {
 	const prompt = `{"type":"user","cwd":"/p","message":{"content":"go on"}}`
 	var w transcript.Writes
 	for _, n := range []int{4, 9} {
-		w.Line([]byte(prompt), n)
+		w.AddLine([]byte(prompt), n)
 	}
 	w.Subagent = "helper"
-	w.Line([]byte(prompt), 6) // a subagent's prompt begins no turn
+	w.AddLine([]byte(prompt), 6) // a subagent's prompt begins no turn
 	w.Subagent = ""
-	w.Line([]byte(`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w1","content":"ok"}]}}`), 7)
+	w.AddLine([]byte(`{"type":"user","cwd":"/p","message":{"content":[{"type":"tool_result","tool_use_id":"w1","content":"ok"}]}}`), 7)
 	for _, c := range []struct {
 		begin, call int
 		want        bool
@@ -252,10 +252,10 @@ func TestMovedLineKeepsItsAgent(t *testing.T) {
 			t.Parallel()
 			var w transcript.Writes
 			for n, line := range append(remove, use("e2", "Edit", `"file_path":"/p/to.go","old_string":"x","new_string":"x\n`+moved+`\n`+short+`\nown line of the main agent"`)) {
-				w.Line(line, n)
+				w.AddLine(line, n)
 			}
 			w.Subagent = "helper"
-			w.Line(use("s1", "Write", `"file_path":"/p/from.go","content":"kept\n`+moved+`\n`+short+`\n"`), 0)
+			w.AddLine(use("s1", "Write", `"file_path":"/p/from.go","content":"kept\n`+moved+`\n`+short+`\n"`), 0)
 			for text, want := range map[string]string{moved: "s1", short: "e2", "own line of the main agent": "e2"} {
 				if got, _ := w.FindWriter([]string{"to.go"}, text, anyCall); got.Call != want {
 					t.Errorf("%s: call %q, not %q", text, got.Call, want)
@@ -265,11 +265,11 @@ func TestMovedLineKeepsItsAgent(t *testing.T) {
 				t.Errorf("of the main agent's calls: %q", got.Call)
 			}
 			w.Subagent = ""
-			w.Line(use("e3", "Edit", `"file_path":"/p/from.go","old_string":"kept","new_string":"kept\n`+moved+`"`), 9)
+			w.AddLine(use("e3", "Edit", `"file_path":"/p/from.go","old_string":"kept","new_string":"kept\n`+moved+`"`), 9)
 			if got, _ := w.FindWriter([]string{"from.go"}, moved, anyCall); got.Call != "s1" {
 				t.Errorf("moved within its file: call %q", got.Call)
 			}
-			w.Line(bytes.Replace(use("e4", "Edit", `"file_path":"/p/from.go","old_string":"other","new_string":"another"`), []byte("timestamp"), []byte("no_time"), 1), 10)
+			w.AddLine(bytes.Replace(use("e4", "Edit", `"file_path":"/p/from.go","old_string":"other","new_string":"another"`), []byte("timestamp"), []byte("no_time"), 1), 10)
 			if got, found := w.FindWriter([]string{"from.go"}, moved, anyCall); found {
 				t.Errorf("it isn't known who was first: call %q", got.Call)
 			}

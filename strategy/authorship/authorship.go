@@ -154,8 +154,8 @@ func (a *WorktreeAuthors) mentioned(name string, st *tracking.Interval) []string
 	return found
 }
 
-// Named reports whether any tool call since the target names the path.
-func (a *WorktreeAuthors) Named(name string) bool {
+// IsNamed reports whether any tool call since the target names the path.
+func (a *WorktreeAuthors) IsNamed(name string) bool {
 	all := &tracking.Interval{}
 	return slices.ContainsFunc(a.Records, func(act *tracking.Activity) bool {
 		return len(act.Edits[name]) > 0 || act.Mentions(name, all)

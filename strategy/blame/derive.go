@@ -86,7 +86,7 @@ func readEdits(ctx context.Context, repo *git.Repo, stored checkpoint.Stored) (d
 	}
 	var events transcript.Events
 	err = t.Lines(ctx, repo, segments.Span{To: stored.Meta.TranscriptEnd}, func(line []byte, n int) error {
-		s.writes.Line(line, n)
+		s.writes.AddLine(line, n)
 		if e, ok := events.Line(line); ok && e.IsPrompt() {
 			s.turns = append(s.turns, checkpoint.Turn{Line: n, Title: checkpoint.FirstPrompt(e.Title())})
 		}

@@ -106,7 +106,7 @@ type turnReader struct {
 }
 
 func (t *turnReader) line(raw []byte, n int) {
-	t.Line(raw, n)
+	t.AddLine(raw, n)
 	if e, ok := t.events.Line(raw); ok && e.IsPrompt() {
 		t.begins = append(t.begins, n)
 	}

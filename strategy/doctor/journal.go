@@ -13,7 +13,7 @@ import (
 // unfinished finds commits whose decision was never carried out.
 func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 	list := make([]Finding, 0, len(jc.open))
-	if forget.Interrupted(jc.repo.CommonDir) {
+	if forget.IsInterrupted(jc.repo.CommonDir) {
 		list = append(list, Finding{
 			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(jc.repo.CommonDir)),
 			What: "forgetting was interrupted",

@@ -68,8 +68,8 @@ func (jf *journalFile) read() (j journal, found bool, err error) {
 	return j, err == nil, err
 }
 
-// Interrupted reports whether a run in the repository was killed before its end.
-func Interrupted(commonDir string) bool {
+// IsInterrupted reports whether a run in the repository was killed before its end.
+func IsInterrupted(commonDir string) bool {
 	_, err := os.Lstat(JournalPath(commonDir))
 	return err == nil
 }

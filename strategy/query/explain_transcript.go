@@ -135,7 +135,7 @@ func (sr sessionReader) recognize(ctx context.Context, t *CheckpointSession, sto
 
 func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
 	return stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
-		c.Line(line, n)
+		c.AddLine(line, n)
 		return nil
 	})
 }

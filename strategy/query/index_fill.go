@@ -128,7 +128,7 @@ func fill(ctx context.Context, w *workspace.Workspace, wait time.Duration, progr
 		return nil
 	}
 	if known.Refs != "" && known.Forgotten != now.Forgotten {
-		if err := iw.Anew(ctx); err != nil {
+		if err := iw.Recreate(ctx); err != nil {
 			return err
 		}
 		known = sources{}
@@ -137,7 +137,7 @@ func fill(ctx context.Context, w *workspace.Workspace, wait time.Duration, progr
 	r := &run{Workspace: w, w: iw, known: &known, now: now, progress: progress}
 	err = r.all(ctx)
 	if errors.Is(err, errReplaced) {
-		if err := iw.Anew(ctx); err != nil {
+		if err := iw.Recreate(ctx); err != nil {
 			return err
 		}
 		known = sources{}

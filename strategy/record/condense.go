@@ -117,7 +117,7 @@ func prepareCheckpoint(ctx context.Context, w *workspace.Workspace, d tracking.D
 			if err != nil {
 				return p, err
 			}
-			c.State.Touched(paths)
+			c.State.Touch(paths)
 			maps.Copy(c.Rest.Entries, entries)
 			c.Rest.Paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Rest.Paths, paths))))
 		}

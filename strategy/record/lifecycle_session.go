@@ -14,7 +14,7 @@ import (
 // that are untracked before its first turn.
 func StartSession(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	return ApplyEvent(ctx, w, in, session.Start, func(s *session.State, n *tracking.Pending) error {
-		if s.Recorder.Unlisted = tracking.LargeWorktree(w); s.Recorder.Unlisted {
+		if s.Recorder.Unlisted = tracking.IsLargeWorktree(w); s.Recorder.Unlisted {
 			n.Unstored = true // a child makes the list
 			return nil
 		}

@@ -78,7 +78,7 @@ func AwaitGit(ctx context.Context, w *workspace.Workspace) error {
 // or be waiting for this hook. A worktree with a rebase in progress is skipped: its files are not
 // as the session left them.
 func finishAll(ctx context.Context, w *workspace.Workspace, list []tracking.Decision, scope tracking.SearchScope) (unresolved bool, err error) {
-	return finish(ctx, w, slices.DeleteFunc(slices.Clone(list), func(d tracking.Decision) bool { return tracking.Rebasing(w, d.Worktree) }), scope)
+	return finish(ctx, w, slices.DeleteFunc(slices.Clone(list), func(d tracking.Decision) bool { return tracking.IsRebasing(w, d.Worktree) }), scope)
 }
 
 // FinishRebased carries out the decisions about commits that were made in this worktree while a

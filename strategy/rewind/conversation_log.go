@@ -269,7 +269,7 @@ func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.Ses
 		}
 		read += len(blob.Data)
 		for line := range bytes.Lines(blob.Data) {
-			if settled = origin.Line(line); settled {
+			if settled = origin.AddLine(line); settled {
 				break
 			}
 		}

@@ -166,7 +166,7 @@ func restoreSessions(ctx context.Context, w *workspace.Workspace, states []*sess
 			}
 		}
 		s.Keep(files)
-		s.Touched(added)
+		s.Touch(added)
 		s.CheckpointCount = 0
 		if same {
 			s.CheckpointCount = m.Count
@@ -382,7 +382,7 @@ func addPending(ctx context.Context, w *workspace.Workspace, states []*session.S
 			return nil, err
 		}
 		if len(files) > 0 {
-			s.Touched(files)
+			s.Touch(files)
 			again, counts[s.ID] = append(again, s), s.CheckpointCount+1
 		}
 	}

@@ -163,7 +163,7 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 	switch {
 	case len(w.Agents) > 0:
 		why.Why = KeptCreatedBoth
-	case c.Named(name):
+	case c.IsNamed(name):
 		why.Why = KeptNamed
 	}
 	c.why[name] = why

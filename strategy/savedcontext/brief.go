@@ -125,7 +125,7 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 		return m, err
 	}
 	if kind == brief.Full {
-		if err := store.Contents(ctx, &c); err != nil {
+		if err := store.ReadContents(ctx, &c); err != nil {
 			return m, err
 		}
 		if err := addPresent(w, &m, c); err != nil {

@@ -69,7 +69,7 @@ func BeforeClear(ctx context.Context, w *workspace.Workspace, c Clearing) (Unsav
 func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) int {
 	old, err := Contexts(cc.w).Get(ctx, kept.ID)
 	if err == nil {
-		err = Contexts(cc.w).Contents(ctx, &old)
+		err = Contexts(cc.w).ReadContents(ctx, &old)
 	}
 	if err != nil {
 		cc.w.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())

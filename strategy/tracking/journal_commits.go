@@ -159,8 +159,8 @@ func holder(ctx context.Context, w *workspace.Workspace, d Decision, made git.Co
 	return oids[0]
 }
 
-// Rebasing reports whether a rebase is in progress in the worktree.
-func Rebasing(w *workspace.Workspace, worktree string) bool {
+// IsRebasing reports whether a rebase is in progress in the worktree.
+func IsRebasing(w *workspace.Workspace, worktree string) bool {
 	for _, name := range []string{"rebase-merge", filepath.Join("rebase-apply", "rebasing")} {
 		if _, err := os.Lstat(filepath.Join(w.GitDirOf(worktree), name)); !errors.Is(err, fs.ErrNotExist) {
 			return true

@@ -93,7 +93,7 @@ func WriteMark(w *workspace.Workspace, path string, note any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := settings.Folder(w.Repo.Root, "tmp", 0o700); err != nil {
+	if _, err := settings.MakeFolder(w.Repo.Root, "tmp", 0o700); err != nil {
 		return err
 	}
 	return disk.WriteCache(path, append(data, '\n'), 0o600)

@@ -194,7 +194,7 @@ func (ch *TurnChanges) take(ctx context.Context, s *session.State, seen observat
 			return ch.Named[p] || ch.During(disk.Changed(info))
 		}))
 	}
-	s.Touched(touched)
+	s.Touch(touched)
 	return touched, nil
 }
 

@@ -122,10 +122,10 @@ func observeNamed(ctx context.Context, w *workspace.Workspace, s *session.State,
 	return seen, errors.Join(err, headErr, byErr)
 }
 
-// LargeWorktree reports whether walking the worktree takes longer than a subagent should wait
+// IsLargeWorktree reports whether walking the worktree takes longer than a subagent should wait
 // at each step of its task: by the time of the last walk, or without snapshots by the size of
 // git's index.
-func LargeWorktree(w *workspace.Workspace) bool {
+func IsLargeWorktree(w *workspace.Workspace) bool {
 	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
 	if took, known := LastWalk(w); known {
 		return took > slowWalk

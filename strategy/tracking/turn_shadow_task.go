@@ -67,7 +67,7 @@ func taskDirs(ctx context.Context, w *workspace.Workspace, s *session.State) ([]
 			continue
 		}
 		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-		line, err := end.Entry(w.Repo)
+		line, err := end.WriteEntry(w.Repo)
 		if err != nil {
 			return nil, err
 		}

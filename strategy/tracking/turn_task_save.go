@@ -26,7 +26,7 @@ func SaveTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *
 	look := func(ctx context.Context, s *session.State, n *Pending, in workspace.Input) (observation, error) {
 		return observe(ctx, w, s, n, in)
 	}
-	if LargeWorktree(w) {
+	if IsLargeWorktree(w) {
 		look = func(ctx context.Context, s *session.State, n *Pending, in workspace.Input) (observation, error) {
 			return observeNamed(ctx, w, s, n, in)
 		}

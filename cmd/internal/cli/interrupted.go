@@ -25,7 +25,7 @@ func warnInterrupted(a *app.App, cmd *cobra.Command) {
 	if err != nil || repo.Bare {
 		return
 	}
-	if top.Name() != "forget" && forget.Interrupted(repo.CommonDir) {
+	if top.Name() != "forget" && forget.IsInterrupted(repo.CommonDir) {
 		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
 		a.Streams.Hint("run the same `entire forget` again to continue")
 	}

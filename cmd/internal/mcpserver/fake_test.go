@@ -130,7 +130,7 @@ func (f *fake) Get(_ context.Context, id string) (recall.Checkpoint, error) {
 	return c, f.err
 }
 
-func (f *fake) Contents(_ context.Context, c *recall.Checkpoint, _ ...string) error {
+func (f *fake) ReadContents(_ context.Context, c *recall.Checkpoint, _ ...string) error {
 	c.State.Files = f.checkpoints[c.ID].State.Files
 	return nil
 }

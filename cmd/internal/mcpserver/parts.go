@@ -102,7 +102,7 @@ func resumeFile(ctx context.Context, p *Project, c recall.Checkpoint, path strin
 		return nil, fmt.Errorf("%.200q is not in checkpoint %s; its files are: %s%s", path, c.ID, strings.Join(names, ", "), more)
 	}
 	if f.Omitted == "" {
-		if err := p.Store.Contents(ctx, &c, path); err != nil {
+		if err := p.Store.ReadContents(ctx, &c, path); err != nil {
 			return nil, err
 		}
 		f = c.State.Files[path]

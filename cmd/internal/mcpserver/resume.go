@@ -108,7 +108,7 @@ func resumeContext(ctx context.Context, p *Project, id string) (result, error) {
 func resumeFull(ctx context.Context, p *Project, id string, limit int) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err == nil {
-		err = p.Store.Contents(ctx, &c)
+		err = p.Store.ReadContents(ctx, &c)
 	}
 	if err != nil {
 		return nil, err

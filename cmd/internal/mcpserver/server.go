@@ -86,7 +86,7 @@ type Work interface { //nolint:interfacebloat // one method for each tool
 type Store interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
-	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
+	ReadContents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
 	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 }
 

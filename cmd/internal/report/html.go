@@ -29,10 +29,10 @@ type limits struct {
 	moments                int // of the time line, the newest; 0 for all
 }
 
-// HTML writes the report as one self-contained page. It cuts long texts and diffs so that
+// WriteHTML writes the report as one self-contained page. It cuts long texts and diffs so that
 // the page fits into MaxPage, and adds the command that shows the rest to each. If that is not
 // enough, it leaves out the oldest entries of the time line.
-func HTML(w io.Writer, r *Report) error {
+func WriteHTML(w io.Writer, r *Report) error {
 	const (
 		attempts = 12
 		// cuts is the number of attempts in which only texts are cut.

@@ -13,9 +13,9 @@ import (
 // limit of hosts for a comment.
 const MaxMarkdown = 60_000
 
-// Markdown writes the report as a text for a pull request: requests and results, shares of
+// WriteMarkdown writes the report as a text for a pull request: requests and results, shares of
 // lines, tests, tokens. It cuts the lists until the text is short enough.
-func Markdown(w io.Writer, r *Report) error {
+func WriteMarkdown(w io.Writer, r *Report) error {
 	for rows := 100; ; rows /= 2 {
 		m := &summary{r: r, rows: rows}
 		m.write()

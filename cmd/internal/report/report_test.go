@@ -17,7 +17,7 @@ import (
 func html(tb testing.TB, r *report.Report) string {
 	tb.Helper()
 	var b strings.Builder
-	if err := report.HTML(&b, r); err != nil {
+	if err := report.WriteHTML(&b, r); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()
@@ -26,7 +26,7 @@ func html(tb testing.TB, r *report.Report) string {
 func markdown(tb testing.TB, r *report.Report) string {
 	tb.Helper()
 	var b strings.Builder
-	if err := report.Markdown(&b, r); err != nil {
+	if err := report.WriteMarkdown(&b, r); err != nil {
 		tb.Fatal(err)
 	}
 	return b.String()

@@ -28,8 +28,8 @@ type Table struct {
 	rows [][]string
 }
 
-// Row adds a row.
-func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+// AddRow adds a row.
+func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 
 // String returns the table without trailing spaces.
 func (t *Table) String() string {
@@ -82,7 +82,7 @@ func (s Streams) Table(t *Table) string {
 	}
 	out := &Table{First: t.First, Gap: t.Gap}
 	for _, row := range t.rows {
-		out.Row(slices.Clone(row)...)
+		out.AddRow(slices.Clone(row)...)
 	}
 	if !s.Terminal.Out {
 		out.cut(-1, longest)

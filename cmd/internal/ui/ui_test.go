@@ -17,8 +17,8 @@ import (
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var table ui.Table
-	table.Row("a", "bcd", "")
-	table.Row("ünï", "x", "y")
+	table.AddRow("a", "bcd", "")
+	table.AddRow("ünï", "x", "y")
 	if d := cmp.Diff("a    bcd\nünï  x    y\n", table.String()); d != "" {
 		t.Error(d)
 	}
@@ -184,14 +184,14 @@ func TestTableFitsATerminal(t *testing.T) {
 	text := strings.Repeat("x", 90)
 	table := func(size int, spare ...string) *ui.Table {
 		t := &ui.Table{Spare: spare}
-		t.Row("ID", "SIZE", "TEXT")
-		t.Row("1", strings.Repeat("9", size), text)
+		t.AddRow("ID", "SIZE", "TEXT")
+		t.AddRow("1", strings.Repeat("9", size), text)
 		return t
 	}
 	onTerminal := ui.Streams{Terminal: ui.Terminal{Out: true}} // 80 columns by default
 	middle := &ui.Table{First: 3, Gap: 4, Cut: "TEXT"}
-	middle.Row("ID", "TEXT", "WHEN")
-	middle.Row("1", text, "now")
+	middle.AddRow("ID", "TEXT", "WHEN")
+	middle.AddRow("1", text, "now")
 	for _, c := range []struct{ name, got, want string }{
 		{"nothing in a pipe", ui.Streams{}.Table(table(60, "SIZE")), table(60).String()},
 		{"the last column", onTerminal.Table(table(6, "SIZE")), "ID  SIZE    TEXT\n1   999999  " + text[:67] + "…\n"},

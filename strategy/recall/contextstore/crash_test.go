@@ -123,7 +123,7 @@ func (b *bench) checkStore() {
 		listed = append(listed, e.ID+" "+e.Summary+" "+string(e.Status))
 		c, err := b.store.Get(b.Context(), e.ID)
 		fine(b, err)
-		fine(b, b.store.Contents(b.Context(), &c))
+		fine(b, b.store.ReadContents(b.Context(), &c))
 	}
 	for _, e := range plain {
 		there = append(there, e.ID+" "+e.Summary+" "+string(e.Status))

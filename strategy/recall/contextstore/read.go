@@ -63,10 +63,10 @@ func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
 	return d.checkpoint(), nil
 }
 
-// Contents reads the contents of the files at paths into c, or of all files if paths is
+// ReadContents reads the contents of the files at paths into c, or of all files if paths is
 // empty. If some can't be read, it sets the others and returns ErrDamaged. Contents far
 // larger than the file, or beyond maxContents in total, are left out with a warning.
-func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error {
+func (s Store) ReadContents(ctx context.Context, c *recall.Checkpoint, paths ...string) error {
 	if len(paths) == 0 {
 		paths = slices.Sorted(maps.Keys(c.State.Files))
 	}

@@ -254,7 +254,7 @@ func TestVerifyReportsMissingObjects(t *testing.T) {
 	}
 	got, err := b.store.Get(t.Context(), first)
 	fine(t, err)
-	if err := b.store.Contents(t.Context(), &got); !errors.Is(err, recall.ErrDamaged) {
+	if err := b.store.ReadContents(t.Context(), &got); !errors.Is(err, recall.ErrDamaged) {
 		t.Errorf("it is %v", err)
 	}
 	if got.State.Files["x"].Omitted != recall.Unreadable || got.State.Files["a.go"].Content != "package a\n" {

@@ -156,7 +156,7 @@ func TestPutRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	fine(t, b.store.Contents(t.Context(), &got))
+	fine(t, b.store.ReadContents(t.Context(), &got))
 	if got.State.Files["a.go"].Content != "package a\n" || got.State.Files["gone.go"].Content != "" {
 		t.Errorf("the contents are %+v", got.State.Files)
 	}
@@ -198,7 +198,7 @@ func TestInvalidTreePathsKeepContents(t *testing.T) {
 	}
 	got, err := b.store.Get(t.Context(), b.put(c))
 	fine(t, err)
-	fine(t, b.store.Contents(t.Context(), &got))
+	fine(t, b.store.ReadContents(t.Context(), &got))
 	has := map[string]string{}
 	for path, f := range got.State.Files {
 		has[path] = f.Content
@@ -244,7 +244,7 @@ func TestContentsSurviveGC(t *testing.T) {
 	b.open()
 	got, err := b.store.Get(t.Context(), id)
 	fine(t, err)
-	fine(t, b.store.Contents(t.Context(), &got, "a.go"))
+	fine(t, b.store.ReadContents(t.Context(), &got, "a.go"))
 	if got.State.Files["a.go"].Content != "package a\n" || got.State.Files["pkg/b.go"].Content != "" {
 		t.Errorf("%+v", got.State.Files)
 	}
@@ -263,7 +263,7 @@ func TestAttackLargeContents(t *testing.T) {
 	c.State.Files["a.go"] = f
 	got, err := b.store.Get(t.Context(), b.put(c))
 	fine(t, err)
-	fine(t, b.store.Contents(t.Context(), &got))
+	fine(t, b.store.ReadContents(t.Context(), &got))
 	if f := got.State.Files["a.go"]; f.Omitted != recall.TooLarge || f.Content != "" || f.Blob != "" {
 		t.Errorf("%s of %d bytes", f.Omitted, len(f.Content))
 	}
@@ -369,7 +369,7 @@ func TestStatusAndReplace(t *testing.T) {
 	}
 	now, err := b.store.Get(t.Context(), id)
 	fine(t, err)
-	fine(t, b.store.Contents(t.Context(), &now))
+	fine(t, b.store.ReadContents(t.Context(), &now))
 	if now.Status != recall.Kept || now.Summary != "better" || now.State.Files["new.go"].Content != "package n\n" || now.State.Files["a.go"].Content != "package a\n" {
 		t.Errorf("%+v", now)
 	}

@@ -20,7 +20,7 @@ func (a *App) FetchObjects(ctx context.Context, repo *git.Repo, missing []git.OI
 	if err != nil {
 		return err
 	}
-	return a.Transferring(repo, "Fetching from "+remote, func() error {
+	return a.WithTransferProgress(repo, "Fetching from "+remote, func() error {
 		if err := gitremote.FetchObjects(ctx, repo, remote, missing); err != nil {
 			return fmt.Errorf("fetch %d objects from %s: %w", len(missing), remote, err)
 		}
@@ -58,7 +58,7 @@ func (a *App) FetchRecord(ctx context.Context, repo *git.Repo) error {
 		return err
 	}
 	tracking := "refs/remotes/" + remote + "/" + strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
-	return a.Transferring(repo, "Fetching from "+remote, func() error {
+	return a.WithTransferProgress(repo, "Fetching from "+remote, func() error {
 		if err := gitremote.Fetch(ctx, repo, remote, "+"+checkpoint.MetadataBranch+":"+tracking); err != nil {
 			return fmt.Errorf("fetch the checkpoints of %s: %w", remote, err)
 		}

@@ -75,7 +75,7 @@ func openLogFile(root string) (*os.File, error) {
 	if err := disk.Step("append", path); err != nil {
 		return nil, err
 	}
-	if _, err := settings.Folder(root, "logs", 0o750); err != nil {
+	if _, err := settings.MakeFolder(root, "logs", 0o750); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(path); err == nil {

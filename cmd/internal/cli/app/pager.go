@@ -14,9 +14,9 @@ func (a *App) Page(text string) {
 	a.page(a.Streams.Shown(text))
 }
 
-// Paged calls show with streams whose output it prints afterwards, through a pager if it doesn't
+// PageOutput calls show with streams whose output it prints afterwards, through a pager if it doesn't
 // fit on the terminal.
-func (a *App) Paged(show func(ui.Streams) error) error {
+func (a *App) PageOutput(show func(ui.Streams) error) error {
 	if !a.Streams.Terminal.Out || a.pager().Command == "" {
 		return show(a.Streams)
 	}
@@ -28,7 +28,7 @@ func (a *App) Paged(show func(ui.Streams) error) error {
 
 // PageText is like Paged for a function that can't fail.
 func (a *App) PageText(show func(ui.Streams)) {
-	_ = a.Paged(func(s ui.Streams) error {
+	_ = a.PageOutput(func(s ui.Streams) error {
 		show(s)
 		return nil
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Transferring runs do and shows the progress of its git processes, which transfer objects or check
+// WithTransferProgress runs do and shows the progress of its git processes, which transfer objects or check
 // out files.
-func (a *App) Transferring(repo *git.Repo, what string, do func() error) error {
+func (a *App) WithTransferProgress(repo *git.Repo, what string, do func() error) error {
 	if !a.Streams.Terminal.Err || a.Streams.Terminal.Accessible {
 		return do() // without progress
 	}

@@ -17,7 +17,7 @@ func TestSeveralIgnoresUnknownNames(t *testing.T) {
 		{[]string{"Ada", "", "Ada"}, false},
 		{[]string{"", "Ada", "Bob"}, true},
 	} {
-		if got := format.Several(c.names...); got != c.want {
+		if got := format.HasSeveral(c.names...); got != c.want {
 			t.Errorf("%q: %t", c.names, got)
 		}
 	}

@@ -206,8 +206,8 @@ func NotNil[T any](list []T) []T {
 // PersonWidth is the maximum width of a person's name in a table.
 const PersonWidth = 24
 
-// Several reports whether there are several different names, apart from empty ones.
-func Several(names ...string) bool {
+// HasSeveral reports whether there are several different names, apart from empty ones.
+func HasSeveral(names ...string) bool {
 	first := ""
 	for _, name := range names {
 		if name != "" && first != "" && name != first {

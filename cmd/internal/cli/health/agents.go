@@ -112,7 +112,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 		}
 		if list, ok := setup.AgentServers(repo, h.Agent); ok {
 			server, found, err := list.Server()
-			item.Server = err == nil && found && server.Ours()
+			item.Server = err == nil && found && server.IsOurs()
 		}
 		item.Program, _ = app.FindOnPath(a.Getenv, h.Agent.Program)
 		for _, s := range states {
@@ -135,7 +135,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 
 func printAgents(w ui.Streams, now time.Time, list *agentsJSON) {
 	table := ui.Table{Spare: []string{"LIMITS", "LAST EVENT"}}
-	table.Row("AGENT", "FOUND", "HOOKS", "TRUST", "LAST EVENT", "LIMITS")
+	table.AddRow("AGENT", "FOUND", "HOOKS", "TRUST", "LAST EVENT", "LIMITS")
 	for _, item := range list.Agents {
 		var found []string
 		if item.Program != "" {
@@ -160,7 +160,7 @@ func printAgents(w ui.Streams, now time.Time, list *agentsJSON) {
 		if item.LastEvent != nil {
 			last = ui.Ago(now, *item.LastEvent)
 		}
-		table.Row(item.Agent, cmp.Or(strings.Join(found, ", "), "-"), hooks, trust, last, cmp.Or(strings.Join(item.Limits, "; "), "-"))
+		table.AddRow(item.Agent, cmp.Or(strings.Join(found, ", "), "-"), hooks, trust, last, cmp.Or(strings.Join(item.Limits, "; "), "-"))
 	}
 	w.Printf("%s", w.Table(&table))
 }

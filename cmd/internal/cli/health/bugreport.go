@@ -40,16 +40,16 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 	w.Printf("Report of entire, %s\n", c.Now().UTC().Format(time.RFC3339))
 	w.Printf("\nVersions\n\n")
 	var versions ui.Table
-	versions.Row("entire", c.Version)
-	versions.Row("built with", runtime.Version())
-	versions.Row("system", runtime.GOOS+"/"+runtime.GOARCH)
+	versions.AddRow("entire", c.Version)
+	versions.AddRow("built with", runtime.Version())
+	versions.AddRow("system", runtime.GOOS+"/"+runtime.GOARCH)
 	agents, err := agentList(c.App, repo)
 	if err != nil {
 		return err
 	}
 	for _, item := range agents.Agents {
 		if item.Program != "" || item.Installed > 0 || item.Sessions > 0 {
-			versions.Row(item.Agent, cmp.Or(app.PackageVersion(item.Program), "-"))
+			versions.AddRow(item.Agent, cmp.Or(app.PackageVersion(item.Program), "-"))
 		}
 	}
 	w.Printf("%s", versions.String())
@@ -59,7 +59,7 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 	s := c.Settings(repo)
 	var values ui.Table
 	for _, v := range setup.JSON(&s).Values {
-		values.Row(v.Key, setup.Shown(v.Value), setup.Origin(v))
+		values.AddRow(v.Key, setup.Shown(v.Value), setup.Origin(v))
 	}
 	w.Printf("%s", values.String())
 	w.Printf("\nFindings\n\n")

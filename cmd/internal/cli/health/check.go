@@ -138,7 +138,7 @@ func printProblems(w ui.Streams, r *doctor.Audited) {
 	}
 	const most = 3 // lines with secrets to list
 	t := &ui.Table{Spare: []string{"FILE"}}
-	t.Row("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
+	t.AddRow("COMMIT", "CHECKPOINT", "FOUND", "FILE", "WHAT")
 	for _, p := range r.Problems {
 		file := "-"
 		if p.File != "" {
@@ -155,7 +155,7 @@ func printProblems(w ui.Streams, r *doctor.Audited) {
 		if len(lines) > 0 {
 			what += " (line " + strings.Join(lines, ", ") + ")"
 		}
-		t.Row(p.Commit.Short(), cmp.Or(string(p.Checkpoint), "-"), p.Code, file, ui.Line(what, format.LineWidth))
+		t.AddRow(p.Commit.Short(), cmp.Or(string(p.Checkpoint), "-"), p.Code, file, ui.Line(what, format.LineWidth))
 	}
 	w.Printf("%s\n", w.Table(t))
 	// The reason and the hint of equal problems are printed once.

@@ -168,7 +168,7 @@ func printOrphans(w ui.Streams, repo *git.Repo, items []cleanup.Item) {
 		n := 0
 		for _, i := range items {
 			if i.Kind == group.kind {
-				table.Row("  "+ui.Line(orphanName(repo, i), format.MaxNameWidth), w.Paint(ui.Dim, i.Why))
+				table.AddRow("  "+ui.Line(orphanName(repo, i), format.MaxNameWidth), w.Paint(ui.Dim, i.Why))
 				n++
 			}
 		}

@@ -32,14 +32,14 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		return nil, err
 	case at.Installed > 0 && !at.Found:
 		return []doctor.Finding{serverMissing(a, repo, at)}, nil
-	case at.Installed > 0 && !at.Server.Ours():
+	case at.Installed > 0 && !at.Server.IsOurs():
 		return []doctor.Finding{{
 			Code: codeServerOther, Severity: doctor.Warning, Subject: at.File,
 			What: fmt.Sprintf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
 			Why:  "no question is asked before /clear",
 			Hint: "rename it or take it out, and run `entire enable --mcp`",
 		}}, nil
-	case !at.Found || !at.Server.Ours() || at.All:
+	case !at.Found || !at.Server.IsOurs() || at.All:
 		return nil, nil
 	}
 	// The hooks are added in the scope in which the server is registered.

@@ -203,7 +203,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	if err != nil {
 		return err
 	}
-	interrupted := forget.Interrupted(job.w.Repo.CommonDir)
+	interrupted := forget.IsInterrupted(job.w.Repo.CommonDir)
 	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
 	if !opts.json && len(places) > 0 {
 		a.PageText(func(w ui.Streams) {
@@ -416,7 +416,7 @@ func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (check
 
 // pushForgotten replaces a remote's checkpoints.
 func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *workspace.Workspace, remote string) error {
-	err := a.Transferring(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
+	err := a.WithTransferProgress(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
 	if err != nil {
 		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
 	}

@@ -67,7 +67,7 @@ func printPlaces(w ui.Streams, places []forget.Place) {
 				if p.Stays {
 					what = "stays: " + what
 				}
-				table.Row("  "+ui.Line(p.Name, format.MaxNameWidth), w.Paint(ui.Dim, what))
+				table.AddRow("  "+ui.Line(p.Name, format.MaxNameWidth), w.Paint(ui.Dim, what))
 			}
 		}
 		if n == 0 {

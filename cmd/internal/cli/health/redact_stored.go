@@ -69,7 +69,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 		}
 	}
 	if len(what.Secrets) == 0 {
-		if !forget.Interrupted(repo.CommonDir) {
+		if !forget.IsInterrupted(repo.CommonDir) {
 			return errors.Join(c.raise(ctx, w, found), c.report(found))
 		}
 		// The values are no longer in the checkpoints, and are known by the hashes in the list of
@@ -161,9 +161,9 @@ func (c *redactStored) report(found scanJSON) error {
 func printStored(w ui.Streams, found scanJSON) {
 	if len(found.Findings) > 0 {
 		t := &ui.Table{Cut: "FILE"}
-		t.Row("CHECKPOINT", "FILE", "LINE", "RULE", "BYTES")
+		t.AddRow("CHECKPOINT", "FILE", "LINE", "RULE", "BYTES")
 		for _, s := range found.Findings {
-			t.Row(string(s.Checkpoint), format.Path(s.File), strconv.Itoa(s.Line), s.Rule, strconv.Itoa(s.Length))
+			t.AddRow(string(s.Checkpoint), format.Path(s.File), strconv.Itoa(s.Line), s.Rule, strconv.Itoa(s.Length))
 		}
 		w.Printf("%s\n", w.Table(t))
 	}

@@ -319,7 +319,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	}
 	// If the time of the last failure can't be written, the failures are shown again.
 	if r.Failures != nil {
-		if dir, err := settings.Folder(r.Repository.Root, "logs", 0o755); err == nil {
+		if dir, err := settings.MakeFolder(r.Repository.Root, "logs", 0o755); err == nil {
 			_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)
 		}
 	}

@@ -125,7 +125,7 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 		if s.FirstPrompt != "" {
 			prompt = `"` + ui.Line(s.FirstPrompt, format.PromptWidth) + `"`
 		}
-		table.Row("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+names[i], strings.Join(facts, ", "), prompt)
+		table.AddRow("  ["+ui.Line(s.Agent, format.LineWidth)+"] "+names[i], strings.Join(facts, ", "), prompt)
 	}
 	w.Printf("%s", w.Table(&table))
 	if more := len(r.Sessions) - shownSessions; more > 0 {

@@ -96,7 +96,7 @@ func (l *log) run(ctx context.Context) error {
 	for i := range turns {
 		names[i] = turns[i].Author
 	}
-	l.persons = format.Several(names...)
+	l.persons = format.HasSeveral(names...)
 	switch {
 	case l.json:
 		for i := range turns {
@@ -162,7 +162,7 @@ func (l *log) text(turns []entry) string {
 		if !l.persons {
 			cells = slices.Delete(cells, author, author+1)
 		}
-		table.Row(cells...)
+		table.AddRow(cells...)
 	}
 	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "AUTHOR", "COMMIT", "PROMPT")
 	now := l.app.Now()

@@ -32,7 +32,7 @@ EXIT STATUS
 type contexts interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
-	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
+	ReadContents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
 	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 	Discard(ctx context.Context, ids ...string) error
 }

@@ -147,7 +147,7 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 	var table ui.Table
 	for _, v := range j.Values {
 		if len(j.Changed) == 0 || slices.Contains(j.Changed, v.Key) {
-			table.Row(strings.TrimPrefix(v.Key, recallPrefix), setup.Shown(v.Value), setup.Origin(v))
+			table.AddRow(strings.TrimPrefix(v.Key, recallPrefix), setup.Shown(v.Value), setup.Origin(v))
 		}
 	}
 	a.Streams.Printf("%s", table.String())

@@ -135,7 +135,7 @@ func (r *recalling) listText(list []contextstore.Entry) string {
 		if elsewhere {
 			cells = append(cells, worktree)
 		}
-		table.Row(append(cells, files, summary)...)
+		table.AddRow(append(cells, files, summary)...)
 	}
 	row("ID", "SAVED", "WHY", "BRANCH", "WORKTREE", "FILES", "SUMMARY")
 	pending := ""

@@ -103,7 +103,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		r.show(strings.Join(texts, "\n"))
 		return nil
 	case opts.file == "" && r.opts.json:
-		if err := r.store.Contents(ctx, &c); err != nil {
+		if err := r.store.ReadContents(ctx, &c); err != nil {
 			return recallError(err, c.ID)
 		}
 		return r.Streams.JSON(filledCheckpoint(c))
@@ -125,7 +125,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 	if why := c.State.Files[path].Omitted; why != "" {
 		return omittedError(c.State.Files[path], why)
 	}
-	if err := r.store.Contents(ctx, &c, path); err != nil {
+	if err := r.store.ReadContents(ctx, &c, path); err != nil {
 		return recallError(err, c.ID)
 	}
 	if why := c.State.Files[path].Omitted; why != "" {

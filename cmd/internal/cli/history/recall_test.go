@@ -63,7 +63,7 @@ func (s *shelf) Get(_ context.Context, id string) (recall.Checkpoint, error) {
 	return c, nil
 }
 
-func (s *shelf) Contents(_ context.Context, c *recall.Checkpoint, paths ...string) error {
+func (s *shelf) ReadContents(_ context.Context, c *recall.Checkpoint, paths ...string) error {
 	for path, f := range s.all[c.ID].State.Files {
 		if len(paths) == 0 || slices.Contains(paths, path) {
 			c.State.Files[path] = f

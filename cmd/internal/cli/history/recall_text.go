@@ -55,7 +55,7 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 		} else if f.Omitted != "" {
 			note = "no content: " + ui.Line(string(f.Omitted), format.NameWidth)
 		}
-		files.Row("  "+ui.Line(string(f.Change), format.NameWidth), format.Path(path), lines, size, note)
+		files.AddRow("  "+ui.Line(string(f.Change), format.NameWidth), format.Path(path), lines, size, note)
 	}
 	out.WriteString(files.String())
 	items("Files read", in.FilesRead)
@@ -65,7 +65,7 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 		heading("Recent commands")
 		var commands ui.Table
 		for _, c := range in.Commands {
-			commands.Row("  "+ui.Line(string(c.Result), format.NameWidth), ui.Line(c.Text, itemWidth))
+			commands.AddRow("  "+ui.Line(string(c.Result), format.NameWidth), ui.Line(c.Text, itemWidth))
 		}
 		out.WriteString(commands.String())
 	}

@@ -157,7 +157,7 @@ func (c *reportCommand) write(made *report.Report) error {
 	for _, f := range []struct {
 		name   string
 		render func(io.Writer, *report.Report) error
-	}{{c.html, report.HTML}, {c.markdown, report.Markdown}} {
+	}{{c.html, report.WriteHTML}, {c.markdown, report.WriteMarkdown}} {
 		if f.name == "" {
 			continue
 		}

@@ -127,7 +127,7 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 		if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 			return err
 		}
-		err := r.Transferring(r.repo, "Fetching "+b.Name, func() error { return rewind.FetchBranch(ctx, r.w, b) })
+		err := r.WithTransferProgress(r.repo, "Fetching "+b.Name, func() error { return rewind.FetchBranch(ctx, r.w, b) })
 		if ctx.Err() != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func (r *resuming) checkOut(ctx context.Context, b rewind.ResumeBranch) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Transferring(r.repo, "Checking out "+b.Name, func() error { return rewind.SwitchBranch(ctx, r.w, b) }); err != nil {
+	if err := r.WithTransferProgress(r.repo, "Checking out "+b.Name, func() error { return rewind.SwitchBranch(ctx, r.w, b) }); err != nil {
 		return err
 	}
 	r.Streams.Notef("Switched to branch '%s'.", b.Name)

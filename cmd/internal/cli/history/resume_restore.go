@@ -180,7 +180,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch) 
 	if remote == "" {
 		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = r.Transferring(r.repo, "Fetching checkpoints", func() error { return sharing.FetchCheckpoints(ctx, r.w, remote) })
+	err = r.WithTransferProgress(r.repo, "Fetching checkpoints", func() error { return sharing.FetchCheckpoints(ctx, r.w, remote) })
 	if err != nil {
 		return app.WithHint(err, notPushed)
 	}

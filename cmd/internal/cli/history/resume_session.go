@@ -43,7 +43,7 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	ids = format.UniqueSessions(ids)
 	var facts ui.Table
 	for i, s := range list {
-		facts.Row(ids[i], agoOf(r.Now(), s.LastActive), string(s.Phase), cmp.Or(ui.Line(s.Branch, listedBranch), "-"))
+		facts.AddRow(ids[i], agoOf(r.Now(), s.LastActive), string(s.Phase), cmp.Or(ui.Line(s.Branch, listedBranch), "-"))
 	}
 	labels := strings.Split(strings.TrimSuffix(facts.String(), "\n"), "\n")
 	column := 0

@@ -190,10 +190,10 @@ func sessionsText(a *app.App, list []query.Session) string {
 	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE", "AUTHOR"}}
 	const author = 8 // the place of AUTHOR
 	row := func(cells ...string) {
-		if !format.Several(authors...) {
+		if !format.HasSeveral(authors...) {
 			cells = slices.Delete(cells, author, author+1)
 		}
-		table.Row(cells...)
+		table.AddRow(cells...)
 	}
 	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
 	for i, s := range list {

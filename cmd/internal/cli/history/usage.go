@@ -158,7 +158,7 @@ func addUp(spent []index.Spent, table *prices) (members []*member, total member,
 
 func (u *usage) print(table *prices, members []*member, total *member, unpriced map[string]int64, more int) {
 	t := &ui.Table{Spare: []string{"CACHE WRITE", "SUBAGENTS", "CACHE READ"}}
-	t.Row("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
+	t.AddRow("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
 	row := func(m *member, name string) {
 		// The cost of a member; with ">" if a model has no price.
 		cost := strings.TrimSpace(fmt.Sprintf("%.2f %s", m.cost, ui.Line(table.Currency, 8))) //nolint:mnd // the name of a currency
@@ -167,7 +167,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		} else if m.unpriced > 0 {
 			cost = ">" + cost
 		}
-		t.Row(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
+		t.AddRow(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
 			format.Count(m.sub.Total()), cost, name)
 	}
 	keys := make([]string, len(members))
@@ -179,7 +179,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		row(m, u.name(m, short))
 	}
 	if more > 0 {
-		t.Row("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
+		t.AddRow("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
 	}
 	row(total, "total")
 	text := u.app.Streams.Table(t)

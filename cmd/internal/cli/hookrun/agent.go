@@ -228,7 +228,7 @@ func (h *hook) repairHooks(ctx context.Context) {
 		}
 	}
 	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
-	if start || installer.Touched(configs...) {
+	if start || installer.MayHaveChanged(configs...) {
 		before := h.repo.Processes()
 		report, err := installer.Mend(ctx, configs...)
 		if err != nil {

@@ -77,7 +77,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 	}
 	o := diff.Options{Paths: paths}
 	if len(paths) > 0 && !w.json {
-		return w.Paged(func(s ui.Streams) error {
+		return w.PageOutput(func(s ui.Streams) error {
 			return s.ShowPatch(func(out io.Writer) error {
 				unread, err := diff.Unified(ctx, out, changes.Old, changes.Now, o)
 				w.noteUnread(unread)

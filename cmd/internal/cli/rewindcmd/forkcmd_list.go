@@ -40,7 +40,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 				return nil
 			}
 			t := &ui.Table{Spare: []string{"MADE", "OF"}}
-			t.Row("NAME", "BRANCH", "MADE", "OF", "MOMENT")
+			t.AddRow("NAME", "BRANCH", "MADE", "OF", "MOMENT")
 			unfinished := ""
 			for _, f := range list {
 				of, moment := f.Commit.Short(), f.Moment
@@ -56,7 +56,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 				case errors.Is(err, fs.ErrNotExist):
 					unfinished, moment = f.Name(), "its folder is gone"
 				}
-				t.Row(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
+				t.AddRow(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
 			}
 			w.Page(w.Streams.Table(t))
 			if unfinished != "" {

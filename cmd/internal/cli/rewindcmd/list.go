@@ -69,7 +69,7 @@ func (pi *picker) list(ctx context.Context) error {
 			return nil
 		}
 		table := ui.Table{Spare: []string{"SESSION"}}
-		table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
+		table.AddRow("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
 		ids := make([]string, len(list))
 		for i, p := range list {
 			ids[i] = p.Session
@@ -77,7 +77,7 @@ func (pi *picker) list(ctx context.Context) error {
 		short := format.SessionNames(ids)
 		for _, p := range list {
 			session := cmp.Or(short(p.Session), "-")
-			table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
+			table.AddRow(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
 		}
 		text := pi.Streams.Table(&table)
 		if !pi.opts.all && len(list) == most {

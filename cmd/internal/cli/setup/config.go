@@ -49,7 +49,7 @@ EXIT STATUS
 			}
 			var t ui.Table
 			for _, v := range JSON(&s).Values {
-				t.Row(v.Key, Shown(v.Value), Origin(v))
+				t.AddRow(v.Key, Shown(v.Value), Origin(v))
 			}
 			a.Page(w.Table(&t))
 			for _, note := range SettingsNotes(&s) {

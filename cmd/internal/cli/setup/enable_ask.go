@@ -80,7 +80,7 @@ func (e *enabling) extraChoices() []choice {
 	canAsk := false // the MCP server's name is unused, or is our server's
 	if !e.opts.mcp && !e.opts.noMCP {
 		at, err := CheckAsking(e.App, e.repo)
-		canAsk = err == nil && (!at.Found || at.Server.Ours())
+		canAsk = err == nil && (!at.Found || at.Server.IsOurs())
 	}
 	if canAsk {
 		all = append(all, choice{

@@ -38,17 +38,17 @@ func (e *enabling) printNext(ctx context.Context) {
 		}
 	}
 	if slices.Sort(names); len(names) > 0 {
-		table.Row("  git add "+strings.Join(names, " "), "commit them, for everybody here")
+		table.AddRow("  git add "+strings.Join(names, " "), "commit them, for everybody here")
 	}
-	table.Row("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
+	table.AddRow("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
 	if e.agents.hasClaude() && !e.asked && !e.opts.mcp && !e.opts.noMCP && app.OnPath(e.Getenv, ClaudeProgram) {
 		if at, err := CheckQuestions(e.repo); err == nil && at.Installed == 0 {
-			table.Row("  entire enable --mcp", "be asked before /clear")
+			table.AddRow("  entire enable --mcp", "be asked before /clear")
 		}
 	}
-	table.Row("  entire status", "see what is recorded")
+	table.AddRow("  entire status", "see what is recorded")
 	if e.Settings(e.repo).Bands.Enabled {
-		table.Row("  entire rewind", "go back to before any turn")
+		table.AddRow("  entire rewind", "go back to before any turn")
 	}
 	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
 }

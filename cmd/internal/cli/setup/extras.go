@@ -23,7 +23,7 @@ func (e *enabling) checkServer() error {
 		if err != nil {
 			return err
 		}
-		if found && !at.Ours() {
+		if found && !at.IsOurs() {
 			return app.WithHint(fmt.Errorf("another MCP server is called %q in %s", claude.ServerName, relativeTo(e.repo.Root, s.Path)), "rename it or take it out")
 		}
 	}
@@ -34,7 +34,7 @@ func (e *enabling) checkServer() error {
 	switch {
 	case err != nil:
 		return err
-	case at.Found && !at.Server.Ours():
+	case at.Found && !at.Server.IsOurs():
 		return app.WithHint(fmt.Errorf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
 			"rename it or take it out, with "+ShownCommand([]string{"mcp", "remove", claude.ServerName}))
 	case e.shared, at.Found && at.Scope != claude.ProjectScope, app.OnPath(e.Getenv, ClaudeProgram):

@@ -158,7 +158,7 @@ func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Rem
 		}
 	}
 	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
-	if err == nil && (!found || scope != claude.LocalScope || !s.Ours()) {
+	if err == nil && (!found || scope != claude.LocalScope || !s.IsOurs()) {
 		return nil
 	}
 	if err == nil {

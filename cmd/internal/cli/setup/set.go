@@ -180,7 +180,7 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	s = a.Settings(repo)
 	v := valueOf(&s, change.Key)
 	var t ui.Table
-	t.Row(v.Key, Shown(v.Value), Origin(v))
+	t.AddRow(v.Key, Shown(v.Value), Origin(v))
 	a.Streams.Printf("%s", a.Streams.Table(&t))
 	if absent {
 		a.Streams.Notef("Nothing was changed: %s doesn't set it.", path)

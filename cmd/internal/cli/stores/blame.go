@@ -62,7 +62,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 					span = fmt.Sprintf("L%d", r.First)
 				}
 				if r.Snapshot == nil {
-					table.Row("-", "now", span, "", "not in a checkpoint yet")
+					table.AddRow("-", "now", span, "", "not in a checkpoint yet")
 					continue
 				}
 				age := strings.TrimPrefix(strings.TrimSuffix(ui.Ago(f.Now(), r.Snapshot.Created), " ago"), "just ")
@@ -70,7 +70,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 				if r.Path != what.path {
 					text += " (as " + format.Path(r.Path) + ")"
 				}
-				table.Row(r.Snapshot.Version.String(), age, span, actor(*r.Snapshot), text)
+				table.AddRow(r.Snapshot.Version.String(), age, span, actor(*r.Snapshot), text)
 			}
 			f.Page(f.Streams.Table(&table))
 			for _, v := range result.Unread {

@@ -100,7 +100,7 @@ func runFSCreate(ctx context.Context, f *Command, opts fsCheckpointOptions, mess
 		return err
 	}
 	defer s.Close()
-	if err := s.InTree(); err != nil {
+	if err := s.RequireTree(); err != nil {
 		return err
 	}
 	by, err := causalityOf(f, opts)
@@ -190,7 +190,7 @@ func runFSAuto(ctx context.Context, f *Command, opts fsCheckpointOptions) error 
 		return err
 	}
 	defer s.Close()
-	if !s.Entry.Active() || s.CheckThere() != nil || s.InTree() != nil || s.IsVolume() && !VolumeIsOpen(s) {
+	if !s.Entry.Active() || s.CheckThere() != nil || s.RequireTree() != nil || s.IsVolume() && !VolumeIsOpen(s) {
 		return nil
 	}
 	due, err := takeAuto(ctx, f, s, opts)

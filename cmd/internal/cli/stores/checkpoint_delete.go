@@ -38,9 +38,9 @@ again. It asks first, unless --force is given.` + ExitStatus,
 				return err
 			}
 			defer s.Close()
-			failed := []error{s.InTree()}
+			failed := []error{s.RequireTree()}
 			for _, v := range versions {
-				failed = append(failed, s.Has(v))
+				failed = append(failed, s.RequireVersion(v))
 			}
 			if err := errors.Join(failed...); err != nil {
 				return err

@@ -72,7 +72,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 				if opts.all {
 					cells = append(cells, worktree)
 				}
-				table.Row(cells...)
+				table.AddRow(cells...)
 			}
 			row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
 			for _, snapshot := range list {

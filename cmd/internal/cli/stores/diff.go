@@ -166,7 +166,7 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	c.unheld = append(c.unheld, unheld...)
 	if c.unified {
 		// Printed changes are final; only the unread paths are compared again.
-		err = c.Command.Paged(func(s ui.Streams) error {
+		err = c.Command.PageOutput(func(s ui.Streams) error {
 			return s.ShowPatch(func(w io.Writer) (err error) {
 				c.unread, err = diff.Unified(ctx, w, trees.Old, trees.Now, c.opts)
 				return err

@@ -53,7 +53,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			if slices.ContainsFunc(list, func(s storeJSON) bool { return s.Driver != driverTree }) {
 				columns = 8
 			}
-			row := func(cells ...string) { table.Row(cells[:columns]...) }
+			row := func(cells ...string) { table.AddRow(cells[:columns]...) }
 			row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS", "DRIVER", "USED", "SHARED", "MOUNT")
 			for _, s := range list {
 				row(s.Name, s.Size, YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints),

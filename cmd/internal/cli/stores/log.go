@@ -65,7 +65,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			}
 			var table ui.Table
 			for _, snap := range list {
-				table.Row(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+				table.AddRow(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
 			}
 			f.Page(f.Streams.Table(&table))
 			return nil

@@ -39,7 +39,7 @@ started: docs/guides/volumes.md has units for systemd and launchd.` + ExitStatus
 				return err
 			}
 			defer s.Close()
-			if err := errors.Join(s.InTree(), s.CheckThere()); err != nil {
+			if err := errors.Join(s.RequireTree(), s.CheckThere()); err != nil {
 				return err
 			}
 			if err := OpenVolume(ctx, s); err != nil {
@@ -121,7 +121,7 @@ nobody else sees.` + ExitStatus,
 				return err
 			}
 			defer s.Close()
-			if err := s.InTree(); err != nil {
+			if err := s.RequireTree(); err != nil {
 				return err
 			}
 			if err := CloseVolume(ctx, s, f.Force); err != nil {

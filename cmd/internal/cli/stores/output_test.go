@@ -28,9 +28,9 @@ func TestShortPath(t *testing.T) {
 func TestFSTableMatchesSeed(t *testing.T) {
 	t.Parallel()
 	table := NewTable("")
-	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
-	table.Row("myapp", "50G", "Yes", "47")
-	table.Row("oldproj", "20G", "No", "12")
+	table.AddRow("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
+	table.AddRow("myapp", "50G", "Yes", "47")
+	table.AddRow("oldproj", "20G", "No", "12")
 	if d := cmp.Diff(`NAME      SIZE    MOUNTED    CHECKPOINTS
 myapp     50G     Yes        47
 oldproj   20G     No         12

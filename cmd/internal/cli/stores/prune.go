@@ -39,7 +39,7 @@ size goes too, the oldest first.` + ExitStatus,
 			return err
 		}
 		defer s.Close()
-		if err := s.InTree(); err != nil && !opts.dryRun {
+		if err := s.RequireTree(); err != nil && !opts.dryRun {
 			return err
 		}
 		if opts.keep == 0 {

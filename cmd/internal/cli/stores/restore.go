@@ -93,7 +93,7 @@ func runFSRestore(ctx context.Context, f *Command, opts fsRestoreOptions, versio
 		return err
 	}
 	defer s.Close()
-	if err := s.InTree(); err != nil {
+	if err := s.RequireTree(); err != nil {
 		return err
 	}
 	target, err := s.Own(v)

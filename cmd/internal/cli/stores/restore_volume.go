@@ -64,7 +64,7 @@ func runVolumeRestore(ctx context.Context, f *Command, s *Selection, opts fsRest
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
-	if opts.keepGit == nil && s.Recorded() || opts.keepGit != nil && *opts.keepGit {
+	if opts.keepGit == nil && s.IsRecorded() || opts.keepGit != nil && *opts.keepGit {
 		v.keep = volume.Present(s.Options.Root, volume.Hidden()...)
 	}
 	return v.run(ctx)

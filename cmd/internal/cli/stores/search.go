@@ -78,7 +78,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			}
 			var table ui.Table
 			for _, h := range hits {
-				table.Row(h.snapshot.Version.String(), about(h.snapshot), h.why())
+				table.AddRow(h.snapshot.Version.String(), about(h.snapshot), h.why())
 			}
 			f.Page(f.Streams.Table(&table))
 			return nil

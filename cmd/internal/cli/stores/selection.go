@@ -198,9 +198,9 @@ func (s *Selection) CheckThere() error {
 	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' isn't there: %s", s.Entry.Name, s.Options.Root), hint))
 }
 
-// InTree returns an error if the command was called outside of the tree and the store was not
+// RequireTree returns an error if the command was called outside of the tree and the store was not
 // named: a folder's .agentfs may be a copy of another folder's.
-func (s *Selection) InTree() error {
+func (s *Selection) RequireTree() error {
 	f := s.Command
 	if f.Store != "" || within(disk.Physical(s.Options.Root), disk.Physical(f.Dir)) {
 		return nil
@@ -218,8 +218,8 @@ func (s *Selection) WarnOperation(ctx context.Context) error {
 	return s.Command.WarnOperation(ctx, s.repo, "restore")
 }
 
-// Recorded reports whether the tree is the worktree of a repository in which entire is enabled.
-func (s *Selection) Recorded() bool {
+// IsRecorded reports whether the tree is the worktree of a repository in which entire is enabled.
+func (s *Selection) IsRecorded() bool {
 	return s.repo != nil && s.repo.Root == s.Options.Root && s.Command.Settings(s.repo).Enabled
 }
 

@@ -132,8 +132,8 @@ func (s *Selection) Scan(ctx context.Context, options bands.Options) (present *c
 	return present, err
 }
 
-// Has returns an error unless the store has the version.
-func (s *Selection) Has(v bands.Version) error {
+// RequireVersion returns an error unless the store has the version.
+func (s *Selection) RequireVersion(v bands.Version) error {
 	_, err := s.Snapshot(v)
 	if errors.Is(err, bands.ErrNoSnapshot) {
 		return err

@@ -83,7 +83,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			for i := range list {
 				m := &list[i]
 				added, removed, files := m.cells()
-				table.Row(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
+				table.AddRow(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
 			}
 			f.Page(f.Streams.Table(&table))
 			if same > 0 {

@@ -59,9 +59,9 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 				return f.PrintJSON(report)
 			}
 			table := NewTable("MESSAGE")
-			table.Row("VERSION", "MESSAGE", "OWN", "FILES")
+			table.AddRow("VERSION", "MESSAGE", "OWN", "FILES")
 			for _, row := range report.Checkpoints {
-				table.Row(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
+				table.AddRow(row.Version, cmp.Or(row.title, ui.Line(row.Message, format.MessageWidth)), format.Size(row.Own), format.Size(row.Total))
 			}
 			f.Streams.Printf("%s", f.Streams.Table(table))
 			if s.IsVolume() {

@@ -76,7 +76,7 @@ func runFSVerify(ctx context.Context, f *Command, args []string) error {
 	}
 	defer s.Close()
 	if v != 0 {
-		if err := s.Has(v); err != nil {
+		if err := s.RequireVersion(v); err != nil {
 			return err
 		}
 	}
