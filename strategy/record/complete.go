@@ -18,12 +18,7 @@ const lag = 300 * time.Millisecond
 
 // CompleteSession stores the rest of a session's transcript and completes its checkpoints with it.
 func CompleteSession(ctx context.Context, w *workspace.Workspace, id string) error {
-	for attempt := 1; ; attempt++ {
-		err := completeOnce(ctx, w, id)
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return err
-		}
-	}
+	return w.Retry(func() error { return completeOnce(ctx, w, id) })
 }
 
 func completeOnce(ctx context.Context, w *workspace.Workspace, id string) error {
@@ -133,28 +128,24 @@ func awaitLast(ctx context.Context, w *workspace.Workspace, id string) (*session
 // refresh updates a session's state from its transcript. It returns nil if the session doesn't
 // exist. The transcript is read without the lock, and read again if another hook saved the session
 // meanwhile.
-func refresh(ctx context.Context, w *workspace.Workspace, id string) (*session.State, error) {
-	for attempt := 1; ; attempt++ {
+func refresh(ctx context.Context, w *workspace.Workspace, id string) (s *session.State, err error) {
+	err = w.Retry(func() error {
 		stamp := w.Stamp(id)
-		s, err := w.Sessions.Load(id)
-		if errors.Is(err, session.ErrNotFound) {
-			return nil, nil //nolint:nilnil // see the doc comment
-		}
-		if err != nil {
-			return nil, err
+		if s, err = w.Sessions.Load(id); errors.Is(err, session.ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
 		}
 		n, cursor, agents := new(tracking.Pending), s.Recorder.Cursor, encodeAgents(s)
 		if err := tracking.CatchUp(ctx, w, s, n); err != nil {
-			return nil, err
+			return err
 		}
 		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
-			return s, nil // nothing new
+			return nil // nothing new
 		}
-		err = tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return s, err
-		}
-	}
+		return tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
+	})
+	return s, err
 }
 
 // encodeAgents encodes the read positions in the transcripts of the session's subagents, for a

@@ -46,23 +46,21 @@ func ApplyDecision(ctx context.Context, w *workspace.Workspace, d tracking.Decis
 		return err
 	}
 	var p pendingCheckpoint
-	err := workspace.ErrStale
-	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {
+	attempt := 0
+	err := w.Retry(func() (err error) {
+		if attempt++; attempt > attemptsToApply {
+			return w.WithLock(ctx, func() (err error) {
+				if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
+					err = writeCheckpoint(ctx, w, p)
+				}
+				return err
+			})
+		}
 		if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
 			err = w.WithLock(ctx, func() error { return writeCheckpoint(ctx, w, p) })
 		}
-		if errors.Is(err, workspace.ErrStale) {
-			w.Retried++
-		}
-	}
-	if errors.Is(err, workspace.ErrStale) {
-		err = w.WithLock(ctx, func() (err error) {
-			if p, err = prepareCheckpoint(ctx, w, d, commit); err == nil {
-				err = writeCheckpoint(ctx, w, p)
-			}
-			return err
-		})
-	}
+		return err
+	})
 	if err != nil {
 		return err
 	}

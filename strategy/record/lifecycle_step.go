@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/session"
@@ -15,18 +14,7 @@ import (
 // only while the state is saved; if another hook has saved the state meanwhile, all is
 // repeated from that state.
 func ApplyEvent(ctx context.Context, w *workspace.Workspace, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
-	return retry(w, func() error { return stepOnce(ctx, w, in, event, parts{then: then}) })
-}
-
-// retry repeats a step while other hooks save its session first.
-func retry(w *workspace.Workspace, once func() error) error {
-	for attempt := 1; ; attempt++ {
-		err := once()
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return err
-		}
-		w.Retried++
-	}
+	return w.Retry(func() error { return stepOnce(ctx, w, in, event, parts{then: then}) })
 }
 
 // parts are the hook's own parts of a step.

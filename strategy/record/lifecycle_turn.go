@@ -56,7 +56,7 @@ func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 		}
 		return nil
 	}
-	return retry(w, func() error { return stepOnce(ctx, w, in, session.TurnStart, parts{begin: begin}) })
+	return w.Retry(func() error { return stepOnce(ctx, w, in, session.TurnStart, parts{begin: begin}) })
 }
 
 // mostUnclosed is the maximum number of turns of a session that are unclosed at the same time.

@@ -80,7 +80,7 @@ func noteUnsure(ctx context.Context, w *workspace.Workspace, head git.Commit, ch
 // step, the work is done without the lock, and repeated if another hook saved the session
 // meanwhile.
 func settleSession(ctx context.Context, w *workspace.Workspace, id string, m authorship.Committed) error {
-	for attempt := 1; ; attempt++ {
+	return w.Retry(func() error {
 		stamp := w.Stamp(id)
 		s, err := w.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
@@ -99,10 +99,6 @@ func settleSession(ctx context.Context, w *workspace.Workspace, id string, m aut
 		if err := tracking.SettleSteps(ctx, w, s, n, slices.Concat(rest.Paths, s.Recorder.Withheld)); err != nil {
 			return err
 		}
-		err = tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return err
-		}
-		w.Retried++
-	}
+		return tracking.SaveUnchanged(ctx, w, s, n, stamp, nil)
+	})
 }

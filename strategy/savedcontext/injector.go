@@ -77,12 +77,11 @@ func PrepareOpening(ctx context.Context, w *workspace.Workspace, in workspace.In
 			return known, nil
 		}
 	}
-	for attempt := 1; ; attempt++ {
+	err = w.Retry(func() error {
 		o, err = decideOpening(ctx, w, in)
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return o, err
-		}
-	}
+		return err
+	})
+	return o, err
 }
 
 // decideOpening decides on the opening of a session and records it.

@@ -182,12 +182,7 @@ func recollect(ctx context.Context, w *workspace.Workspace, id string, how effor
 	if err := w.CheckTombstones(); err != nil {
 		return err
 	}
-	for attempt := 1; ; attempt++ {
-		err := recollectOnce(ctx, w, id, how, then)
-		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
-			return err
-		}
-	}
+	return w.Retry(func() error { return recollectOnce(ctx, w, id, how, then) })
 }
 
 func recollectOnce(ctx context.Context, w *workspace.Workspace, id string, how effort, then func(context.Context, *contextWriter) error) error {

@@ -11,12 +11,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
-// MaxAttempts bounds the attempts at a step while other hooks save the session in between.
+// MaxAttempts is the maximum number of attempts of [Workspace.Retry].
 const MaxAttempts = 5
 
 // ErrStale means that another hook has saved a state since it was loaded, or that a text or
 // file was forgotten that the caller's data may contain.
 var ErrStale = errors.New("session state changed meanwhile")
+
+// Retry calls step until its error isn't [ErrStale], at most MaxAttempts times, and returns the last
+// error. It counts the repetitions in Retried. step does its work without the lock: it takes
+// [Workspace.Stamp] or [Workspace.Redactions], loads and prepares all that it saves, and returns
+// ErrStale without saving if they have changed once it holds the lock.
+func (w *Workspace) Retry(step func() error) error {
+	for range MaxAttempts - 1 {
+		if err := step(); !errors.Is(err, ErrStale) {
+			return err
+		}
+		w.Retried++
+	}
+	return step()
+}
 
 // WithLock runs do while this process holds the repository's lock, and returns
 // [filelock.ErrLocked] if the lock isn't acquired within Options.LockTimeout. During do,
