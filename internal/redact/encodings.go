@@ -18,6 +18,9 @@ import (
 // see or that only join strings. The latter have an empty content. It also lists the secrets after
 // words with letters that aren't ASCII, and the random passwords in quotes.
 func charParts(text []byte) (parts []encodedPart, found []Finding) {
+	if s := spanOf(ownrules.LonePassword(text, -1)); s.end > 0 {
+		found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
+	}
 	for i := 0; i < len(text); i++ {
 		for ; i+8 <= len(text); i += 8 {
 			w := text[i : i+8]
@@ -47,6 +50,10 @@ func charParts(text []byte) (parts []encodedPart, found []Finding) {
 			if s := spanOf(ownrules.QuotedPassword(text, i)); s.end > 0 {
 				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
 			}
+		case ' ', '\n':
+			if s := spanOf(ownrules.LonePassword(text, i)); s.end > 0 {
+				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
+			}
 		case 0, 0x1b:
 			parts = unseenPart(text, i, parts)
 		case 0xc2, 0xe2, 0xef:
@@ -62,7 +69,7 @@ func charParts(text []byte) (parts []encodedPart, found []Finding) {
 
 // mayEncode has the bytes at which charParts looks.
 var mayEncode = [256]uint8{ //nolint:gochecknoglobals // read-only table, laid out by the linker
-	'%': 1, '\\': 1, '&': 1, '=': 1, '"': 1, '\'': 1, 0: 1, 0x1b: 1, 0xc2: 1, 0xe2: 1, 0xef: 1,
+	'%': 1, '\\': 1, '&': 1, '=': 1, '"': 1, '\'': 1, ' ': 1, '\n': 1, 0: 1, 0x1b: 1, 0xc2: 1, 0xe2: 1, 0xef: 1,
 	0xc3: 1, 0xc5: 1, 0xd0: 1, 0xe3: 1, 0xe5: 1, 0xe6: 1, 0xeb: 1, 0xec: 1,
 }
 

@@ -164,7 +164,7 @@ func vaultText(text []byte, _, end int) Span {
 
 // encryptedToken finds a JSON Web Token of five parts, an encrypted one.
 func encryptedToken(text []byte, at, end int) Span {
-	if at > 0 && (chars.IsBase64(text[at-1]) || text[at-1] == '.') {
+	if at > 0 && (chars.IsBase64(text[at-1]) && text[at-1] != '+' || text[at-1] == '.') {
 		return Span{}
 	}
 	stop := chars.RunEnd(text, end, 8192, func(b byte) bool { return chars.IsBase64(b) || b == '.' })
@@ -227,16 +227,17 @@ func isCryptByte(b byte) bool { return chars.IsAlnum(b) || b == '.' || b == '/' 
 // PartedToken finds a token of several parts, none of which identifies it. [at, end) is the first
 // of them, a run of base64 digits:
 //
-//   - 2/<digits>/<digits>:<32 hex digits> (Asana)
+//   - 2/<digits>/<digits>:<32 hex digits>, 1/<digits>:<32 hex digits> (Asana)
 //   - pat<14 letters and digits>.<64 hex digits> (Airtable)
 //   - <UUID>.<30 letters and digits>:<base64> (Bitwarden)
 func PartedToken(text []byte, at, end int) Span {
 	if end >= len(text) {
 		return Span{}
 	}
+	at += len(text[at:end]) - len(bytes.TrimLeft(text[at:end], "+-")) // of a patch
 	next, first := end+1, text[at:end]
 	switch {
-	case text[end] == ':' && bytes.Count(first, []byte("/")) == 2 && len(bytes.Trim(first, "0123456789/")) == 0:
+	case text[end] == ':' && len(first) > 12 && first[1] == '/' && bytes.Count(first, []byte("/")) <= 2 && len(bytes.Trim(first, "0123456789/")) == 0:
 		if stop := chars.RunEnd(text, next, 33, chars.IsHex); stop == next+32 {
 			return Span{at, stop}
 		}
@@ -250,6 +251,16 @@ func PartedToken(text []byte, at, end int) Span {
 		}
 	}
 	return Span{}
+}
+
+// neonPassword finds a password of Neon: npg_ and 12 letters in both cases and digits.
+func neonPassword(text []byte, at, end int) Span {
+	stop := chars.RunEnd(text, end, 13, chars.IsAlnum)
+	c := countOf(text[end:stop])
+	if at > 0 && chars.IsWord(text[at-1]) || stop != end+12 || min(c.upper, c.lower) == 0 || IsWordy(text[end:stop]) {
+		return Span{}
+	}
+	return Span{at, stop}
 }
 
 // IsKeyBytes reports whether a list of numbers is a key of Solana: 64 bytes in brackets.

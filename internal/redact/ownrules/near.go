@@ -206,7 +206,7 @@ func isPassword(v []byte, likely bool) bool {
 	case c.signs*3 > len(v) || bytes.ContainsAny(v, "()"):
 		return false
 	case strong:
-		return c.digits >= 2 && c.upper+c.lower >= 3 && !isKnownNumber(v)
+		return (c.digits >= 2 || likely && min(c.upper, c.lower) > 0) && c.upper+c.lower >= 3 && !isKnownNumber(v)
 	case c.upper > 0 && c.lower > 2 && c.digits >= 3:
 		// A word, digits and maybe a sign and more: Summer2024-x, but not SHA256-RSA or 1.2.3-Beta.
 		signs := bytes.ContainsAny(v, "-.") || bytes.IndexByte(v, '_') > 0 && !chars.IsDigit(v[len(v)-1])

@@ -253,6 +253,40 @@ func QuotedPassword(text []byte, i int) Span {
 	if end-begin < minQuoted || end >= len(text) || text[end] != text[i] && text[end] != '\\' {
 		return Span{}
 	}
+	return constant(text, begin, end)
+}
+
+// LonePassword is QuotedPassword for a word without quotes. i is before the word.
+func LonePassword(text []byte, i int) Span {
+	begin := i + 1
+	if begin+sureLength > len(text) || !isConstantByte(text[begin+sureLength-1]) || !isConstantByte(text[begin+sureLength/2]) {
+		return Span{} // most words are shorter
+	}
+	if text[begin] == '+' || text[begin] == '-' {
+		begin++ // a line of a diff
+	}
+	end := chars.RunEnd(text, begin, maxPassword, isConstantByte)
+	if end < len(text) && text[end] > ' ' && text[end] != '"' && text[end] != '\\' {
+		return Span{}
+	}
+	for end > begin && (text[end-1] == '.' || text[end-1] == ',' || text[end-1] == ';') {
+		end--
+	}
+	v := text[begin:end]
+	most := randomMean
+	if call := bytes.IndexByte(v, '('); call > 0 && chars.IsWord(v[call-1]) && bytes.IndexByte(v[call:], ')') > 0 || bytes.Contains(v, []byte("&&")) {
+		most = 2 * randomMean // code
+	}
+	name, _, _ := bytes.Cut(v, []byte("="))
+	if len(v) < sureLength || len(v) > 3*sureLength || len(name) < len(v) && !hasDigit(name) || pairMean(v) > most {
+		return Span{}
+	}
+	return constant(text, begin, end)
+}
+
+// constant returns the span of text[begin:end], at least minQuoted bytes, if it has the form of a
+// random password of letters, digits and signs.
+func constant(text []byte, begin, end int) Span {
 	v := text[begin:end]
 	c, most := countOf(v), 0
 	if min(c.upper, c.lower) < 3 || c.digits == 0 || c.signs*5 > 2*len(v) {
@@ -266,7 +300,13 @@ func QuotedPassword(text []byte, i int) Span {
 	}
 	// Runs of base64 digits are judged by RandomToken; percent-encoded text, addresses and code
 	// have other signs.
-	if !bytes.ContainsAny(v, "!@#$%^&*()?~") || bytes.ContainsAny(v, "<>/:`") || bytes.Count(v, []byte("%")) > 2 ||
+	if !bytes.ContainsAny(v, "!@#$%^&*()?~") {
+		if len(v) < sureLength || c.digits < 3 || !bytes.ContainsAny(v, "-_") || !bytes.ContainsAny(v, "+=.") || isHarmless(text, begin, end) {
+			return Span{}
+		}
+		most = 2 * randomMean
+	}
+	if bytes.ContainsAny(v, "<>/:`") || bytes.Count(v, []byte("%")) > 2 || bytes.Contains(v, []byte("&#")) ||
 		bytes.HasPrefix(v, []byte("(*")) || bytes.HasPrefix(v, []byte("=?")) || isSequence(v) || IsPlaceholder(v) || pairMean(v) > most {
 		return Span{}
 	}

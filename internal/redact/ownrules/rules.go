@@ -67,6 +67,7 @@ var Rules = [...]Rule{ //nolint:gochecknoglobals // read-only table, laid out by
 	RuleVault:     {"ansible-vault", vaultText},
 	RuleAzure:     {"azure-devops-token", azureToken},
 	RuleBot:       {"telegram-bot-token", botToken},
+	RuleNeon:      {"neon-password", neonPassword},
 	RuleCrypt:     {"password-hash", cryptHash},
 	RuleParted:    {"parted-token", PartedToken},
 	RuleQuoted:    {"quoted-password", nil},
@@ -114,6 +115,7 @@ const (
 	RuleVault
 	RuleAzure
 	RuleBot
+	RuleNeon
 	RuleCrypt
 	RuleParted
 	RuleQuoted
@@ -301,6 +303,7 @@ var Literals = [...]Literal{ //nolint:gochecknoglobals // read-only table, laid 
 	{"rwrty0iy", RuleToken},
 	{"access_token$production$", RuleToken},
 	{"napi_", RuleToken},
+	{"npg_", RuleNeon},
 	{"oauth:", RuleToken},
 	{"vercel_blob_rw_", RuleToken},
 	{"azdo", RuleAzure},

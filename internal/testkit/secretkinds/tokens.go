@@ -237,6 +237,7 @@ segment|sgp_<alnum:64>
 mixpanel|MIXPANEL_SECRET=<hex:32>
 algolia|ALGOLIA_ADMIN_KEY=<hex:32>
 asana|2/<digit:16>/<digit:16>:<hex:32>
+asana of one part|1/<digit:16>:<hex:32>
 linear|lin_api_<alnum:40>
 linear oauth|lin_oauth_<hex:64>
 airtable|pat<alnum:14>.<hex:64>
@@ -340,23 +341,24 @@ func tokens() []Kind {
 		{"quoted", "client.connect(\"", "\", timeout=30)\n"},
 		{"flag", "tool deploy --with ", " --now\n"},
 	}
-	for i, line := range strings.Split(strings.TrimSpace(tokenForms), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(tokenForms), "\n") {
 		name, form, _ := strings.Cut(line, "|")
 		form, context, _ := strings.Cut(form, "|")
-		a := around[i%len(around)]
-		if context != "" {
-			a.before = "The " + context + " token is " + a.before
+		for _, a := range around {
+			if context != "" {
+				a.before = "The " + context + " token is " + a.before
+			}
+			kinds = append(kinds, Kind{"token/" + name + "/" + a.name, func(m Maker) Secret {
+				text, parts := m.fill(form, 12)
+				if len(parts) == 0 {
+					parts = []string{text}
+				}
+				if strings.HasPrefix(name, "aws") || strings.HasPrefix(name, "coinbase") || name == "azure logic app" {
+					parts = parts[len(parts)-1:] // before it are ids
+				}
+				return Secret{a.before + text + a.after, parts}
+			}})
 		}
-		kinds = append(kinds, Kind{"token/" + name + "/" + a.name, func(m Maker) Secret {
-			text, parts := m.fill(form, 12)
-			if len(parts) == 0 {
-				parts = []string{text}
-			}
-			if strings.HasPrefix(name, "aws") || strings.HasPrefix(name, "coinbase") || name == "azure logic app" {
-				parts = parts[len(parts)-1:] // before it are ids
-			}
-			return Secret{a.before + text + a.after, parts}
-		}})
 	}
 	kinds = append(kinds, Kind{"token/npmrc basic/line", func(m Maker) Secret {
 		v := base64.StdEncoding.EncodeToString([]byte("user:" + m.Of(Alnums, 16)))
