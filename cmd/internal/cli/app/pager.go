@@ -26,7 +26,7 @@ func (a *App) PageOutput(show func(ui.Streams) error) error {
 	return err
 }
 
-// PageText is like Paged for a function that can't fail.
+// PageText is PageOutput for a function that can't fail.
 func (a *App) PageText(show func(ui.Streams)) {
 	_ = a.PageOutput(func(s ui.Streams) error {
 		show(s)

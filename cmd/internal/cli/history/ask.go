@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -21,36 +22,70 @@ import (
 
 // turnQuery holds the flags that these commands share.
 type turnQuery struct {
+	outputFlags
+
 	app    *app.App
 	filter index.Filter
 
 	since, until string
 	file         string
-	json         bool
-	noPager      bool
 	linked       bool // commits name checkpoints, by the index
 	limit        int
 }
 
-// addFlags adds the flags that select turns.
+// outputFlags holds the flags of the commands that print what they find.
+type outputFlags struct{ json, noPager bool }
+
+// addOutput adds --json and --no-pager.
+func (o *outputFlags) addOutput(f *pflag.FlagSet) {
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.BoolVar(&o.noPager, "no-pager", false, "don't show long texts a screen at a time")
+}
+
+// show prints a text, through the pager unless --no-pager is given.
+func (o *outputFlags) show(a *app.App, text string) {
+	if o.noPager {
+		a.Streams.Printf("%s", text)
+		return
+	}
+	a.Page(text)
+}
+
+// addLimit adds --limit, which must be positive.
+func addLimit(cmd *cobra.Command, limit *int, byDefault int, text string) {
+	cmd.Flags().IntVarP(limit, "limit", "n", byDefault, text)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *limit < 1 {
+			return app.Usagef("--limit is less than 1")
+		}
+		return nil
+	}
+}
+
+// addFlags adds the flags that select turns, and those for the output.
 func (q *turnQuery) addFlags(cmd *cobra.Command) {
+	q.addSelection(cmd)
+	f := cmd.Flags()
+	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
+	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
+	q.addOutput(f)
+	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
+}
+
+// addSelection adds the flags that select turns by when, where and by whom they were.
+func (q *turnQuery) addSelection(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
 	f.StringVar(&q.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
 	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
-	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
 	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&q.until, "until", "", "only before this time")
-	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
-	f.BoolVar(&q.json, "json", false, "print JSON")
-	f.BoolVar(&q.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	setup.Flag(cmd, "session", setup.FlagValue(q.app, setup.Indexed(index.Sessions)))
 	setup.Flag(cmd, "agent", setup.FlagValue(q.app, setup.Indexed(index.Agents)))
 	setup.Flag(cmd, "branch", setup.FlagValue(q.app, setup.Branches))
 	setup.Flag(cmd, "author", setup.FlagValue(q.app, setup.Indexed(index.Authors)))
-	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
 	times := []cobra.Completion{"1h", "today", "yesterday", "7d", "30d"}
 	setup.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
 	setup.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
@@ -144,15 +179,6 @@ func (q *turnQuery) missing(ctx context.Context) []format.GapJSON {
 	}
 	defer func() { _ = repo.Close() }()
 	return format.GapsOf(ctx, repo, q.linked)
-}
-
-// shown prints a text, through the pager unless --no-pager is given.
-func (q *turnQuery) shown(text string) {
-	if q.noPager {
-		q.app.Streams.Printf("%s", text)
-		return
-	}
-	q.app.Page(text)
 }
 
 // commandOf returns the command that shows more of a turn.

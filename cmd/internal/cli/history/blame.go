@@ -20,8 +20,10 @@ import (
 )
 
 type blameOptions struct {
-	ranges                   []string
-	json, porcelain, noPager bool
+	outputFlags
+
+	ranges    []string
+	porcelain bool
 }
 
 // NewBlame returns the command that shows who wrote the lines of a file.
@@ -77,16 +79,15 @@ EXIT STATUS
 						return err
 					})
 				}
-				r.show(r.table(cmd.Context(), &f), opts.noPager)
+				opts.show(a, r.table(cmd.Context(), &f))
 				return nil
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&opts.ranges, "lines", "L", nil, "only these lines: 40,60 or 40,+20 or :function, as git takes them; may be given again")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.porcelain, "porcelain", false, "print a form for scripts, like git's")
-	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	opts.addOutput(f)
 	cmd.MarkFlagsMutuallyExclusive("json", "porcelain")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)
 	return cmd

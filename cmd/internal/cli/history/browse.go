@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/explore"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -57,18 +56,7 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context()) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&b.filter.Session, "session", "", "only of the session with this id, or prefix of one")
-	f.StringVar(&b.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
-	f.StringVarP(&b.filter.Branch, "branch", "b", "", "only on this branch")
-	f.StringVar(&b.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
-	f.StringVarP(&b.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
-	f.StringVar(&b.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
-	f.StringVar(&b.until, "until", "", "only before this time")
-	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Indexed(index.Sessions)))
-	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Indexed(index.Agents)))
-	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
-	setup.Flag(cmd, "branch", setup.FlagValue(a, setup.Branches))
+	b.addSelection(cmd)
 	return cmd
 }
 

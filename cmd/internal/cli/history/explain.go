@@ -27,10 +27,12 @@ import (
 )
 
 type explainOptions struct {
+	outputFlags
+
 	checkpoint, commit, session, agent string
 	what, path                         string // the argument, and its path if it is one
 	short, full, raw                   bool
-	json, noPager, searchAll           bool
+	searchAll                          bool
 	generate, force, fetch             bool
 }
 
@@ -110,8 +112,7 @@ EXIT STATUS
 	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
 	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part; all checkpoints of a commit")
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
-	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	opts.addOutput(f)
 	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
 	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
 	f.BoolVar(&opts.fetch, "fetch", false, "first fetch missing objects of the checkpoints from the remote")
@@ -266,7 +267,8 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 	if e.opts.json {
 		return e.json(query.OfCommit{Checkpoints: []query.Detail{d}})
 	}
-	return e.show(e.text().checkpoint(d))
+	e.opts.show(e.App, e.text().checkpoint(d))
+	return nil
 }
 
 func (e *explaining) commit(ctx context.Context) error {
@@ -336,7 +338,8 @@ func (e *explaining) commit(ctx context.Context) error {
 	} else if n == 1 {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
 	}
-	return e.show(b.String())
+	e.opts.show(e.App, b.String())
+	return nil
 }
 
 // countEdited counts the lines of those checkpoints whose attribution another program computed and
@@ -395,14 +398,4 @@ func (e *explaining) explained(ctx context.Context, err error) error {
 		return app.WithHint(err, format.TooLargeHint)
 	}
 	return err
-}
-
-// show prints a text, through the pager unless --no-pager is given.
-func (e *explaining) show(text string) error {
-	if e.opts.noPager {
-		e.Streams.Printf("%s", text)
-	} else {
-		e.Page(text)
-	}
-	return nil
 }

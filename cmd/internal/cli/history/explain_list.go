@@ -69,7 +69,8 @@ func (e *explaining) list(ctx context.Context) error {
 	if n := len(l.Missing); n > 0 {
 		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing), fetchHint)
 	}
-	return e.show(b.String())
+	e.opts.show(e.App, b.String())
+	return nil
 }
 
 func (e *explaining) filter() query.CheckpointFilter {

@@ -65,15 +65,6 @@ func (r *reading) explained(err error, rev, path string) error {
 	return app.WithHint(said, hint)
 }
 
-// show prints a text, through the pager unless plain is set.
-func (r *reading) show(text string, plain bool) {
-	if plain {
-		r.Streams.Printf("%s", text)
-		return
-	}
-	r.Page(text)
-}
-
 // whose returns a short name of an author.
 func whose(a *blame.Author) string {
 	switch a.Kind {

@@ -69,14 +69,11 @@ EXIT STATUS
 	f.BoolVarP(&l.patch, "patch", "p", false, "show what each turn changed, as a diff of its snapshots")
 	f.BoolVar(&l.commands, "commands", false, "list the shell commands of each turn, and how they ended")
 	f.BoolVar(&l.follow, "follow", false, "go on with new turns while agents work")
-	f.IntVarP(&l.limit, "limit", "n", limit, "list at most this many")
+	addLimit(cmd, &l.limit, limit, "list at most this many")
 	return cmd
 }
 
 func (l *log) run(ctx context.Context) error {
-	if l.limit < 1 {
-		return app.Usagef("--limit is less than 1")
-	}
 	if l.patch && l.json {
 		return app.Usagef("--patch prints diffs: leave --json out")
 	}
@@ -116,7 +113,7 @@ func (l *log) run(ctx context.Context) error {
 	if more {
 		text += "\nThere are more: --limit lists more of them.\n"
 	}
-	l.shown(text)
+	l.show(l.app, text)
 	return l.noteMissing(ctx)
 }
 

@@ -37,15 +37,12 @@ type contexts interface {
 	Discard(ctx context.Context, ids ...string) error
 }
 
-// recallOptions holds the flags of all commands below recall.
-type recallOptions struct{ json, noPager bool }
-
 // recalling is one run of a command below recall.
 type recalling struct {
 	*app.App
 
-	opts  recallOptions
-	root  string // of the worktree
+	opts  outputFlags // of all commands below recall
+	root  string      // of the worktree
 	is    settings.Settings
 	store contexts
 	// The functions of package savedcontext, for the worktree.
@@ -60,7 +57,7 @@ type recalling struct {
 
 // NewRecall returns the commands of saved contexts.
 func NewRecall(a *app.App) *cobra.Command {
-	var opts recallOptions
+	var opts outputFlags
 	cmd := &cobra.Command{
 		Use:        "recall [<context checkpoint | session>]",
 		SuggestFor: []string{"context", "memory", "brief"},
@@ -100,10 +97,8 @@ session changed. They stay on this machine, below refs/entire/context/.
 			return r.brief(ctx, id, brief.Full)
 		}),
 	}
-	f := cmd.PersistentFlags()
-	f.BoolVar(&opts.json, "json", false, "print JSON")
-	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
-	for _, build := range []func(*app.App, *recallOptions) *cobra.Command{
+	opts.addOutput(cmd.PersistentFlags())
+	for _, build := range []func(*app.App, *outputFlags) *cobra.Command{
 		newRecallListCmd, newRecallShowCmd, newRecallSearchCmd, newRecallResumeCmd, newRecallSaveCmd, newRecallDiscardCmd, newRecallConfigureCmd,
 	} {
 		cmd.AddCommand(build(a, &opts))
@@ -113,7 +108,7 @@ session changed. They stay on this machine, below refs/entire/context/.
 
 // recallRun returns the RunE of a command: it opens the repository and calls do. It refuses empty
 // arguments, such as a script's empty variable.
-func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recalling, []string) error) func(*cobra.Command, []string) error {
+func recallRun(a *app.App, opts *outputFlags, do func(context.Context, *recalling, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if slices.Contains(args, "") {
 			return app.Usagef("an argument is empty")
@@ -209,15 +204,6 @@ func recallError(err error, name string) error {
 		return app.WithHint(err, "`entire doctor` says more; `entire recall discard "+name+"` removes it")
 	}
 	return err
-}
-
-// show prints a text, on a terminal escaped and through a pager unless --no-pager is given.
-func (r *recalling) show(text string) {
-	if r.Streams.Terminal.Out && !r.opts.noPager {
-		r.Page(text)
-		return
-	}
-	r.Streams.Printf("%s", text)
 }
 
 // causeText returns the reason why a checkpoint was saved, for a list.

@@ -15,7 +15,7 @@ import (
 // recallPrefix is the prefix of the keys of all settings of saved contexts.
 const recallPrefix = "recall."
 
-func newRecallConfigureCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallConfigureCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var preset string
 	var unset []string
 	cmd := &cobra.Command{
@@ -119,7 +119,7 @@ type overrideJSON struct {
 
 // configureRecall writes the changes and shows the changed settings. Without changes it shows all
 // that are in force.
-func configureRecall(a *app.App, opts recallOptions, from settings.Sources, changes []settings.Change) error {
+func configureRecall(a *app.App, opts outputFlags, from settings.Sources, changes []settings.Change) error {
 	s := settings.Load(from)
 	if len(changes) > 0 {
 		var err error

@@ -17,7 +17,7 @@ import (
 
 type recallDiscardOptions struct{ force, dryRun bool }
 
-func newRecallDiscardCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallDiscardCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var discard recallDiscardOptions
 	cmd := &cobra.Command{
 		Use:   "discard <id>...",

@@ -27,7 +27,7 @@ type recallListOptions struct {
 	agent, query string
 }
 
-func newRecallListCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallListCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var list recallListOptions
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -45,7 +45,7 @@ discarded.` + recallExitStatus,
 	return cmd
 }
 
-func newRecallSearchCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallSearchCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	list := recallListOptions{all: true}
 	cmd := &cobra.Command{
 		Use:   "search <word>...",
@@ -113,7 +113,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	}
 	switch {
 	case len(list) > 0:
-		r.show(r.listText(list))
+		r.opts.show(r.App, r.listText(list))
 	case opts.agent != "":
 		r.Streams.Notef("No context checkpoint of a session of %s.", ui.Line(opts.agent, format.NameWidth))
 	case opts.query != "":

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-func newRecallResumeCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallResumeCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	kind := ""
 	cmd := &cobra.Command{
 		Use:   "resume [id]",
@@ -96,7 +96,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 		note = r.Streams.Paint(ui.Dim, note)
 	}
 	r.Streams.Notef("%s", note)
-	r.show(strings.TrimRight(strings.Join(parts, "\n\n"), "\n") + "\n")
+	r.opts.show(r.App, strings.TrimRight(strings.Join(parts, "\n\n"), "\n")+"\n")
 	return nil
 }
 

@@ -21,7 +21,7 @@ type recallSaveOptions struct {
 	tags                                []string
 }
 
-func newRecallSaveCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallSaveCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var save recallSaveOptions
 	cmd := &cobra.Command{
 		Use:   "save [<message>]",

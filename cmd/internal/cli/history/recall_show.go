@@ -27,7 +27,7 @@ type recallShowOptions struct {
 // sectionTokens is the maximum number of tokens of all sections that are shown.
 const sectionTokens = 20_000
 
-func newRecallShowCmd(a *app.App, opts *recallOptions) *cobra.Command {
+func newRecallShowCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var show recallShowOptions
 	cmd := &cobra.Command{
 		Use:   "show [id]",
@@ -100,7 +100,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 			}
 			texts = append(texts, s.Text+"\n")
 		}
-		r.show(strings.Join(texts, "\n"))
+		r.opts.show(r.App, strings.Join(texts, "\n"))
 		return nil
 	case opts.file == "" && r.opts.json:
 		if err := r.store.ReadContents(ctx, &c); err != nil {
@@ -108,7 +108,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		}
 		return r.Streams.JSON(filledCheckpoint(c))
 	case opts.file == "":
-		r.show(r.checkpointText(c))
+		r.opts.show(r.App, r.checkpointText(c))
 		return nil
 	}
 	// The file is named relative to the root of the worktree or to the working directory, or by its

@@ -61,18 +61,8 @@ EXIT STATUS
 	f.StringVar(&c.html, "html", "", "write the page to this file, - for the standard output")
 	f.StringVar(&c.markdown, "md", "", "write Markdown to this file, - for the standard output")
 	f.BoolVar(&c.open, "open", false, "show the page in the browser")
-	f.StringVar(&c.filter.Session, "session", "", "only of the session with this id, or prefix of one")
-	f.StringVar(&c.filter.Agent, "agent", "", "only of agents with this in their name")
-	f.StringVarP(&c.filter.Branch, "branch", "b", "", "only on this branch")
-	f.StringVar(&c.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
-	f.StringVarP(&c.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
-	f.StringVar(&c.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
-	f.StringVar(&c.until, "until", "", "only before this time")
-	f.IntVarP(&c.limit, "limit", "n", limit, "at most this many turns and commits, the newest")
-	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Indexed(index.Sessions)))
-	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Indexed(index.Agents)))
-	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
-	setup.Flag(cmd, "branch", setup.FlagValue(a, setup.Branches))
+	c.addSelection(cmd)
+	addLimit(cmd, &c.limit, limit, "at most this many turns and commits, the newest")
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
 	return cmd
 }
@@ -85,8 +75,6 @@ func isRange(name string) bool {
 
 func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	switch {
-	case c.limit < 1:
-		return app.Usagef("--limit is less than 1")
 	case c.html == "" && c.markdown == "":
 		return app.Usagef("name the file to write: --html FILE or --md FILE, - for the standard output")
 	case c.html == "-" && c.markdown == "-":

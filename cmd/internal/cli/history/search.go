@@ -54,9 +54,8 @@ EXIT STATUS
 	}
 	const limit = 10
 	s.addFlags(cmd)
-	f := cmd.Flags()
-	f.StringSliceVarP(&s.kinds, "kind", "k", nil, "search only this: "+strings.Join(index.KindNames(), ", ")+"; may be repeated")
-	f.IntVarP(&s.limit, "limit", "n", limit, "show at most this many turns")
+	cmd.Flags().StringSliceVarP(&s.kinds, "kind", "k", nil, "search only this: "+strings.Join(index.KindNames(), ", ")+"; may be repeated")
+	addLimit(cmd, &s.limit, limit, "show at most this many turns")
 	setup.Flag(cmd, "kind", cobra.FixedCompletions(index.KindNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -82,9 +81,6 @@ type hitJSON struct {
 type piece [2]int
 
 func (s *search) run(ctx context.Context, text string) error {
-	if s.limit < 1 {
-		return app.Usagef("--limit is less than 1")
-	}
 	var kinds []index.Kind
 	for _, name := range s.kinds {
 		kind := slices.Index(index.KindNames(), name)
@@ -136,7 +132,7 @@ func (s *search) run(ctx context.Context, text string) error {
 	if found.More > 0 {
 		fmt.Fprintf(&b, "%d more: --limit shows more of them.\n", found.More)
 	}
-	s.shown(b.String())
+	s.show(s.app, b.String())
 	return s.noteMissing(ctx)
 }
 

@@ -27,9 +27,11 @@ import (
 const mostSessions = 30
 
 type sessionsOptions struct {
-	agent, author      string
-	limit              int
-	all, json, noPager bool
+	outputFlags
+
+	agent, author string
+	limit         int
+	all           bool
 }
 
 // NewSessions returns the command that lists sessions.
@@ -66,19 +68,15 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if opts.limit < 1 {
-				return app.Usagef("--limit is less than 1")
-			}
 			return runSessions(cmd.Context(), a, opts)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&opts.limit, "limit", "n", mostSessions, "list at most this many")
+	addLimit(cmd, &opts.limit, mostSessions, "list at most this many")
 	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
 	f.StringVar(&opts.author, "author", "", "list only those of a person with this name or address, or a part of it")
 	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
-	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	opts.addOutput(f)
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
 	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
@@ -156,11 +154,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	if more > 0 {
 		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
 	}
-	if opts.noPager {
-		a.Streams.Printf("%s", text)
-	} else {
-		a.Page(text)
-	}
+	opts.show(a, text)
 	format.NoteGaps(ctx, a.Streams, repo, found.Linked)
 	return nil
 }

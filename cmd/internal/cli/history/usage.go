@@ -55,9 +55,8 @@ EXIT STATUS
 	}
 	const limit = 30
 	u.addFlags(cmd)
-	f := cmd.Flags()
-	f.StringVar(&u.by, "by", string(index.BySession), "add up by "+strings.Join(names, ", "))
-	f.IntVarP(&u.limit, "limit", "n", limit, "list at most this many; the total counts all")
+	cmd.Flags().StringVar(&u.by, "by", string(index.BySession), "add up by "+strings.Join(names, ", "))
+	addLimit(cmd, &u.limit, limit, "list at most this many; the total counts all")
 	setup.Flag(cmd, "by", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -90,9 +89,6 @@ func (m *member) add(o *member) {
 }
 
 func (u *usage) run(ctx context.Context) error {
-	if u.limit < 1 {
-		return app.Usagef("--limit is less than 1")
-	}
 	if !slices.Contains(index.Groups(), index.Group(u.by)) {
 		return app.Usagef("--by %s: not one of %s", ui.Line(u.by, format.NameWidth), strings.Join(groupNames(), ", "))
 	}
@@ -192,7 +188,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		text += "\nWithout a price: " + strings.Join(models, ", ") + "\n"
 	}
 	text += fmt.Sprintf("\nPrices of %s, for a rough idea: no discounts, no long contexts.\n", ui.Line(table.Date, format.NameWidth))
-	u.shown(text)
+	u.show(u.app, text)
 }
 
 // name returns the name of a member for the table; short returns the short id of a session.

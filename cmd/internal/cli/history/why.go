@@ -23,7 +23,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
-type whyOptions struct{ json, full, noPager bool }
+type whyOptions struct {
+	outputFlags
+
+	full bool
+}
 
 // NewWhy returns the command that shows the origin of a line.
 func NewWhy(a *app.App) *cobra.Command {
@@ -60,15 +64,14 @@ EXIT STATUS
 					out.Missing = r.missingFor(cmd.Context(), found)
 					return r.Streams.JSON(out)
 				}
-				r.show(r.whyText(cmd.Context(), found, opts.full), opts.noPager)
+				opts.show(a, r.whyText(cmd.Context(), found, opts.full))
 				return nil
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.full, "full", false, "show the whole turn")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
-	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	opts.addOutput(f)
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)
 	return cmd
 }
