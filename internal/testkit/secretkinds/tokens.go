@@ -341,7 +341,7 @@ func tokens() []Kind {
 		{"quoted", "client.connect(\"", "\", timeout=30)\n"},
 		{"flag", "tool deploy --with ", " --now\n"},
 	}
-	for _, line := range strings.Split(strings.TrimSpace(tokenForms), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(tokenForms), "\n") {
 		name, form, _ := strings.Cut(line, "|")
 		form, context, _ := strings.Cut(form, "|")
 		for _, a := range around {
