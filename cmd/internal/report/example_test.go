@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/report"
+	"github.com/seed-3aff656d/entire/internal/index"
 )
 
 // example returns a report with the text in every field that others can write.
@@ -29,7 +30,7 @@ func example(text string) *report.Report {
 				{Tool: text, Text: text, Subagent: true, Outcome: report.Passed},
 				{Tool: "Bash", Text: "go test " + text, Command: true, Test: true},
 			},
-			Files: diff, Tokens: report.Tokens{Input: 100, CacheWrite: 20, CacheRead: 5000, Output: 1234567}, SubagentTokens: report.Tokens{Output: 9}, Cost: 1.5,
+			Files: diff, Tokens: index.Tokens{Input: 100, CacheWrite: 20, CacheRead: 5000, Output: 1234567}, SubagentTokens: index.Tokens{Output: 9}, Cost: 1.5,
 			Commits: []int{0}, Before: "v1", After: "v2", Show: "entire explain " + text, Back: "entire rewind " + text,
 		}},
 		Commits: []report.Commit{

@@ -33,7 +33,7 @@ type Selection struct {
 }
 
 // FillCost returns the cost of tokens of a model; false if that isn't known.
-type FillCost func(model string, t Tokens) (float64, bool)
+type FillCost func(model string, t index.Tokens) (float64, bool)
 
 // Progress is called with the step, the work done and the total.
 type Progress func(what string, done, total int64)
@@ -198,7 +198,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 		t := Turn{
 			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: row.Prompt,
 			Prompt: d.Texts[index.Prompt], Answer: d.Texts[index.Answer], Output: d.Texts[index.Output], Subagents: d.Texts[index.Subagent],
-			Tokens: tokensOf(row.Tokens), SubagentTokens: tokensOf(row.Subagents),
+			Tokens: row.Tokens, SubagentTokens: row.Subagents,
 			Show: "entire explain --session " + row.Session,
 		}
 		if heading := prompts.Title(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan
@@ -217,7 +217,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 			t.After = bands.Version(row.Snapshot).String()
 		}
 		for _, s := range d.Spent {
-			cost, priced := f.cost(s.Model, tokensOf(s.Tokens))
+			cost, priced := f.cost(s.Model, s.Tokens)
 			if t.Cost += cost; !priced && s.Total() > 0 {
 				unpriced[s.Model] = true
 			}
@@ -241,10 +241,6 @@ func (f *filling) turns(ctx context.Context) (err error) {
 	}
 	slices.Sort(f.report.Unpriced)
 	return nil
-}
-
-func tokensOf(t index.Tokens) Tokens {
-	return Tokens{Input: t.Input, CacheWrite: t.CacheWrite, CacheRead: t.CacheRead, Output: t.Output}
 }
 
 // turnID returns the URL fragment of a turn: its session's id and its first line, which don't

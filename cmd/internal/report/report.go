@@ -9,6 +9,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/seed-3aff656d/entire/internal/index"
 )
 
 // Report is the data of a report.
@@ -45,7 +47,7 @@ type Turn struct {
 	Title, Prompt, Answer, Output, Subagents string
 	Calls                                    []Call
 	Files                                    []File
-	Tokens, SubagentTokens                   Tokens
+	Tokens, SubagentTokens                   index.Tokens
 	Cost                                     float64
 	// Commits are the indexes in Report.Commits of those that contain its work.
 	Commits []int
@@ -77,17 +79,6 @@ const (
 	Passed
 	Failed
 )
-
-// Tokens counts tokens by kind.
-type Tokens struct{ Input, CacheWrite, CacheRead, Output int64 }
-
-// Total returns the sum of all kinds.
-func (t Tokens) Total() int64 { return t.Input + t.CacheWrite + t.CacheRead + t.Output }
-
-// Plus returns the sum of both.
-func (t Tokens) Plus(o Tokens) Tokens {
-	return Tokens{t.Input + o.Input, t.CacheWrite + o.CacheWrite, t.CacheRead + o.CacheRead, t.Output + o.Output}
-}
 
 // Commit is a commit that names a checkpoint.
 type Commit struct {
@@ -208,7 +199,7 @@ func (r *Report) moments() []moment {
 
 // totals holds the sums over a report.
 type totals struct {
-	tokens        Tokens
+	tokens        index.Tokens
 	cost          float64
 	calls, failed int
 	tests, broken int // calls that ran tests, and those of them that failed

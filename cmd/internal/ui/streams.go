@@ -80,14 +80,13 @@ const (
 
 	Magenta Style = "35"
 	Cyan    Style = "36"
+
+	Reverse Style = "7" // the colours of text and background swapped
 )
 
 // Paint returns text in a style, if Out is a terminal with colours.
 func (s Streams) Paint(style Style, text string) string {
-	if !s.painted() || text == "" || style == "" {
-		return text
-	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+	return Painter{Plain: !s.painted()}.Paint(style, text)
 }
 
 // painted reports whether Paint uses styles.

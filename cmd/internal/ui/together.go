@@ -33,18 +33,19 @@ func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ..
 
 // sheet is a page of questions.
 type sheet struct {
+	Painter
+
 	heading       string
 	questions     []Question // each with options
 	chosen        []int      // index of the chosen option of each question
 	at            int        // the question that receives keys
 	columns, rows int
-	plain         bool
 	left          bool // the page was left, with or without accepting it
 	accepted      bool
 }
 
 func newSheet(heading string, questions []Question, plain bool) *sheet {
-	s := &sheet{heading: heading, questions: slices.Clone(questions), chosen: make([]int, len(questions)), plain: plain}
+	s := &sheet{heading: heading, questions: slices.Clone(questions), chosen: make([]int, len(questions)), Painter: Painter{Plain: plain}}
 	for i, q := range s.questions {
 		if len(q.Options) == 0 {
 			s.questions[i].Options = []Option{{"yes", Yes}, {"no", No}}
@@ -145,10 +146,10 @@ func (s *sheet) render() string {
 		top := min(max(last-room, 0), first)
 		body = body[top:min(top+room, len(body))]
 	}
-	page := append([]string{s.paint(Bold, s.heading), ""}, body...)
+	page := append([]string{s.Paint(Bold, s.heading), ""}, body...)
 	page = append(page, "")
 	page = append(page, help...)
-	page = append(page, s.paint(Dim, "up/down · left/right change · enter accept all · esc leave"))
+	page = append(page, s.Paint(Dim, "up/down · left/right change · enter accept all · esc leave"))
 	if most := max(s.rows-1, 1); len(page) > most {
 		page = page[:most]
 	}
@@ -197,15 +198,8 @@ func (s *sheet) options(i int) string {
 	parts := make([]string, len(s.questions[i].Options))
 	for k, o := range s.questions[i].Options {
 		if parts[k] = " " + Escape(o.Label) + " "; k == s.chosen[i] {
-			parts[k] = s.paint(Bold, "["+Escape(o.Label)+"]")
+			parts[k] = s.Paint(Bold, "["+Escape(o.Label)+"]")
 		}
 	}
 	return strings.Join(parts, " ")
-}
-
-func (s *sheet) paint(style Style, text string) string {
-	if s.plain {
-		return text
-	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }

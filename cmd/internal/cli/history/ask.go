@@ -200,7 +200,6 @@ func commitOf(r *index.Row) string {
 	if len(r.Commits) == 0 {
 		return ""
 	}
-	const digits = 7
 	newest := slices.MaxFunc(r.Commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
-	return newest.OID[:min(len(newest.OID), digits)]
+	return git.OID(newest.OID).Short()
 }

@@ -145,7 +145,7 @@ func (s *turnSource) turn(ctx context.Context, id string) (*report.Report, index
 		if row, err = turnAt(ctx, r, id); err != nil {
 			return err
 		}
-		free := func(string, report.Tokens) (float64, bool) { return 0, true }
+		free := func(string, index.Tokens) (float64, bool) { return 0, true }
 		made, err = report.Fill(ctx, s.w, r, report.Selection{Turn: &row, Limit: 1}, free, func(string, int64, int64) {})
 		return err
 	})

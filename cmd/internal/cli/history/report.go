@@ -93,9 +93,9 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	var made *report.Report
 	err = c.ask(ctx, func(repo *git.Repo, r *index.Reader) error {
 		w := c.app.WorkspaceOf(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
-		cost := func(model string, t report.Tokens) (float64, bool) {
+		cost := func(model string, t index.Tokens) (float64, bool) {
 			p, found := table.of(model)
-			return p.cost(index.Tokens(t)), found
+			return p.cost(t), found
 		}
 		err := c.app.Streams.Stages("Reading", func(reach func(string, int64, int64)) (err error) {
 			made, err = report.Fill(ctx, w, r, report.Selection{Range: revs, Filter: c.filter, Limit: c.limit}, cost, reach)

@@ -59,12 +59,10 @@ type Result struct{ ID, Choice, Answer string }
 // Run shows a page until the user chooses something. It returns [ui.ErrAborted] if the user
 // leaves.
 func Run(ctx context.Context, s ui.Streams, page Page) (Result, error) {
-	m := newModel(ctx, page, painter{plain: s.Terminal.Plain})
+	m := newModel(ctx, page, ui.Painter{Plain: s.Terminal.Plain})
 	m.width, m.height = s.Size()
 	ended, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
-	m.calls.stop()
-	m.calls.turn.Lock() // wait for the background function to return
-	defer m.calls.turn.Unlock()
+	m.calls.Close()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return Result{}, ui.ErrAborted
 	}

@@ -24,7 +24,7 @@ type user struct {
 
 func open(t *testing.T, page Page, width, height int) *user {
 	t.Helper()
-	u := &user{t: t, m: newModel(t.Context(), page, painter{plain: true})}
+	u := &user{t: t, m: newModel(t.Context(), page, ui.Painter{Plain: true})}
 	u.m.width, u.m.height = width, height
 	u.run(u.m.Init())
 	return u

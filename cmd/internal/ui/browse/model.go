@@ -28,7 +28,7 @@ const (
 // model is the state of the page on the screen.
 type model struct {
 	page          Page
-	paint         painter
+	paint         ui.Painter
 	width, height int
 
 	mode     mode
@@ -44,15 +44,14 @@ type model struct {
 	result   *Result
 	failure  string
 
-	calls *calls
+	calls *ui.Calls
 }
 
-func newModel(ctx context.Context, page Page, paint painter) *model {
-	work, stop := context.WithCancel(ctx)
+func newModel(ctx context.Context, page Page, paint ui.Painter) *model {
 	m := &model{
 		page: page, paint: paint, previews: map[string]string{}, whole: page.More == nil,
 		list:  list{words: map[string]string{}, open: map[string]bool{}, at: -1},
-		calls: &calls{work: work, stop: stop, waiting: func() {}},
+		calls: ui.NewCalls(ctx),
 	}
 	m.list.set(page.Items)
 	return m
@@ -70,10 +69,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		if msg.id != m.list.id() {
 			return m, nil
 		}
-		m.calls.waiting() // end the previous preview
-		ctx, cancel := context.WithCancel(m.calls.work)
-		m.calls.waiting = cancel
-		return m, m.calls.run(func() tea.Msg {
+		ctx := m.calls.Latest()
+		return m, m.calls.Run(func() tea.Msg {
 			if ctx.Err() != nil {
 				return previewLoaded{id: msg.id}
 			}
@@ -133,8 +130,8 @@ func (m *model) press(key tea.KeyPressMsg) (tea.Model, tea.Cmd) { //nolint:iretu
 		if m.page.Confirm == nil {
 			return m, func() tea.Msg { return questionLoaded{id: id, choice: choice} }
 		}
-		return m, m.calls.run(func() tea.Msg {
-			return questionLoaded{id, choice, m.page.Confirm(m.calls.work, id, choice)}
+		return m, m.calls.Run(func() tea.Msg {
+			return questionLoaded{id, choice, m.page.Confirm(m.calls.Context, id, choice)}
 		})
 	case inQuestion:
 		if m.pressInOptions(key.String(), len(m.question.Options)) || key.String() != "enter" {
@@ -260,8 +257,8 @@ func (m *model) load() tea.Cmd {
 		return nil
 	}
 	m.loading = true
-	return m.calls.run(func() tea.Msg {
-		items, err := m.page.More(m.calls.work)
+	return m.calls.Run(func() tea.Msg {
+		items, err := m.page.More(m.calls.Context)
 		return itemsLoaded{items, err}
 	})
 }
@@ -272,12 +269,12 @@ func (m *model) loadWords(ids []string) tea.Cmd {
 	if m.page.Words == nil || len(ids) == 0 || m.mode != inFilter && m.list.filter == "" {
 		return nil
 	}
-	return m.calls.run(func() tea.Msg {
+	return m.calls.Run(func() tea.Msg {
 		const atOnce = 20 // items, then the result is shown
 		words := map[string]string{}
 		n := min(len(ids), atOnce)
 		for _, id := range ids[:n] {
-			words[id] = strings.ToLower(strings.Join(m.page.Words(m.calls.work, id), "\n"))
+			words[id] = strings.ToLower(strings.Join(m.page.Words(m.calls.Context, id), "\n"))
 		}
 		return wordsLoaded{words, ids[n:]}
 	})

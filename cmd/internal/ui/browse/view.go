@@ -14,21 +14,11 @@ import (
 // sideBySide is the minimum width to show the preview beside the list and not below it.
 const sideBySide = 80
 
-// painter styles text unless plain is set.
-type painter struct{ plain bool }
-
-func (p painter) paint(style ui.Style, text string) string {
-	if p.plain || text == "" {
-		return text
-	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
-}
-
 // option returns the line of an option with its number.
-func (p painter) option(i int, label string, under bool) string {
+func option(p ui.Painter, i int, label string, under bool) string {
 	text := fmt.Sprintf("%d  %s", i+1, ui.Escape(label))
 	if under {
-		return p.paint(reverse, "> "+text)
+		return p.Paint(ui.Reverse, "> "+text)
 	}
 	return "  " + text
 }
@@ -64,24 +54,20 @@ func (m *model) render() string {
 	lines := []string{m.title()}
 	list, preview := m.listLines(f), m.previewLines(f)
 	if f.beside {
-		for i := range f.listRows {
-			left := at(list, i)
-			left += strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(left), 0))
-			lines = append(lines, left+" "+m.paint.paint(ui.Dim, "|")+" "+at(preview, i))
-		}
+		lines = append(lines, m.paint.Beside(list, preview, f.listWidth, f.listRows)...)
 	} else {
 		for i := range f.listRows {
-			lines = append(lines, at(list, i))
+			lines = append(lines, ui.LineAt(list, i))
 		}
 		if f.previewRows > 0 {
-			lines = append(lines, m.paint.paint(ui.Dim, strings.Repeat("-", m.width)))
+			lines = append(lines, m.paint.Paint(ui.Dim, strings.Repeat("-", m.width)))
 		}
 		for i := range f.previewRows {
-			lines = append(lines, at(preview, i))
+			lines = append(lines, ui.LineAt(preview, i))
 		}
 	}
 	lines = append(lines, m.below()...)
-	lines = append(lines, m.paint.paint(ui.Dim, m.keys()))
+	lines = append(lines, m.paint.Paint(ui.Dim, m.keys()))
 	lines = lines[:min(len(lines), m.height)]
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(ansi.Truncate(line, m.width, "…"), " ")
@@ -89,16 +75,9 @@ func (m *model) render() string {
 	return strings.Join(lines, "\n")
 }
 
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return ""
-}
-
 // title returns the first line: the title, the filter, and the number of items.
 func (m *model) title() string {
-	title := m.paint.paint(ui.Bold, m.page.Title)
+	title := m.paint.Paint(ui.Bold, m.page.Title)
 	switch {
 	case m.mode == inFilter:
 		title += "  /" + ui.Escape(m.list.filter) + "_"
@@ -118,7 +97,7 @@ func (m *model) title() string {
 		count += " and more"
 	}
 	gap := m.width - ansi.StringWidth(title) - len(count)
-	return title + strings.Repeat(" ", max(gap, 2)) + m.paint.paint(ui.Dim, count)
+	return title + strings.Repeat(" ", max(gap, 2)) + m.paint.Paint(ui.Dim, count)
 }
 
 // listLines returns the lines of the rows around the cursor, including headings.
@@ -138,19 +117,16 @@ func (m *model) listLines(f frame) []string {
 		text := ansi.Truncate(mark+strings.Repeat("  ", r.depth)+ui.Escape(r.text), f.listWidth, "…")
 		switch {
 		case under && m.mode == inList:
-			text = m.paint.paint(reverse, text+strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(text), 0)))
+			text = m.paint.Paint(ui.Reverse, text+strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(text), 0)))
 		case under, r.item < 0 && r.depth == 0:
-			text = m.paint.paint(ui.Bold, text)
+			text = m.paint.Paint(ui.Bold, text)
 		case r.item >= 0:
-			text = m.paint.paint(ui.Dim, text)
+			text = m.paint.Paint(ui.Dim, text)
 		}
 		lines = append(lines, text)
 	}
 	return lines
 }
-
-// reverse swaps the colours of text and background.
-const reverse ui.Style = "7"
 
 // previewLines returns the lines of the preview from the scroll position.
 func (m *model) previewLines(f frame) []string {
@@ -161,11 +137,11 @@ func (m *model) previewLines(f frame) []string {
 	text, known := m.previews[id]
 	switch {
 	case m.list.onFold():
-		return []string{m.paint.paint(ui.Dim, "Enter opens and closes this line.")}
+		return []string{m.paint.Paint(ui.Dim, "Enter opens and closes this line.")}
 	case id == "":
 		return nil
 	case !known:
-		return []string{m.paint.paint(ui.Dim, "Comparing ...")}
+		return []string{m.paint.Paint(ui.Dim, "Comparing ...")}
 	}
 	all := strings.Split(ui.Wrap(strings.TrimRight(ui.EscapePainted(text), "\n"), f.previewWidth), "\n")
 	from := min(m.scroll, max(len(all)-f.previewRows, 0))
@@ -177,7 +153,7 @@ func (m *model) previewLines(f frame) []string {
 		lines = append(lines, ansi.Truncate(line, f.previewWidth, "…"))
 	}
 	if left := len(all) - from - len(lines); left > 0 {
-		lines[len(lines)-1] = m.paint.paint(ui.Dim, fmt.Sprintf("... and %s more (J scrolls)", ui.Plural(left+1, "line")))
+		lines[len(lines)-1] = m.paint.Paint(ui.Dim, fmt.Sprintf("... and %s more (J scrolls)", ui.Plural(left+1, "line")))
 	}
 	return lines
 }
@@ -187,16 +163,16 @@ func (m *model) below() []string {
 	if m.mode == inQuestion {
 		lines := []string{""}
 		for line := range strings.SplitSeq(ui.EscapePainted(m.question.Help), "\n") {
-			lines = append(lines, m.paint.paint(ui.Yellow, line))
+			lines = append(lines, m.paint.Paint(ui.Yellow, line))
 		}
 		for i, o := range m.question.Options {
-			lines = append(lines, m.paint.option(i, o.Label, i == m.chosen))
+			lines = append(lines, option(m.paint, i, o.Label, i == m.chosen))
 		}
 		return lines
 	}
 	lines := []string{""}
 	for i, c := range m.list.choices() {
-		lines = append(lines, m.paint.option(i, c.Label, m.mode == inChoices && i == m.chosen))
+		lines = append(lines, option(m.paint, i, c.Label, m.mode == inChoices && i == m.chosen))
 	}
 	// Reserve room for the item with the most choices, so that the list doesn't move.
 	most := 0

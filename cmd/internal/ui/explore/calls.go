@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 const (
@@ -19,14 +20,11 @@ const (
 	refreshDelay = time.Second
 )
 
-// calls runs the functions of a source in the background, one at a time: run returns the
-// command for a call, and the command's message has the result.
+// calls runs the functions of a source.
 type calls struct {
-	source  Source
-	work    context.Context //nolint:containedctx // ends the work when the program ends
-	stop    context.CancelFunc
-	waiting context.CancelFunc // ends an outdated glance
-	turn    sync.Mutex
+	*ui.Calls
+
+	source Source
 }
 
 // The messages with results of calls.
@@ -56,18 +54,6 @@ type (
 	resumed struct{ err error }
 )
 
-// run returns a command that calls a slow function, unless the program has ended.
-func (c *calls) run(do func() tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		c.turn.Lock()
-		defer c.turn.Unlock()
-		if c.work.Err() != nil {
-			return nil
-		}
-		return do()
-	}
-}
-
 // alone runs do with exclusive use of the terminal, and then waits until the user presses
 // Enter.
 func (c *calls) alone(do func(ctx context.Context, in io.Reader, out io.Writer) error) tea.Cmd {
@@ -93,12 +79,12 @@ func (w *withTerminal) SetStderr(io.Writer) {}
 
 // Run implements tea.ExecCommand.
 func (w *withTerminal) Run() error {
-	w.calls.turn.Lock()
-	defer w.calls.turn.Unlock()
-	if err := w.do(w.calls.work, w.in, w.out); err != nil {
-		return err
-	}
-	_, _ = fmt.Fprint(w.out, "\nEnter goes back to the list. ")
-	_, _ = bufio.NewReader(w.in).ReadString('\n')
-	return nil
+	return w.calls.RunAlone(func(ctx context.Context) error {
+		if err := w.do(ctx, w.in, w.out); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprint(w.out, "\nEnter goes back to the list. ")
+		_, _ = bufio.NewReader(w.in).ReadString('\n')
+		return nil
+	})
 }

@@ -108,12 +108,10 @@ type Source struct {
 // Run shows the rows of a source until the user leaves.
 func Run(ctx context.Context, s ui.Streams, title string, source Source, q Query) error {
 	m := newModel(ctx, title, source, q)
-	m.plain = s.Terminal.Plain
+	m.Plain = s.Terminal.Plain
 	m.width, m.height = s.Size()
 	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
-	m.calls.stop()
-	m.calls.turn.Lock() // wait for the background function to return
-	defer m.calls.turn.Unlock()
+	m.calls.Close()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
 		return ui.ErrAborted
 	}

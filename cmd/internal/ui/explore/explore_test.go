@@ -130,7 +130,7 @@ type user struct {
 func open(t *testing.T, s *turns, width, height int) *user {
 	t.Helper()
 	u := &user{TB: t, m: newModel(t.Context(), "Turns", s.source(), Query{})}
-	u.m.plain, u.m.width, u.m.height = true, width, height
+	u.m.Plain, u.m.width, u.m.height = true, width, height
 	u.run(u.m.load(First))
 	return u
 }
@@ -295,7 +295,7 @@ func TestHostileTexts(t *testing.T) {
 	source.Glance = func(context.Context, string, int) (Glance, error) { return Glance{lines, lines}, nil }
 	source.Whole = func(context.Context, string, int) (Text, error) { return Text{Title: hostile, Lines: lines}, nil }
 	u := &user{TB: t, m: newModel(t.Context(), "Turns", source, Query{Words: hostile, File: hostile})}
-	u.m.plain, u.m.width, u.m.height = true, 200, 30
+	u.m.Plain, u.m.width, u.m.height = true, 200, 30
 	u.run(u.m.load(First))
 	check := func() {
 		t.Helper()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 // field is the input field that the user types into.
@@ -22,9 +24,10 @@ const (
 
 // model is the state of the screen.
 type model struct {
+	ui.Painter
+
 	title         string
 	calls         *calls
-	plain         bool // without colours
 	width, height int
 
 	list    list
@@ -42,10 +45,9 @@ type model struct {
 }
 
 func newModel(ctx context.Context, title string, source Source, q Query) *model {
-	work, stop := context.WithCancel(ctx)
 	return &model{
 		title: title, glances: map[string]Glance{}, list: list{query: q},
-		calls: &calls{source: source, work: work, stop: stop, waiting: func() {}},
+		calls: &calls{ui.NewCalls(ctx), source},
 	}
 }
 
@@ -89,11 +91,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		if msg.id != m.list.id() {
 			return m, nil
 		}
-		m.calls.waiting() // end the previous glance
-		ctx, cancel := context.WithCancel(m.calls.work)
-		m.calls.waiting = cancel
+		ctx := m.calls.Latest()
 		columns := m.frame().glanceWidth
-		return m, m.calls.run(func() tea.Msg {
+		return m, m.calls.Run(func() tea.Msg {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -112,8 +112,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { //nolint:ireturn // a
 		}
 		m.fail(msg.err)
 	case refreshDue:
-		return m, m.calls.run(func() tea.Msg {
-			changed, err := m.calls.source.Refresh(m.calls.work)
+		return m, m.calls.Run(func() tea.Msg {
+			changed, err := m.calls.source.Refresh(m.calls.Context)
 			return refreshed{changed, err}
 		})
 	case refreshed:
@@ -142,8 +142,8 @@ func (m *model) load(around string) tea.Cmd {
 	}
 	m.list.loading = true
 	q := m.list.query
-	return m.calls.run(func() tea.Msg {
-		w, err := m.calls.source.Window(m.calls.work, q, around)
+	return m.calls.Run(func() tea.Msg {
+		w, err := m.calls.source.Window(m.calls.Context, q, around)
 		return windowLoaded{q, around, w, err}
 	})
 }
@@ -307,8 +307,8 @@ func (m *model) open(read func(ctx context.Context) (Text, error)) tea.Cmd {
 		return nil
 	}
 	m.opening = true
-	return m.calls.run(func() tea.Msg {
-		text, err := read(m.calls.work)
+	return m.calls.Run(func() tea.Msg {
+		text, err := read(m.calls.Context)
 		return textLoaded{text, err}
 	})
 }

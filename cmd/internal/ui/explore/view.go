@@ -16,9 +16,6 @@ const sideBySide = 90
 // wideList is the minimum width of a list whose rows include About.
 const wideList = 72
 
-// reverse swaps the colours of text and background.
-const reverse ui.Style = "7"
-
 // frame is the layout of the screen.
 type frame struct {
 	listRows, listWidth     int
@@ -67,13 +64,6 @@ func (m screen) render() string {
 	return strings.Join(lines, "\n")
 }
 
-func (m screen) paint(style ui.Style, text string) string {
-	if m.plain || text == "" {
-		return text
-	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
-}
-
 // listScreen returns the title, the list and the glance of the row under the cursor.
 func (m screen) listScreen() []string {
 	f := m.frame()
@@ -84,26 +74,14 @@ func (m screen) listScreen() []string {
 		for len(lines) < f.listRows+1 {
 			lines = append(lines, "")
 		}
-		return append(append(lines, m.paint(ui.Dim, strings.Repeat("-", m.width))), glance...)
+		return append(append(lines, m.Paint(ui.Dim, strings.Repeat("-", m.width))), glance...)
 	}
-	for i := range f.listRows {
-		left := at(list, i)
-		left += strings.Repeat(" ", max(f.listWidth-ansi.StringWidth(left), 0))
-		lines = append(lines, left+" "+m.paint(ui.Dim, "|")+" "+at(glance, i))
-	}
-	return lines
-}
-
-func at(lines []string, i int) string {
-	if i < len(lines) {
-		return lines[i]
-	}
-	return ""
+	return append(lines, m.Beside(list, glance, f.listWidth, f.listRows)...)
 }
 
 // titleLine returns the title, the query, and the number of rows.
 func (m screen) titleLine() string {
-	parts := []string{m.paint(ui.Bold, m.title)}
+	parts := []string{m.Paint(ui.Bold, m.title)}
 	q := m.list.query
 	for _, part := range []struct {
 		is         field
@@ -124,7 +102,7 @@ func (m screen) titleLine() string {
 	}
 	title := strings.Join(parts, "  ")
 	gap := m.width - ansi.StringWidth(title) - len(count)
-	return title + strings.Repeat(" ", max(gap, 2)) + m.paint(ui.Dim, count)
+	return title + strings.Repeat(" ", max(gap, 2)) + m.Paint(ui.Dim, count)
 }
 
 // listLines returns the lines of the rows around the cursor.
@@ -150,9 +128,9 @@ func (m screen) listLines(f frame) []string {
 		room := max(f.listWidth-ansi.StringWidth(mark+when+about), 0)
 		label := ansi.Truncate(ui.Escape(row.Label), room, "…")
 		label += strings.Repeat(" ", max(room-ansi.StringWidth(label), 0))
-		line := mark + m.paint(ui.Dim, when) + label + m.paint(ui.Dim, about)
+		line := mark + m.Paint(ui.Dim, when) + label + m.Paint(ui.Dim, about)
 		if i == m.list.At {
-			line = m.paint(reverse, ansi.Truncate(mark+when+label+about, f.listWidth, ""))
+			line = m.Paint(ui.Reverse, ansi.Truncate(mark+when+label+about, f.listWidth, ""))
 		}
 		lines = append(lines, line)
 	}
@@ -168,7 +146,7 @@ func (m screen) glanceLines(f frame) []string {
 	case id == "" || f.glanceRows == 0:
 		return nil
 	case !known:
-		return []string{m.paint(ui.Dim, "reading ...")}
+		return []string{m.Paint(ui.Dim, "reading ...")}
 	}
 	said := min(len(glance.Said), max(f.glanceRows/3, f.glanceRows-len(glance.Changed)-1))
 	room := f.glanceRows - said
@@ -183,7 +161,7 @@ func (m screen) glanceLines(f frame) []string {
 	for len(lines) < room {
 		lines = append(lines, "")
 	}
-	lines = append(lines, m.paint(ui.Dim, strings.Repeat("-", f.glanceWidth)))
+	lines = append(lines, m.Paint(ui.Dim, strings.Repeat("-", f.glanceWidth)))
 	return append(lines, m.cutLines(glance.Said, said, f.glanceWidth, "Enter opens")...)
 }
 
@@ -196,7 +174,7 @@ func (m screen) cutLines(text []Line, rows, width int, hint string) []string {
 	lines := make([]string, 0, rows)
 	for i := range text {
 		if len(lines) == rows-1 && i < len(text)-1 {
-			return append(lines, m.paint(ui.Dim, fmt.Sprintf("... and %s more (%s)", ui.Plural(len(text)-i, "line"), hint)))
+			return append(lines, m.Paint(ui.Dim, fmt.Sprintf("... and %s more (%s)", ui.Plural(len(text)-i, "line"), hint)))
 		}
 		lines = append(lines, ansi.Truncate(shown(text[i]), width, "…"))
 	}
@@ -213,11 +191,11 @@ func (m screen) pageLines() []string {
 	where := fmt.Sprintf("%d of %d", p.at+1, len(p.Lines))
 	title := ansi.Truncate(ui.Escape(p.Title), max(m.width-len(where)-2, 1), "…")
 	title += strings.Repeat(" ", max(m.width-ansi.StringWidth(title)-len(where), 2))
-	lines := []string{m.paint(ui.Bold, title) + m.paint(ui.Dim, where)}
+	lines := []string{m.Paint(ui.Bold, title) + m.Paint(ui.Dim, where)}
 	for i := p.top; i < len(p.Lines) && len(lines) <= rows; i++ {
 		text := shown(p.Lines[i])
 		if i == p.at {
-			text = m.paint(reverse, "> "+ansi.Strip(text))
+			text = m.Paint(ui.Reverse, "> "+ansi.Strip(text))
 		} else {
 			text = "  " + text
 		}
@@ -234,17 +212,17 @@ func (m screen) lastLine() string {
 		for i, moment := range m.moments {
 			choices = append(choices, fmt.Sprintf("%d %s", i+1, ui.Escape(moment.Label)))
 		}
-		return m.paint(ui.Yellow, "Rewind to: "+strings.Join(choices, " · ")+" · Esc not")
+		return m.Paint(ui.Yellow, "Rewind to: "+strings.Join(choices, " · ")+" · Esc not")
 	case m.field == findField:
 		return "/" + ui.Escape(m.typed) + "_"
 	case m.note != "":
-		return m.paint(ui.Yellow, ui.Escape(ui.Line(m.note, m.width)))
+		return m.Paint(ui.Yellow, ui.Escape(ui.Line(m.note, m.width)))
 	case m.opening:
-		return m.paint(ui.Dim, "reading ...")
+		return m.Paint(ui.Dim, "reading ...")
 	case m.field == wordsField:
-		return m.paint(ui.Dim, "words of prompts, answers, commands, files · enter keep · esc back")
+		return m.Paint(ui.Dim, "words of prompts, answers, commands, files · enter keep · esc back")
 	case m.field == fileField:
-		return m.paint(ui.Dim, "a file or a directory · enter keep · esc back")
+		return m.Paint(ui.Dim, "a file or a directory · enter keep · esc back")
 	case len(m.pages) > 0:
 		return m.keys("q back", "w why", "b blame", "/ find", "n next", "r rewind")
 	}
@@ -261,7 +239,7 @@ func (m screen) keys(last string, keys ...string) string {
 		}
 		line += key + between
 	}
-	return m.paint(ui.Dim, line+last)
+	return m.Paint(ui.Dim, line+last)
 }
 
 // help returns the text that explains the keys.
