@@ -5,12 +5,12 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Changes visits the differences between two snapshots, by path.
-func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.Change) error) error {
+func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(band.Change) error) error {
 	before, ok := from.Tree.Ref()
 	after, too := to.Tree.Ref()
 	if !ok || !too {
@@ -21,7 +21,7 @@ func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.
 	}
 	old, r1 := s.Loader(from)
 	fresh, r2 := s.Loader(to)
-	err := tree.Diff(ctx, old, before, fresh, after, visit)
+	err := band.DiffTrees(ctx, old, before, fresh, after, visit)
 	return errors.Join(err, r1.Close(), r2.Close())
 }
 

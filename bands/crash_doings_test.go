@@ -12,8 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/erase"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/verify"
@@ -96,7 +94,7 @@ func undo(w *world, h *bands.Held) error {
 }
 
 func finish(w *world, h *bands.Held) error {
-	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {
+	if _, is := bands.InterruptedRestore(w.store, w.opts.Lineage); !is {
 		return nil
 	}
 	_, err := restore.Finish(w.ctx.Context(), h, w.restoreOptions())
@@ -132,7 +130,7 @@ func withText(w *world) {
 }
 
 func forgetText(w *world, h *bands.Held) error {
-	return erase.Run(w.ctx.Context(), h, textRequest("walrus-4711"))
+	return retention.Erase(w.ctx.Context(), h, textRequest("walrus-4711"))
 }
 
 // afterForget checks that every snapshot can be read, and that forgetting the text once more
@@ -145,7 +143,7 @@ func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 		w.tb.Fatalf("damaged: %+v", damage)
 	}
 	w.hold(func(h *bands.Held) error { return forgetText(w, h) })
-	found, bad, err := erase.Find(w.ctx.Context(), w.store, textRequest("walrus-4711"))
+	found, bad, err := retention.FindForgotten(w.ctx.Context(), w.store, textRequest("walrus-4711"))
 	w.must(errors.Join(bad, err))
 	if len(found) > 0 {
 		w.tb.Fatalf("still there: %+v", found)
@@ -175,7 +173,7 @@ func sweep(_ *world, h *bands.Held) error { return h.Sweep() }
 func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
 	w.checkSnapshots()
-	if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
+	if _, is := bands.InterruptedRestore(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("a restore was interrupted, but there was none")
 	}
 	w.adopt(present)
@@ -211,7 +209,7 @@ func interruptedRestore(w *world) {
 	before := w.tree.Read()
 	for n := 10; ; n += 7 {
 		operation{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
-		if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
+		if _, is := bands.InterruptedRestore(w.store, w.opts.Lineage); is {
 			break
 		}
 		if n > 2000 {

@@ -6,9 +6,7 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
@@ -26,7 +24,7 @@ func restoreFirst(w *world, h *bands.Held) error {
 
 // incomplete ignores that obstacles left a restore incomplete: the trees are compared.
 func incomplete(err error) error {
-	if errors.Is(err, apply.ErrIncomplete) {
+	if errors.Is(err, restore.ErrIncomplete) {
 		return nil
 	}
 	return err
@@ -97,7 +95,7 @@ func (w *world) adopt(present treetest.Model) {
 // can be finished or undone.
 func (w *world) checkOldOrNew(n int, target, present treetest.Model) {
 	w.tb.Helper()
-	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {
+	if _, is := bands.InterruptedRestore(w.store, w.opts.Lineage); !is {
 		want, loose := treetest.Restored(target, present)
 		got := w.tree.Read()
 		diff := treetest.Diff(want, got, loose...)
@@ -113,7 +111,7 @@ func (w *world) checkOldOrNew(n int, target, present treetest.Model) {
 	} else {
 		w.change("undo of what was stopped", present, present, w.undo)
 	}
-	if journal, is := history.Interrupted(w.store, w.opts.Lineage); is {
+	if journal, is := bands.InterruptedRestore(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("it is completed, but still: %+v", journal)
 	}
 }

@@ -23,10 +23,10 @@ type damageList struct {
 }
 
 type damagedRecord struct {
-	Kind   band.Kind `json:"kind"`
-	Hash   string    `json:"sha256"`
-	Band   uint32    `json:"band"`
-	Offset uint32    `json:"offset"`
+	Kind   band.RecordKind `json:"kind"`
+	Hash   string          `json:"sha256"`
+	Band   uint32          `json:"band"`
+	Offset uint32          `json:"offset"`
 }
 
 // Damaged returns the records that were found damaged and that no snapshot has repaired since.

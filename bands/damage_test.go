@@ -15,9 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
@@ -33,7 +31,7 @@ func (r *rig) spoil(v bands.Version, path string, at int64) {
 	records, reader := r.store.Loader(snapshot)
 	ref := root
 	if path != "" {
-		e, err := tree.Lookup(records, root, path)
+		e, err := band.LookupPath(records, root, path)
 		r.must(err)
 		ref = e.Content
 		if e.Parts {
@@ -53,7 +51,7 @@ func (r *rig) spoilPage(v bands.Version, path string, at int64) {
 	r.must(err)
 	root, _ := snapshot.Tree.Ref()
 	records, reader := r.store.Loader(snapshot)
-	e, err := tree.Lookup(records, root, path)
+	e, err := band.LookupPath(records, root, path)
 	r.must(err)
 	header, err := records.Header(e.Content)
 	r.must(errors.Join(err, reader.Close()))
@@ -121,7 +119,7 @@ func TestDamageIsRepairedFromTree(t *testing.T) {
 			test.between(r)
 			want := r.model()
 			r.auto()
-			r.restore(first, plan.Scope{})
+			r.restore(first, restore.Scope{})
 			h := r.hold()
 			_, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts})
 			r.must(errors.Join(err, h.Release()))
@@ -207,8 +205,8 @@ func TestDamagedPageIsRepairedFromTree(t *testing.T) {
 			test.between(r)
 			want := r.model()
 			r.auto()
-			r.restore(first, plan.Scope{})
-			r.undo(plan.Scope{})
+			r.restore(first, restore.Scope{})
+			r.undo(restore.Scope{})
 			if diff := treetest.Diff(want, r.model()); diff != "" {
 				t.Error(diff)
 			}

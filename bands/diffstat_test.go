@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 func numbered(from, to int) string {
@@ -114,7 +114,7 @@ func TestUnifiedDiffAppliesWithGit(t *testing.T) {
 	_, err = diff.Unified(t.Context(), &text, old, now, diff.Options{})
 	r.must(err)
 	to := filepath.Join(t.TempDir(), "export")
-	if _, err := export.Run(t.Context(), r.store, r.snapshot(v), to, export.Options{}); err != nil {
+	if _, err := restore.Export(t.Context(), r.store, r.snapshot(v), to, restore.ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	patch := filepath.Join(t.TempDir(), "patch")

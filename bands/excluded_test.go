@@ -3,7 +3,7 @@ package bands_test
 import (
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/capture"
 )
 
 func TestExclusion(t *testing.T) {
@@ -24,11 +24,11 @@ func TestExclusion(t *testing.T) {
 		{"[", "a", false},
 		{"", "a", false},
 	} {
-		if got := rules.NewExclusion([]string{tc.pattern}).File(tc.path); got != tc.out {
+		if got := capture.NewExclusion([]string{tc.pattern}).File(tc.path); got != tc.out {
 			t.Errorf("%q leaves out %q: %v", tc.pattern, tc.path, got)
 		}
 	}
-	if rules.NewExclusion(nil).File("a") {
+	if capture.NewExclusion(nil).File("a") {
 		t.Error("nothing leaves out something")
 	}
 }

@@ -17,8 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -37,7 +36,7 @@ func TestExportOmitsIgnoredFilesByDefault(t *testing.T) {
 		}), nil
 	}
 	to := filepath.Join(t.TempDir(), "to")
-	done, err := export.Run(t.Context(), r.store, snapshot, to, export.Options{Ignored: ignored})
+	done, err := restore.Export(t.Context(), r.store, snapshot, to, restore.ExportOptions{Ignored: ignored})
 	r.must(err)
 	if diff := cmp.Diff([]string{".env", "node_modules/", "lib/build/"}, done.LeftOut); diff != "" {
 		t.Error(diff)
@@ -59,13 +58,13 @@ func TestExportOmitsIgnoredFilesByDefault(t *testing.T) {
 		t.Error(diff)
 	}
 	all := filepath.Join(t.TempDir(), "all")
-	if _, err := export.Run(t.Context(), r.store, snapshot, all, export.Options{}); err != nil {
+	if _, err := restore.Export(t.Context(), r.store, snapshot, all, restore.ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(all); len(got) != 6 {
 		t.Errorf("%q", got)
 	}
-	if _, err := export.Run(t.Context(), r.store, snapshot, all, export.Options{}); !errors.Is(err, export.ErrNotEmpty) {
+	if _, err := restore.Export(t.Context(), r.store, snapshot, all, restore.ExportOptions{}); !errors.Is(err, restore.ErrNotEmpty) {
 		t.Errorf("over what is there: %v", err)
 	}
 }
@@ -94,7 +93,7 @@ func TestExportKeepsHardLinks(t *testing.T) {
 	snapshot := r.snapshot(r.take())
 	to := filepath.Join(t.TempDir(), "to")
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(to, "c"), 0o755) })
-	done, err := export.Run(t.Context(), r.store, snapshot, to, export.Options{})
+	done, err := restore.Export(t.Context(), r.store, snapshot, to, restore.ExportOptions{})
 	r.must(err)
 	if done.Files != 5+len(names)+3 {
 		t.Errorf("%d files", done.Files)
@@ -133,12 +132,12 @@ func TestReadFile(t *testing.T) {
 		"dir/large": large, "./dir//large": large, "link": "dir/large", "sparse": strings.Repeat("\x00", 3<<20) + "end",
 	} {
 		var out bytes.Buffer
-		if err := export.ReadFile(r.store, snapshot, name, &out); err != nil || out.String() != want {
+		if err := restore.ReadFile(r.store, snapshot, name, &out); err != nil || out.String() != want {
 			t.Errorf("%s: %d bytes, %v", name, out.Len(), err)
 		}
 	}
-	for name, want := range map[string]error{"dir": export.ErrIsDirectory, "nowhere": fs.ErrNotExist, "dir/large/x": fs.ErrNotExist} {
-		if err := export.ReadFile(r.store, snapshot, name, &bytes.Buffer{}); !errors.Is(err, want) {
+	for name, want := range map[string]error{"dir": restore.ErrIsDirectory, "nowhere": fs.ErrNotExist, "dir/large/x": fs.ErrNotExist} {
+		if err := restore.ReadFile(r.store, snapshot, name, &bytes.Buffer{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -154,9 +153,9 @@ func TestSparseFilesAreRestoredSparse(t *testing.T) {
 	r.must(errors.Join(err, f.Close()))
 	v := r.take()
 	r.remove("sparse")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	var out bytes.Buffer
-	r.must(export.ReadFile(r.store, r.snapshot(v), "sparse", &out))
+	r.must(restore.ReadFile(r.store, r.snapshot(v), "sparse", &out))
 	got, err := os.ReadFile(r.path("sparse"))
 	if err != nil || !bytes.Equal(got, out.Bytes()) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -176,8 +175,8 @@ func TestRestoreOfADirectoryOfManyFiles(t *testing.T) {
 	}
 	v := r.take()
 	r.remove("many")
-	done := r.restore(v, plan.Scope{})
-	if diff := cmp.Diff([]string(nil), steps(r.plan(v, plan.Scope{}))); diff != "" {
+	done := r.restore(v, restore.Scope{})
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, restore.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
 	entries, err := os.ReadDir(r.root)

@@ -15,7 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -40,9 +40,9 @@ func (s *shelf) newestFirst(t *testing.T) []bands.Snapshot {
 func (s *shelf) blame(t *testing.T, path string, first, last int) ([]string, error) {
 	t.Helper()
 	history := s.newestFirst(t)
-	r := filehistory.Open(s.Store, history[0], bands.Options{})
+	r := diff.OpenFileHistory(s.Store, history[0], bands.Options{})
 	defer func() { fine(t, r.Close()) }()
-	present, err := filehistory.ReadPresent(s.root, path)
+	present, err := diff.ReadPresent(s.root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -145,10 +145,10 @@ func TestBlameErrors(t *testing.T) {
 	s := newShelf(t)
 	s.put(t, "binary", "\x00")
 	s.put(t, "a", "1\n")
-	if _, err := s.blame(t, "binary", 0, 0); !errors.Is(err, filehistory.ErrNoText) {
+	if _, err := s.blame(t, "binary", 0, 0); !errors.Is(err, diff.ErrNoText) {
 		t.Errorf("of a binary: %v", err)
 	}
-	if _, err := s.blame(t, "none", 0, 0); !errors.Is(err, filehistory.ErrNoFile) {
+	if _, err := s.blame(t, "none", 0, 0); !errors.Is(err, diff.ErrNoFile) {
 		t.Errorf("of no file: %v", err)
 	}
 	if _, err := s.blame(t, "a", 1, 2); !errors.Is(err, os.ErrInvalid) {
@@ -205,7 +205,7 @@ func TestTouches(t *testing.T) {
 	fine(t, os.RemoveAll(filepath.Join(s.root, "d")))
 	s.take(t, bands.Named, 0)
 	history := s.newestFirst(t)
-	r := filehistory.Open(s.Store, history[0], bands.Options{})
+	r := diff.OpenFileHistory(s.Store, history[0], bands.Options{})
 	got := map[string][]string{}
 	for i := range history {
 		var old *bands.Snapshot

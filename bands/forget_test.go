@@ -14,27 +14,27 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/erase"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // textRequest returns a request to forget the text.
-func textRequest(text string) erase.Request {
-	return erase.Request{
+func textRequest(text string) retention.EraseRequest {
+	return retention.EraseRequest{
 		Content: func(data []byte) bool { return bytes.Contains(data, []byte(text)) },
 		Overlap: len(text) - 1,
 		Name:    func(name string) string { return strings.ReplaceAll(name, text, "REDACTED") },
 	}
 }
 
-func (r *rig) forget(what erase.Request) {
+func (r *rig) forget(what retention.EraseRequest) {
 	r.t.Helper()
 	h := r.hold()
-	err := erase.Run(r.t.Context(), h, what)
+	err := retention.Erase(r.t.Context(), h, what)
 	r.must(errors.Join(err, h.Release()))
-	found, damage, err := erase.Find(r.t.Context(), r.store, what)
+	found, damage, err := retention.FindForgotten(r.t.Context(), r.store, what)
 	r.must(errors.Join(damage, err))
 	if len(found) > 0 {
 		r.t.Errorf("still there: %+v", found)
@@ -62,13 +62,13 @@ func (r *rig) lacks(text string) {
 }
 
 // entryAt returns the entry of a path in a version.
-func (r *rig) entryAt(v bands.Version, path string) tree.Entry {
+func (r *rig) entryAt(v bands.Version, path string) band.Entry {
 	r.t.Helper()
 	snap, err := r.store.Snapshot(v)
 	r.must(err)
 	records, reader := r.store.Loader(snap)
 	root, _ := snap.Tree.Ref()
-	e, err := tree.Lookup(records, root, path)
+	e, err := band.LookupPath(records, root, path)
 	r.must(errors.Join(err, reader.Close()))
 	return e
 }
@@ -102,11 +102,11 @@ func TestForgetText(t *testing.T) {
 	r.forget(textRequest(text))
 	r.lacks(text)
 	for _, path := range []string{"large", "dir/secret", "dir/data.db", "dir/data.db-wal", "dir/REDACTED.txt", "dir/pointer", "many/zz"} {
-		if e := r.entryAt(first, path); e.Kind != tree.Unknown || e.Reason != tree.Forgotten {
+		if e := r.entryAt(first, path); e.Kind != band.Unknown || e.Reason != band.Forgotten {
 			t.Errorf("%s is %+v", path, e)
 		}
 	}
-	if e := r.entryAt(second, "dir/secret"); e.Kind != tree.File {
+	if e := r.entryAt(second, "dir/secret"); e.Kind != band.File {
 		t.Errorf("the later dir/secret is %+v", e)
 	}
 	r.must(errors.Join(os.RemoveAll(r.path("large")), os.RemoveAll(r.path("dir/"+text+".txt")), os.RemoveAll(r.path("dir/pointer")),
@@ -126,8 +126,8 @@ func TestForgetPath(t *testing.T) {
 	r.write("dir/secret", "pelican in two")
 	r.write("copy", "pelican in two")
 	second := r.auto().Snapshot.Version
-	what := erase.Request{Path: func(path string) bool { return path == "dir/secret" }}
-	found, damage, err := erase.Find(t.Context(), r.store, what)
+	what := retention.EraseRequest{Path: func(path string) bool { return path == "dir/secret" }}
+	found, damage, err := retention.FindForgotten(t.Context(), r.store, what)
 	r.must(errors.Join(damage, err))
 	if len(found) != 1 || found[0].Path != "dir/secret" || !slices.Equal(found[0].Versions, []bands.Version{first, second}) {
 		t.Errorf("found %+v", found)
@@ -135,11 +135,11 @@ func TestForgetPath(t *testing.T) {
 	r.forget(what)
 	r.lacks("walrus in one")
 	for _, v := range []bands.Version{first, second} {
-		if e := r.entryAt(v, "dir/secret"); e.Reason != tree.Forgotten {
+		if e := r.entryAt(v, "dir/secret"); e.Reason != band.Forgotten {
 			t.Errorf("%s: %+v", v, e)
 		}
 	}
-	if e := r.entryAt(second, "copy"); e.Kind != tree.File {
+	if e := r.entryAt(second, "copy"); e.Kind != band.File {
 		t.Errorf("copy is %+v", e)
 	}
 	h := r.hold()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -38,9 +38,9 @@ func TestFSExportClones(t *testing.T) {
 			w.must(err)
 			w.must(os.WriteFile(file(w.tree.Root, 1), []byte("changed before"), 0o640))
 
-			set, err := w.store.Settle(w.opts)
+			set, err := w.store.ResolveOptions(w.opts)
 			w.must(err)
-			from := &export.CloneSource{Root: w.tree.Root}
+			from := &restore.CloneSource{Root: w.tree.Root}
 			from.Read, err = w.store.Stamp(set)
 			w.must(err)
 			from.Present, err = capture.Scan(t.Context(), w.store, w.opts)
@@ -53,7 +53,7 @@ func TestFSExportClones(t *testing.T) {
 
 			before := used(t, dir)
 			to := filepath.Join(dir, "to")
-			done, err := export.Run(t.Context(), w.store, snapshot, to, export.Options{Clones: from})
+			done, err := restore.Export(t.Context(), w.store, snapshot, to, restore.ExportOptions{Clones: from})
 			w.must(err)
 			if len(done.Failed) > 0 || done.Files < files {
 				t.Errorf("exported %d, failed %v", done.Files, done.Failed)

@@ -12,10 +12,9 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
@@ -114,7 +113,7 @@ func TestFSFullRewind(t *testing.T) {
 			}
 			fill(t, dir, 4<<20)
 			o := w.restoreOptions()
-			o.Delete = func(string, tree.Entry) bool { return false }
+			o.Delete = func(string, band.Entry) bool { return false }
 			var done restore.Result
 			w.hold(func(h *bands.Held) (err error) {
 				done, err = restore.Run(t.Context(), h, v, o)
@@ -171,7 +170,7 @@ func TestFSReadOnlyStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned, err := plan.New(t.Context(), w.store, present, v, plan.Scope{})
+	planned, err := restore.NewPlan(t.Context(), w.store, present, v, restore.Scope{})
 	if err := errors.Join(err, present.Close()); err != nil || !planned.Empty() {
 		t.Errorf("%q, %v", steps(planned), err)
 	}

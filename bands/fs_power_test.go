@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
@@ -76,7 +76,7 @@ func powerLoss(t *testing.T, kind string, before func(w *world)) {
 	snapshot, err := w.store.Snapshot(2)
 	w.must(err)
 	out := filepath.Join(dir, "out")
-	done, err := export.Run(t.Context(), w.store, snapshot, out, export.Options{})
+	done, err := restore.Export(t.Context(), w.store, snapshot, out, restore.ExportOptions{})
 	if err != nil || len(done.Failed) > 0 {
 		t.Errorf("%v, %v", done.Failed, err)
 	}

@@ -19,8 +19,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
@@ -117,7 +116,7 @@ func TestFormerStoreFormat(t *testing.T) {
 	}
 	for v := 1; v <= 2; v++ {
 		out := filepath.Join(t.TempDir(), "out")
-		_, err := export.Run(t.Context(), store, r.snapshot(bands.Version(v)), out, export.Options{})
+		_, err := restore.Export(t.Context(), store, r.snapshot(bands.Version(v)), out, restore.ExportOptions{})
 		r.must(err)
 		if diff := cmp.Diff(goldenFiles(v), files(t, out)); diff != "" {
 			t.Errorf("v%d: %s", v, diff)
@@ -147,11 +146,11 @@ func TestFormerStoreFormat(t *testing.T) {
 	if diff := cmp.Diff([]string{"modified many/0003"}, modified); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(1, plan.Scope{})
+	r.restore(1, restore.Scope{})
 	if diff := cmp.Diff(goldenFiles(1), files(t, r.root)); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(3, plan.Scope{})
+	r.restore(3, restore.Scope{})
 	if diff := cmp.Diff(want, files(t, r.root)); diff != "" {
 		t.Error(diff)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -97,7 +97,7 @@ func TestLargeDirectoryEdits(t *testing.T) {
 		if err != nil || !damage.OK() {
 			t.Errorf("%+v, %v", damage, err)
 		}
-		r.restore(first.Snapshot.Version, plan.Scope{})
+		r.restore(first.Snapshot.Version, restore.Scope{})
 		r.holds(first.Snapshot.Version, want)
 		if diff := cmp.Diff(want, r.model()); diff != "" {
 			t.Error(diff)
@@ -134,7 +134,7 @@ func TestLargeDirectoryStoresChangedPage(t *testing.T) {
 	records, reader := r.store.Loader(r.snapshot(2))
 	defer func() { r.must(reader.Close()) }()
 	root, _ := r.snapshot(2).Tree.Ref()
-	if e, err := tree.Lookup(records, root, "large/1000"); err != nil || e.Size != 7 {
+	if e, err := band.LookupPath(records, root, "large/1000"); err != nil || e.Size != 7 {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -150,7 +150,7 @@ func TestDamagedPage(t *testing.T) {
 	v := r.take()
 	records, reader := r.store.Loader(r.snapshot(v))
 	root, _ := r.snapshot(v).Tree.Ref()
-	e, err := tree.Lookup(records, root, "large")
+	e, err := band.LookupPath(records, root, "large")
 	r.must(err)
 	header, err := records.Header(e.Content)
 	r.must(errors.Join(err, reader.Close()))
@@ -169,8 +169,8 @@ func TestDamagedPage(t *testing.T) {
 	r.remove("small")
 	r.remove("large/1999")
 	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) // the whole tree is read again
-	planned := r.plan(v, plan.Scope{})
-	if !cmp.Equal(planned.Damaged, []string{"large"}) || planned.Count(plan.StepCreate) != 2 {
+	planned := r.plan(v, restore.Scope{})
+	if !cmp.Equal(planned.Damaged, []string{"large"}) || planned.Count(restore.StepCreate) != 2 {
 		t.Errorf("%+v", planned)
 	}
 }

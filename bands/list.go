@@ -32,7 +32,7 @@ func Seal(v any) ([]byte, error) {
 		return nil, err
 	}
 	head := sealBefore + strings.Repeat("0", sealLength) + sealAfter
-	return Reseal(slices.Concat([]byte(head), bytes.TrimPrefix(data, []byte("{\n")), []byte("\n"))), nil
+	return UpdateChecksum(slices.Concat([]byte(head), bytes.TrimPrefix(data, []byte("{\n")), []byte("\n"))), nil
 }
 
 // unseal decodes a description into v; it returns false if the hash doesn't match.
@@ -180,9 +180,9 @@ func (h *Held) AddPair(v Version, p Pair) error {
 	return nil
 }
 
-// Reseal updates the hash of a description whose text was changed. Other data is returned
+// UpdateChecksum updates the hash of a description whose text was changed. Other data is returned
 // unchanged.
-func Reseal(data []byte) []byte {
+func UpdateChecksum(data []byte) []byte {
 	head := len(sealBefore) + sealLength + len(sealAfter)
 	if len(data) < head || !bytes.HasPrefix(data, []byte(sealBefore)) || string(data[head-len(sealAfter):head]) != sealAfter {
 		return data

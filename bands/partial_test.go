@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // partial takes a partial snapshot of files outside the tree.
@@ -56,7 +56,7 @@ func TestPartialSnapshot(t *testing.T) {
 		r.is("new/c", "two")
 	}
 
-	done := r.restore(v, plan.Scope{})
+	done := r.restore(v, restore.Scope{})
 	changed()
 	want := bands.Paths{"a", "dir/b", "new/c", "\xff"}
 	if diff := cmp.Diff(want, done.Rescue.Only); diff != "" || done.Rescue.Totals.Files != 2 || done.Rescue.Lineage != "aaaaaa" {
@@ -68,7 +68,7 @@ func TestPartialSnapshot(t *testing.T) {
 
 	r.write("new/mine", "later")
 	r.write("other", "later")
-	done = r.undo(plan.Scope{})
+	done = r.undo(restore.Scope{})
 	r.is("a", "one")
 	r.is("dir/b", "one")
 	r.isMissing("new/c")
@@ -76,14 +76,14 @@ func TestPartialSnapshot(t *testing.T) {
 	if left := len(done.Plan.Unknown) + len(done.Plan.Untouched) + len(done.Plan.ChangedSince) + len(done.Plan.Kept); left > 0 || len(done.Failed) > 0 {
 		t.Errorf("%d paths are named, failed: %v", left, done.Failed)
 	}
-	r.redo(plan.Scope{})
+	r.redo(restore.Scope{})
 	changed()
 	r.is("new/mine", "later")
 	r.is("other", "later")
 	r.is("dir/other", "one")
 
 	r.write("a", "mine")
-	done = r.undo(plan.Scope{Paths: []string{"a", "dir"}})
+	done = r.undo(restore.Scope{Paths: []string{"a", "dir"}})
 	r.is("a", "mine")
 	r.is("dir/b", "one")
 	r.is("new/c", "two")

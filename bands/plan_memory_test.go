@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -36,9 +36,9 @@ func TestPlanMemory(t *testing.T) {
 		runtime.ReadMemStats(&stats)
 		return int64(stats.HeapAlloc)
 	}
-	measure := func(what string, kind plan.StepKind, v bands.Version) {
+	measure := func(what string, kind restore.StepKind, v bands.Version) {
 		before := held()
-		planned := r.plan(v, plan.Scope{})
+		planned := r.plan(v, restore.Scope{})
 		took := held() - before
 		if n := planned.Count(kind); n != files+files/1000 {
 			t.Fatalf("%s: %d steps", what, n)
@@ -47,15 +47,15 @@ func TestPlanMemory(t *testing.T) {
 			t.Errorf("%s: the plan holds %d bytes a path", what, took/files)
 		}
 	}
-	measure("everything is made", plan.StepCreate, full)
-	r.restore(full, plan.Scope{})
-	measure("everything is removed", plan.StepDelete, empty)
+	measure("everything is made", restore.StepCreate, full)
+	r.restore(full, restore.Scope{})
+	measure("everything is removed", restore.StepDelete, empty)
 	for i := range files {
 		r.must(os.WriteFile(r.path(fmt.Sprintf("folder%02d/file%05d.txt", i/1000, i)), []byte("text"), 0o644))
 	}
 	before := held()
-	planned := r.plan(full, plan.Scope{})
-	if took := held() - before; planned.Count(plan.StepRewrite) != files || took > files*most {
-		t.Errorf("everything is changed: %d steps, %d bytes a path", planned.Count(plan.StepRewrite), took/files)
+	planned := r.plan(full, restore.Scope{})
+	if took := held() - before; planned.Count(restore.StepRewrite) != files || took > files*most {
+		t.Errorf("everything is changed: %d steps, %d bytes a path", planned.Count(restore.StepRewrite), took/files)
 	}
 }

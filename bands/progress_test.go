@@ -9,8 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
@@ -50,12 +48,12 @@ func TestProgressReportsEntriesAndBytes(t *testing.T) {
 		r.remove(name)
 	}
 	r.write("new", "1")
-	_, err = restore.Run(t.Context(), h, taken.Snapshot.Version, restore.Options{Options: r.opts, Scope: plan.Scope{}, Progress: progress})
+	_, err = restore.Run(t.Context(), h, taken.Snapshot.Version, restore.Options{Options: r.opts, Scope: restore.Scope{}, Progress: progress})
 	r.must(err)
 	r.must(h.Release())
 	check("restore", bands.Progress{Done: 4, Total: 4, Bytes: size - 1<<16 - 1, Size: size - 1<<16 - 1})
 
-	_, err = export.Run(t.Context(), h.Store, taken.Snapshot, t.TempDir(), export.Options{Progress: progress})
+	_, err = restore.Export(t.Context(), h.Store, taken.Snapshot, t.TempDir(), restore.ExportOptions{Progress: progress})
 	r.must(err)
 	check("restore", bands.Progress{Done: 6, Total: 6, Bytes: size, Size: size})
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -126,7 +126,7 @@ func (w *world) checkDamaged(name string) {
 		to := filepath.Join(w.dir, "maybe")
 		snapshot, err := w.store.Snapshot(v)
 		if err == nil {
-			_, err = export.Run(w.ctx.Context(), w.store, snapshot, to, export.Options{})
+			_, err = restore.Export(w.ctx.Context(), w.store, snapshot, to, restore.ExportOptions{})
 		}
 		if err != nil && !told {
 			w.tb.Fatalf("%s is damaged and %v can't be exported, but verify finds nothing: %v", name, v, err)

@@ -14,9 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/verify"
@@ -54,7 +52,7 @@ func TestPropMovingFile(t *testing.T) {
 			return err
 		})
 		var content bytes.Buffer
-		err := export.ReadFile(w.store, taken.Snapshot, "moving", &content)
+		err := restore.ReadFile(w.store, taken.Snapshot, "moving", &content)
 		if slices.Contains(taken.Moving, "moving") {
 			if err == nil {
 				t.Errorf("%v: it moved, but is held", taken.Snapshot.Version)
@@ -166,7 +164,7 @@ func doHeldOperation(t *testing.T, h *bands.Held, opts bands.Options, i int, not
 	switch i % 7 {
 	case 0:
 		done, err := restore.Run(t.Context(), h, versions[i%len(versions)], restore.Options{Options: opts})
-		if err == nil || errors.Is(err, apply.ErrIncomplete) {
+		if err == nil || errors.Is(err, restore.ErrIncomplete) {
 			note(done.Rescue.Version)
 			return nil // another worker writes meanwhile
 		}

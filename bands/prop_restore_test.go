@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -110,7 +109,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 		before, stored := w.tree.Read(), treetest.Read(r, w.store.Dir())
 		present, err := capture.Scan(r.Context(), w.store, w.opts)
 		w.must(err)
-		planned, err := plan.New(r.Context(), w.store, present, target, plan.Scope{Nested: true})
+		planned, err := restore.NewPlan(r.Context(), w.store, present, target, restore.Scope{Nested: true})
 		w.must(errors.Join(err, present.Close()))
 		if diff := treetest.Diff(before, w.tree.Read()); diff != "" {
 			r.Fatalf("the tree was changed:\n%s", diff)

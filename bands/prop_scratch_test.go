@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/scratch"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -38,7 +38,7 @@ func (w *world) scratch(src treetest.Source, choose func(n int) int) {
 	ctx, versions := w.ctx.Context(), w.versions()
 	base := filepath.Join(w.dir, "base")
 	w.must(os.Mkdir(base, 0o700))
-	s := &scratch.Tree{Store: w.store, Base: base, Now: w.opts.Now}
+	s := &restore.ScratchTree{Store: w.store, Base: base, Now: w.opts.Now}
 	at := w.snapshot(versions[choose(len(versions))])
 	state, err := s.Make(ctx, at, nil)
 	w.must(err)

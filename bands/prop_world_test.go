@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -102,7 +99,7 @@ func (w *world) take(o capture.TakeOptions) capture.Taken {
 }
 
 func (w *world) restoreOptions() restore.Options {
-	return restore.Options{Options: w.opts, Scope: plan.Scope{Nested: true}}
+	return restore.Options{Options: w.opts, Scope: restore.Scope{Nested: true}}
 }
 
 // restore restores a version and compares the tree with its content.
@@ -123,7 +120,7 @@ func (w *world) change(what string, target, present treetest.Model, do func(h *b
 	w.hold(func(h *bands.Held) error {
 		var err error
 		done, err = do(h)
-		if errors.Is(err, apply.ErrIncomplete) && obstructed(target, present) {
+		if errors.Is(err, restore.ErrIncomplete) && obstructed(target, present) {
 			err = nil
 		}
 		if err != nil {
@@ -198,7 +195,7 @@ func (w *world) export(v bands.Version) {
 	snapshot, err := w.store.Snapshot(v)
 	w.must(err)
 	to := filepath.Join(w.out, "export")
-	exported, err := export.Run(w.ctx.Context(), w.store, snapshot, to, export.Options{})
+	exported, err := restore.Export(w.ctx.Context(), w.store, snapshot, to, restore.ExportOptions{})
 	if err != nil {
 		w.tb.Fatalf("export %v: %v: %v", v, err, exported.Failed)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
@@ -62,7 +62,7 @@ func expectedRows(t *testing.T, s *shelf) []bands.Snapshot {
 		snap := snaps[len(snaps)-1-i]
 		snap.Bands, snap.Added = nil, 0
 		snap.Created = snap.Created.UTC().Truncate(time.Second)
-		snap.Totals = tree.Totals{Files: snap.Totals.Files, Bytes: snap.Totals.Bytes}
+		snap.Totals = band.Totals{Files: snap.Totals.Files, Bytes: snap.Totals.Bytes}
 		list = append(list, snap)
 	}
 	return list
@@ -75,7 +75,7 @@ func agrees(t *testing.T, m machine, s *shelf) {
 		for i := range list {
 			list[i].Bands, list[i].Added = nil, 0
 			list[i].Created = list[i].Created.UTC().Truncate(time.Second)
-			list[i].Totals = tree.Totals{Files: list[i].Totals.Files, Bytes: list[i].Totals.Bytes}
+			list[i].Totals = band.Totals{Files: list[i].Totals.Files, Bytes: list[i].Totals.Bytes}
 		}
 		if diff := cmp.Diff(expectedRows(t, s), list, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Error(err, diff)

@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 const (
@@ -43,7 +42,7 @@ func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	v := r.take()
 	r.write("dir/secret", "two")
 	r.remove("dir/sub")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	for _, name := range []string{"dir/secret", "dir/sub/deep", "dir/sub"} {
 		for _, attr := range []string{accessACL, defaultACL} {
 			if n, err := unix.Getxattr(r.path(name), attr, make([]byte, 256)); err == nil {
@@ -56,7 +55,7 @@ func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	if info.Mode().Perm() != 0o664 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	if planned := r.plan(v, plan.Scope{}); !planned.Empty() {
+	if planned := r.plan(v, restore.Scope{}); !planned.Empty() {
 		t.Errorf("still to do: %q", steps(planned))
 	}
 }
@@ -74,11 +73,11 @@ func TestRestoreInAnAppendOnlyFolder(t *testing.T) {
 	if !r.flag("dir", 0x20 /* FS_APPEND_FL */) {
 		t.Skip("folders can't be made append-only here")
 	}
-	done, err := r.try(v, plan.Scope{})
+	done, err := r.try(v, restore.Scope{})
 	if !r.flag("dir", 0) {
 		t.Fatal("the flag can't be removed")
 	}
-	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) < 2 {
+	if !errors.Is(err, restore.ErrIncomplete) || len(done.Failed) < 2 {
 		t.Errorf("%v: %v", err, done.Failed)
 	}
 	r.is("dir/file", "two")
@@ -100,7 +99,7 @@ func TestRestoreKeepsFlags(t *testing.T) {
 	if !r.flag("file", noDump) {
 		t.Skip("files have no flags here")
 	}
-	done := r.restore(v, plan.Scope{})
+	done := r.restore(v, restore.Scope{})
 	r.is("file", "one")
 	f, err := os.Open(r.path("file"))
 	r.must(err)
@@ -125,11 +124,11 @@ func TestRestoreReportsImmutableFiles(t *testing.T) {
 		if !r.flag("changed", flag) || !r.flag("new", flag) {
 			t.Skip("files can't be made immutable here")
 		}
-		done, err := r.try(v, plan.Scope{})
+		done, err := r.try(v, restore.Scope{})
 		if !r.flag("changed", 0) || !r.flag("new", 0) {
 			t.Fatal("the flag can't be removed")
 		}
-		if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 2 {
+		if !errors.Is(err, restore.ErrIncomplete) || len(done.Failed) != 2 {
 			t.Errorf("%v: %v", err, done.Failed)
 		}
 		r.is("changed", "two")
@@ -166,13 +165,13 @@ func TestRestoreOfExtremeTimes(t *testing.T) {
 	}
 	before := mtimes()
 	v := r.take()
-	if planned := r.plan(v, plan.Scope{}); !planned.Empty() {
+	if planned := r.plan(v, restore.Scope{}); !planned.Empty() {
 		t.Errorf("unchanged, but to do: %q", steps(planned))
 	}
 	r.remove("dir")
 	r.remove("link")
 	r.write("y2039", "two")
-	done := r.restore(v, plan.Scope{})
+	done := r.restore(v, restore.Scope{})
 	if diff := cmp.Diff(before, mtimes()); diff != "" || len(done.Unset) > 0 {
 		t.Errorf("unset %v: %s", done.Unset, diff)
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // On a case-sensitive file system, .GIT and .Entire are the user's files.
@@ -31,7 +30,7 @@ func TestRestoreOfNamesLikeGit(t *testing.T) {
 	r.write(".Entire", "two")
 	r.remove(".Git")
 	r.write(".git/HEAD", "two")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.is(".GIT/x", "one")
 	r.is(".Entire", "one")
 	r.is(".Git", "one")
@@ -47,11 +46,11 @@ func TestMissingPaths(t *testing.T) {
 	r.write("new", "x")
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
-	in := plan.Scope{Root: r.root, Paths: []string{"dir", "dir/was", "new"}}
-	r.must(plan.CheckPaths(r.store, snapshot, in))
+	in := restore.Scope{Root: r.root, Paths: []string{"dir", "dir/was", "new"}}
+	r.must(restore.CheckPaths(r.store, snapshot, in))
 	in.Paths = append(in.Paths, "typo", "dir/typo", "new/below")
-	missing, ok := errors.AsType[*plan.PathsError](plan.CheckPaths(r.store, snapshot, in))
-	if diff := cmp.Diff(&plan.PathsError{Paths: []string{"dir/typo", "new/below", "typo"}, Target: v}, missing); !ok || diff != "" {
+	missing, ok := errors.AsType[*restore.PathsError](restore.CheckPaths(r.store, snapshot, in))
+	if diff := cmp.Diff(&restore.PathsError{Paths: []string{"dir/typo", "new/below", "typo"}, Target: v}, missing); !ok || diff != "" {
 		t.Error(diff)
 	}
 }
@@ -70,14 +69,14 @@ func TestJournalOfAnotherVersion(t *testing.T) {
 		r.write("a", "two")
 		path := filepath.Join(r.store.Dir(), "journal-"+bands.PlainLineage+".json")
 		r.must(os.WriteFile(path, []byte(text), 0o600))
-		j, found := history.Interrupted(r.store, bands.PlainLineage)
+		j, found := bands.InterruptedRestore(r.store, bands.PlainLineage)
 		if !found || !j.Other() {
 			t.Errorf("%s: %v, %+v", text, found, j)
 		}
-		if _, err := r.try(v, plan.Scope{}); !errors.Is(err, history.ErrOtherJournal) {
+		if _, err := r.try(v, restore.Scope{}); !errors.Is(err, bands.ErrOtherJournal) {
 			t.Errorf("%s: restore: %v", text, err)
 		}
-		if _, err := r.tryUndo(plan.Scope{}); !errors.Is(err, history.ErrOtherJournal) {
+		if _, err := r.tryUndo(restore.Scope{}); !errors.Is(err, bands.ErrOtherJournal) {
 			t.Errorf("%s: undo: %v", text, err)
 		}
 		r.is("a", "two")

@@ -16,7 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
@@ -99,7 +98,7 @@ func (r *rig) take() bands.Version {
 }
 
 // try restores a version and returns the result.
-func (r *rig) try(v bands.Version, in plan.Scope) (restore.Result, error) {
+func (r *rig) try(v bands.Version, in restore.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
 	done, err := restore.Run(r.t.Context(), h, v, restore.Options{Options: r.opts, Scope: in})
@@ -107,26 +106,26 @@ func (r *rig) try(v bands.Version, in plan.Scope) (restore.Result, error) {
 	return done, err
 }
 
-func (r *rig) restore(v bands.Version, in plan.Scope) restore.Result {
+func (r *rig) restore(v bands.Version, in restore.Scope) restore.Result {
 	r.t.Helper()
 	done, err := r.try(v, in)
 	r.must(err)
 	return done
 }
 
-func (r *rig) plan(v bands.Version, in plan.Scope) plan.Plan {
+func (r *rig) plan(v bands.Version, in restore.Scope) restore.Plan {
 	r.t.Helper()
 	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
 	r.must(err)
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
-	planned, err := plan.New(r.t.Context(), r.store, present, snapshot, in)
+	planned, err := restore.NewPlan(r.t.Context(), r.store, present, snapshot, in)
 	r.must(errors.Join(err, present.Close()))
 	return planned
 }
 
 // steps returns the plan's steps as text.
-func steps(p plan.Plan) []string {
+func steps(p restore.Plan) []string {
 	var list []string
 	for s := range p.Steps() {
 		list = append(list, s.Kind.String()+" "+s.Path)
@@ -135,7 +134,7 @@ func steps(p plan.Plan) []string {
 }
 
 // runAsPlanned calls do and checks that its steps are those of the preview.
-func (r *rig) runAsPlanned(in plan.Scope, preview func(context.Context, *bands.Store, restore.Options) (plan.Plan, error),
+func (r *rig) runAsPlanned(in restore.Scope, preview func(context.Context, *bands.Store, restore.Options) (restore.Plan, error),
 	do func(context.Context, *bands.Held, restore.Options) (restore.Result, error),
 ) restore.Result {
 	r.t.Helper()

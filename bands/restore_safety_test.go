@@ -16,12 +16,8 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
@@ -60,9 +56,9 @@ const manyRows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n W
 // file beside a newer log is a corrupt database.
 func TestRestoreOfDatabaseWithLog(t *testing.T) {
 	t.Parallel()
-	all := plan.Scope{}
-	keep := plan.Scope{Delete: func(string, tree.Entry) bool { return false }}
-	for name, in := range map[string]plan.Scope{
+	all := restore.Scope{}
+	keep := restore.Scope{Delete: func(string, band.Entry) bool { return false }}
+	for name, in := range map[string]restore.Scope{
 		"all": all, "kept": keep, "main by path": {Paths: []string{"db/x.db"}}, "log by path": {Paths: []string{"db/x.db-wal"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,13 +101,13 @@ func TestRestoreSkipsOpenDatabase(t *testing.T) {
 	r.write("a", "2")
 	r.must(r.open("x.db", manyRows).Close())
 	release := r.openElsewhere("x.db")
-	planned := r.plan(v, plan.Scope{})
+	planned := r.plan(v, restore.Scope{})
 	if diff := cmp.Diff([]string{"x.db"}, planned.Busy); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.is("a", "1")
-	r.restore(v, plan.Scope{Force: true})
+	r.restore(v, restore.Scope{Force: true})
 	release()
 	r.rows("x.db", 500)
 }
@@ -124,7 +120,7 @@ func TestRestoreDeletesDatabaseWithLog(t *testing.T) {
 	r.must(os.Mkdir(r.path("d"), 0o755))
 	r.must(r.open("d/x.db", "CREATE TABLE t(v)", manyRows).Close())
 	r.write("d/x.db-shm", "left")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	if _, err := os.Lstat(r.path("d")); err == nil {
 		t.Error("the directory is still there")
 	}
@@ -151,8 +147,8 @@ func TestRestoreReportsLostContent(t *testing.T) {
 	if one, err := verify.Run(t.Context(), r.store, v, nil); err != nil || !one.OK() {
 		t.Errorf("%v is whole: %+v, %v", v, one, err)
 	}
-	done, err := r.try(v2, plan.Scope{})
-	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 1 || done.Failed[0].Path != "bad" {
+	done, err := r.try(v2, restore.Scope{})
+	if !errors.Is(err, restore.ErrIncomplete) || len(done.Failed) != 1 || done.Failed[0].Path != "bad" {
 		t.Errorf("%v: %+v", err, done.Failed)
 	}
 	r.is("good", "1")
@@ -160,7 +156,7 @@ func TestRestoreReportsLostContent(t *testing.T) {
 	var out bytes.Buffer
 	snapshot, err := r.store.Snapshot(v2)
 	r.must(err)
-	if err := export.ReadFile(r.store, snapshot, "bad", &out); err == nil {
+	if err := restore.ReadFile(r.store, snapshot, "bad", &out); err == nil {
 		t.Error("a damaged file was read")
 	}
 }
@@ -171,7 +167,7 @@ func (r *rig) damage(v bands.Version, name string) {
 	records, reader := r.store.Loader(r.snapshot(v))
 	defer func() { _ = reader.Close() }()
 	root, _ := r.snapshot(v).Tree.Ref()
-	e, err := tree.Lookup(records, root, name)
+	e, err := band.LookupPath(records, root, name)
 	r.must(err)
 	done := map[string]bool{}
 	err = filepath.WalkDir(r.store.Dir(), func(path string, d os.DirEntry, err error) error {
@@ -231,15 +227,15 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 			}
 			r.write("later", "2")
 			r.interrupt(v)
-			journal, is := history.Interrupted(r.store, bands.PlainLineage)
-			if !is || journal.Target != v || journal.Op != history.OpRestore {
+			journal, is := bands.InterruptedRestore(r.store, bands.PlainLineage)
+			if !is || journal.Target != v || journal.Op != bands.OpRestore {
 				t.Fatalf("%+v, %v", journal, is)
 			}
 			r.run(end.do)
 			for _, n := range names {
 				r.is(n, end.want)
 			}
-			if _, is := history.Interrupted(r.store, bands.PlainLineage); is {
+			if _, is := bands.InterruptedRestore(r.store, bands.PlainLineage); is {
 				t.Error("it counts as interrupted still")
 			}
 			if end.want == "1" {
@@ -283,7 +279,7 @@ func TestRestoreKeepsChangesAfterRescue(t *testing.T) {
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
 	moved := false
-	done, err := restore.Run(t.Context(), h, v, restore.Options{Options: r.opts, Scope: plan.Scope{Keep: func(string, *tree.Entry, *tree.Entry) bool {
+	done, err := restore.Run(t.Context(), h, v, restore.Options{Options: r.opts, Scope: restore.Scope{Keep: func(string, *band.Entry, *band.Entry) bool {
 		if !moved { // the plan is made after the rescue was taken
 			moved = true
 			for _, n := range []string{"b", "later"} {
@@ -292,7 +288,7 @@ func TestRestoreKeepsChangesAfterRescue(t *testing.T) {
 		}
 		return false
 	}}})
-	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 2 {
+	if !errors.Is(err, restore.ErrIncomplete) || len(done.Failed) != 2 {
 		t.Errorf("%v, %+v", err, done.Failed)
 	}
 	r.is("a", "1")
@@ -315,7 +311,7 @@ func TestRestoreOfDatabaseNamedAsJournal(t *testing.T) {
 	for _, name := range names {
 		r.write(name, database("two")+database("more"))
 	}
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	for _, name := range names {
 		r.is(name, database("one"))
 	}

@@ -15,10 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // A turn that deletes, rewrites, renames and installs files is undone completely, and the
@@ -38,11 +36,11 @@ func TestRestoreUndoAndRedo(t *testing.T) {
 	r.write("new.txt", "new")
 
 	want := []string{"create .env", "delete new.txt", "create node_modules/x", "create node_modules/x/index.js", "delete node_modules/y", "delete node_modules/y/index.js", "rewrite src/a.go"}
-	if diff := cmp.Diff(want, steps(r.plan(v, plan.Scope{}))); diff != "" {
+	if diff := cmp.Diff(want, steps(r.plan(v, restore.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
 	r.is("new.txt", "new") // a plan changes nothing
-	done := r.restore(v, plan.Scope{})
+	done := r.restore(v, restore.Scope{})
 	if done.Verified != 3 {
 		t.Errorf("%d files were verified", done.Verified)
 	}
@@ -72,7 +70,7 @@ func TestRestoreUndoAndRedo(t *testing.T) {
 	r.run(restore.Undo)
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
-	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, history.ErrEmpty) {
+	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, bands.ErrNoHistory) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }
@@ -95,7 +93,7 @@ func TestRestoreRewritesOnlyChangedFiles(t *testing.T) {
 	same, err := os.Stat(r.path("same"))
 	r.must(err)
 	r.write("dir/other", "two")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	now, err := os.Stat(r.path("same"))
 	r.must(err)
 	if !os.SameFile(same, now) || !same.ModTime().Equal(now.ModTime()) {
@@ -117,10 +115,10 @@ func TestRestoreOfAttributes(t *testing.T) {
 	r.write("dir/more", "y")
 	before, err := os.Stat(r.path("run.sh"))
 	r.must(err)
-	if diff := cmp.Diff([]string{"attributes dir", "delete dir/more", "attributes run.sh"}, steps(r.plan(v, plan.Scope{}))); diff != "" {
+	if diff := cmp.Diff([]string{"attributes dir", "delete dir/more", "attributes run.sh"}, steps(r.plan(v, restore.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	for name, mode := range map[string]os.FileMode{"run.sh": 0o754, "dir": os.ModeDir | 0o755} {
 		info, err := os.Stat(r.path(name))
 		r.must(err)
@@ -148,7 +146,7 @@ func TestRestoreNeverFollowsSymlinks(t *testing.T) {
 	r.remove("plain")
 	r.remove("link")
 	r.must(errors.Join(os.Symlink(outside, r.path("dir")), os.Symlink(filepath.Join(outside, "file"), r.path("plain")), os.Symlink(outside, r.path("link"))))
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.is("dir/file", "ours")
 	r.is("plain", "ours")
 	if got, err := os.Readlink(r.path("link")); err != nil || got != "/nowhere" {
@@ -179,11 +177,11 @@ func TestRestoreKeepsUnknownPaths(t *testing.T) {
 			t.Skip("a socket can't be made here:", err)
 		}
 	}
-	planned := r.plan(v, plan.Scope{})
+	planned := r.plan(v, restore.Scope{})
 	if diff := cmp.Diff([]string{"new/socket", "was"}, planned.Unknown); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	for _, name := range []string{"was", "new/socket"} {
 		if info, err := os.Lstat(r.path(name)); err != nil || info.Mode().Type() != os.ModeSocket {
 			t.Errorf("%s: %v, %v", name, info, err)
@@ -200,11 +198,11 @@ func TestRestoreKeepsPathsLeftOutOfTarget(t *testing.T) {
 	v := r.take()
 	r.opts.Exclude = nil
 	r.write("cache/big", "two")
-	planned := r.plan(v, plan.Scope{})
+	planned := r.plan(v, restore.Scope{})
 	if diff := cmp.Diff([]string{"cache"}, planned.Unknown); diff != "" || !planned.Empty() {
 		t.Error(diff, steps(planned))
 	}
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.is("cache/big", "two")
 }
 
@@ -218,7 +216,7 @@ func TestRestoreKeepsLaterFilesIfAsked(t *testing.T) {
 	r.write("mine/more", "4")
 	r.write("both/made", "5")
 	r.write("both/notes", "6")
-	in := plan.Scope{Delete: func(path string, _ tree.Entry) bool { return strings.HasSuffix(path, "made") }}
+	in := restore.Scope{Delete: func(path string, _ band.Entry) bool { return strings.HasSuffix(path, "made") }}
 	planned := r.plan(v, in)
 	if diff := cmp.Diff([]string{"both/notes", "mine"}, planned.Kept); diff != "" {
 		t.Error(diff)
@@ -243,16 +241,16 @@ func TestRestoreOfPaths(t *testing.T) {
 		r.write(name, "2")
 	}
 	r.remove("dir/deep")
-	r.restore(v, plan.Scope{Paths: []string{"dir/deep/c", "./a"}})
+	r.restore(v, restore.Scope{Paths: []string{"dir/deep/c", "./a"}})
 	r.is("a", "1")
 	r.is("dir/b", "2")
 	r.is("dir/d", "2")
 	r.is("dir/deep/c", "1")
-	if planned := r.plan(v, plan.Scope{Paths: []string{"nowhere", "a"}}); !planned.Empty() {
+	if planned := r.plan(v, restore.Scope{Paths: []string{"nowhere", "a"}}); !planned.Empty() {
 		t.Errorf("%+v", planned)
 	}
 	for _, bad := range []string{"../x", "/etc/passwd", "a/../../b", ""} {
-		if _, err := r.try(v, plan.Scope{Paths: []string{bad}}); err == nil {
+		if _, err := r.try(v, restore.Scope{Paths: []string{bad}}); err == nil {
 			t.Errorf("%q was taken for a path of the tree", bad)
 		}
 	}
@@ -264,13 +262,13 @@ func TestRestoreOfPaths(t *testing.T) {
 func TestRestoreKeepsNestedRepositoriesUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]struct {
-		scope plan.Scope
+		scope restore.Scope
 		want  string
 	}{
-		"by itself": {plan.Scope{}, "2"},
-		"asked":     {plan.Scope{Nested: true}, "1"},
-		"named":     {plan.Scope{Paths: []string{"vendor/lib"}}, "1"},
-		"above":     {plan.Scope{Paths: []string{"vendor"}}, "2"},
+		"by itself": {restore.Scope{}, "2"},
+		"asked":     {restore.Scope{Nested: true}, "1"},
+		"named":     {restore.Scope{Paths: []string{"vendor/lib"}}, "1"},
+		"above":     {restore.Scope{Paths: []string{"vendor"}}, "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -304,13 +302,13 @@ func TestRestoreKeepsAgentSettingsUnlessNamed(t *testing.T) {
 	for _, name := range []string{".claude/settings.json", ".git/HEAD", ".entire/settings.json"} {
 		r.write(name, "2")
 	}
-	planned := r.plan(v, plan.Scope{})
+	planned := r.plan(v, restore.Scope{})
 	if diff := cmp.Diff([]string{".claude"}, planned.Unnamed); diff != "" || !planned.Empty() {
 		t.Error(diff, steps(planned))
 	}
-	r.restore(v, plan.Scope{Nested: true})
+	r.restore(v, restore.Scope{Nested: true})
 	r.is(".claude/settings.json", "2")
-	r.restore(v, plan.Scope{Paths: []string{".claude"}})
+	r.restore(v, restore.Scope{Paths: []string{".claude"}})
 	r.is(".claude/settings.json", "1")
 	r.is(".git/HEAD", "2")
 	r.is(".entire/settings.json", "2")
@@ -325,9 +323,9 @@ func TestRestoreNeverTouchesGit(t *testing.T) {
 	v := r.take()
 	r.opts.Hidden = []string{".git", ".entire"}
 	r.write(".git/HEAD", "new")
-	r.restore(v, plan.Scope{Nested: true})
+	r.restore(v, restore.Scope{Nested: true})
 	r.is(".git/HEAD", "new")
-	r.restore(v, plan.Scope{Paths: []string{".git"}})
+	r.restore(v, restore.Scope{Paths: []string{".git"}})
 	r.is(".git/HEAD", "new")
 }
 
@@ -344,7 +342,7 @@ func TestRestoreOfChangedKinds(t *testing.T) {
 	r.must(os.Symlink("elsewhere", r.path("dir")))
 	r.remove("link")
 	r.write("link", "now a file")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.is("file", "1")
 	r.is("dir/a/b", "1")
 	if got, err := os.Readlink(r.path("link")); err != nil || got != "file" {
@@ -370,7 +368,7 @@ func TestRestoreOfHardLinks(t *testing.T) {
 	r.remove("c")
 	r.remove("y")
 	r.must(os.Link(r.path("x"), r.path("y")))
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	same := func(one, two string) bool {
 		i, err := os.Lstat(r.path(one))
 		r.must(err)
@@ -383,7 +381,7 @@ func TestRestoreOfHardLinks(t *testing.T) {
 	}
 	r.is("d/b", "shared")
 	r.is("y", "own")
-	if diff := cmp.Diff([]string(nil), steps(r.plan(v, plan.Scope{}))); diff != "" {
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, restore.Scope{}))); diff != "" {
 		t.Errorf("something is left to do: %s", diff)
 	}
 }
@@ -396,7 +394,7 @@ func TestRestoreKeepsLinksOutsideTree(t *testing.T) {
 	v := r.take()
 	outside := filepath.Join(filepath.Dir(r.root), "outside")
 	r.must(errors.Join(os.Link(r.path("a"), outside), os.Chmod(outside, 0o600)))
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	if info, err := os.Stat(outside); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -410,7 +408,7 @@ func TestRestoreOfMissingVersion(t *testing.T) {
 	r := newRig(t)
 	r.write("a", "1")
 	r.take()
-	if _, err := r.try(99, plan.Scope{}); !errors.Is(err, bands.ErrNoSnapshot) {
+	if _, err := r.try(99, restore.Scope{}); !errors.Is(err, bands.ErrNoSnapshot) {
 		t.Error(err)
 	}
 	if versions, err := r.store.Versions(); err != nil || len(versions) != 1 {
@@ -453,7 +451,7 @@ func TestRestoreWithPresentTime(t *testing.T) {
 	r.must(os.Chtimes(r.path("touched.c"), began, began))
 	r.must(os.Chmod(r.path("moded.c"), 0o600))
 	r.remove("gone.c")
-	in := plan.Scope{PresentTime: true}
+	in := restore.Scope{PresentTime: true}
 	if diff := cmp.Diff([]string{"create gone.c", "rewrite main.c", "attributes moded.c"}, steps(r.plan(v, in))); diff != "" {
 		t.Error(diff)
 	}

@@ -2,10 +2,12 @@ package bands_test
 
 import (
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/rules"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
 )
+
+// statDir is the kind of a directory in the stat cache.
+const statDir = 2
 
 // statLine is an entry of the stat cache.
 type statLine struct {
@@ -15,18 +17,18 @@ type statLine struct {
 
 // statLines returns all entries of the lineage's stat cache by path, false if it can't be read.
 func statLines(s *bands.Store, lineage string) (map[string]statLine, bands.Version, bool) {
-	c, err := statcache.Read(s.Path(bands.StatPrefix + lineage))
+	c, err := capture.ReadStatCache(s.Path(bands.StatPrefix + lineage))
 	if err != nil {
 		return nil, 0, false
 	}
 	all := map[string]statLine{}
-	var list func(path string, d statcache.Directory)
-	list = func(path string, d statcache.Directory) {
-		var e statcache.Line
+	var list func(path string, d capture.StatDirectory)
+	list = func(path string, d capture.StatDirectory) {
+		var e capture.StatLine
 		for lines := d.Lines(); lines.Next(&e); {
-			p := tree.JoinPath(path, e.Name)
+			p := band.JoinPath(path, e.Name)
 			all[p] = statLine{Ino: e.Ino, Kind: e.Kind}
-			if kid, ok := c.Child(d, e); ok && e.Kind == statcache.Dir {
+			if kid, ok := c.Child(d, e); ok && e.Kind == statDir {
 				list(p, kid)
 			}
 		}
@@ -37,5 +39,5 @@ func statLines(s *bands.Store, lineage string) (map[string]statLine, bands.Versi
 
 // leavesOut reports whether the options leave a path out.
 func leavesOut(o bands.Options, dir, name string, isDir bool) bool {
-	return rules.New(o, "/nowhere").Reason(dir, name, isDir) != 0
+	return capture.NewRules(o, "/nowhere").Reason(dir, name, isDir) != 0
 }

@@ -77,8 +77,8 @@ func CheckFree(free, floor int64) error {
 	return fmt.Errorf("%w: %d MiB are free, and %d MiB must stay free", ErrNoRoom, max(free, 0)>>20, floor>>20) //nolint:mnd // MiB
 }
 
-// Settle fills in the defaults of o.
-func (s *Store) Settle(o Options) (Settings, error) {
+// ResolveOptions fills in the defaults of o.
+func (s *Store) ResolveOptions(o Options) (Settings, error) {
 	if err := checkRoot(o); err != nil {
 		return Settings{}, err
 	}

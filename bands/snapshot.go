@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/cquote"
 )
 
@@ -140,7 +139,7 @@ type Snapshot struct {
 	Tree TreeRef `json:"tree"`
 	// Bands are the bands that the snapshot refers to, with their lengths at that time.
 	Bands  []BandLength `json:"bands"`
-	Totals tree.Totals  `json:"totals"`
+	Totals band.Totals  `json:"totals"`
 	// Added is the number of bytes that this snapshot added to the bands.
 	Added int64 `json:"added"`
 	// Late reports whether the tree may have changed between the moment that the snapshot

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -59,7 +59,7 @@ func TestWriteInProgress(t *testing.T) {
 				t.Fatalf("moving: %q", result.Moving)
 			}
 			var content bytes.Buffer
-			w.must(export.ReadFile(w.store, result.Snapshot, "written", &content))
+			w.must(restore.ReadFile(w.store, result.Snapshot, "written", &content))
 			if b := bytes.Count(content.Bytes(), []byte{'b'}); b != size || content.Len() != size {
 				t.Errorf("the snapshot has %d bytes, %d of them from the write of %d", content.Len(), b, size)
 			}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -165,9 +164,9 @@ func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 func (s *Store) Linking() disk.Linking { return s.linking }
 
 // Loader returns a reader of a snapshot's records. The caller closes the band.Reader.
-func (s *Store) Loader(v Snapshot) (*tree.Records, *band.Reader) {
+func (s *Store) Loader(v Snapshot) (*band.DirectoryLoader, *band.Reader) {
 	r := band.NewReader(s.SnapshotDir(v.Version), s.BandsDir())
-	return tree.NewRecords(r), r
+	return band.NewDirectoryLoader(r), r
 }
 
 func (s *Store) writeInfo(info Info) error {

@@ -91,7 +91,7 @@ func TestStoreAfterKill(t *testing.T) {
 		"a record that nobody names": func(r *rig) {
 			w, err := band.NewWriter(r.store.BandsDir(), band.WriterOptions{})
 			r.must(err)
-			_, err = w.Add(band.Data, []byte("content of a snapshot that never came to be"))
+			_, err = w.Add(band.DataRecord, []byte("content of a snapshot that never came to be"))
 			r.must(errors.Join(err, w.Close()))
 		},
 		"half a record": func(r *rig) {

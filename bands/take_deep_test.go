@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -66,7 +65,7 @@ func TestTakeOfLongPaths(t *testing.T) {
 	if second := r.auto(); first.Snapshot.Totals.Unknown+second.Snapshot.Totals.Unknown != 0 || len(second.Unreadable) > 0 {
 		t.Errorf("not held: %+v, %+v", first.Snapshot.Totals, second.Snapshot.Totals)
 	}
-	r.restore(first.Snapshot.Version, plan.Scope{})
+	r.restore(first.Snapshot.Version, restore.Scope{})
 	buf := make([]byte, 100)
 	r.deep(func(dir *dirfd.Dir, depth int) {
 		var st dirfd.Stat
@@ -81,7 +80,7 @@ func TestTakeOfLongPaths(t *testing.T) {
 		}
 	})
 	out := filepath.Join(t.TempDir(), "out")
-	done, err := export.Run(t.Context(), r.store, first.Snapshot, out, export.Options{})
+	done, err := restore.Export(t.Context(), r.store, first.Snapshot, out, restore.ExportOptions{})
 	if err == nil && len(done.Failed) > 0 {
 		t.Errorf("%d failed and there is no error", len(done.Failed))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -39,8 +39,8 @@ func TestTakeDetectsWritesToMappedPages(t *testing.T) {
 		if rescue.Unchanged {
 			t.Fatalf("%s: the write is not seen", name)
 		}
-		r.restore(before.Snapshot.Version, plan.Scope{})
-		r.restore(rescue.Snapshot.Version, plan.Scope{})
+		r.restore(before.Snapshot.Version, restore.Scope{})
+		r.restore(rescue.Snapshot.Version, restore.Scope{})
 		data, err := os.ReadFile(r.path(name))
 		if err != nil || data[0] != 'b' {
 			t.Errorf("%s: %q, %v", name, data[0], err)

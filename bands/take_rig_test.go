@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -42,7 +42,7 @@ func (r *rig) holds(v bands.Version, want treetest.Model) {
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
 	out := filepath.Join(r.t.TempDir(), "out")
-	done, err := export.Run(r.t.Context(), r.store, snapshot, out, export.Options{})
+	done, err := restore.Export(r.t.Context(), r.store, snapshot, out, restore.ExportOptions{})
 	r.must(err)
 	if len(done.Failed) > 0 {
 		r.t.Errorf("export %s: %v", v, done.Failed)

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 func TestTakeDetectsChanges(t *testing.T) {
@@ -118,7 +118,7 @@ func TestTakeDetectsImmediateEdits(t *testing.T) {
 		snapshot, err := r.store.Snapshot(taken.Snapshot.Version)
 		r.must(err)
 		var got strings.Builder
-		r.must(export.ReadFile(r.store, snapshot, "dir/three", &got))
+		r.must(restore.ReadFile(r.store, snapshot, "dir/three", &got))
 		if got.String() != text {
 			t.Fatalf("%s has %q, want %q", snapshot.Version, got.String(), text)
 		}
@@ -238,7 +238,7 @@ func TestTakeResult(t *testing.T) {
 	r.must(err)
 	want := bands.Snapshot{
 		Version: 1, Message: "first", Cause: bands.Named, Created: now, Root: r.root, Lineage: r.opts.Lineage, Late: true,
-		Causality: causality, Totals: tree.Totals{Files: 7, Dirs: 4, Bytes: 93},
+		Causality: causality, Totals: band.Totals{Files: 7, Dirs: 4, Bytes: 93},
 		Tree: first.Snapshot.Tree, Bands: first.Snapshot.Bands, Added: first.Snapshot.Added,
 	}
 	if diff := cmp.Diff(want, first.Snapshot); diff != "" {
@@ -269,19 +269,19 @@ func TestTakeRecordsUnknownEntries(t *testing.T) {
 		r.must(os.Chmod(r.path("secret"), 0))
 	}
 	taken := r.auto()
-	got := map[string]tree.Reason{}
+	got := map[string]band.UnknownReason{}
 	records, reader := r.store.Loader(taken.Snapshot)
 	ref, _ := taken.Snapshot.Tree.Ref()
-	err := tree.Walk(t.Context(), records, ref, func(path string, e tree.Entry, _ *tree.Directory) error {
-		if e.Kind == tree.Unknown {
+	err := band.WalkTree(t.Context(), records, ref, func(path string, e band.Entry, _ *band.Directory) error {
+		if e.Kind == band.Unknown {
 			got[path] = e.Reason
 		}
 		return nil
 	})
 	r.must(errors.Join(err, reader.Close()))
-	want := map[string]tree.Reason{"dir/fifo": tree.FIFO, "tmp": tree.Excluded}
+	want := map[string]band.UnknownReason{"dir/fifo": band.FIFO, "tmp": band.Excluded}
 	if os.Geteuid() != 0 {
-		want["secret"] = tree.Unreadable
+		want["secret"] = band.Unreadable
 		if !slices.Equal(taken.Unreadable, []string{"secret"}) {
 			t.Errorf("unreadable: %q", taken.Unreadable)
 		}
@@ -319,7 +319,7 @@ func TestTakeOfDatabase(t *testing.T) {
 		r.must(errors.Join(err, reader.Close()))
 		var list []string
 		for _, e := range dir.Entries {
-			if e.Kind == tree.File {
+			if e.Kind == band.File {
 				list = append(list, e.Name)
 			}
 		}

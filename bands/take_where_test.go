@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 func TestTakeRefusesRoots(t *testing.T) {
@@ -58,11 +58,11 @@ func TestTakeEntersNeitherStoresNorWorktrees(t *testing.T) {
 	var held, unknown []string
 	records, reader := r.store.Loader(taken.Snapshot)
 	ref, _ := taken.Snapshot.Tree.Ref()
-	err = tree.Walk(t.Context(), records, ref, func(path string, e tree.Entry, _ *tree.Directory) error {
+	err = band.WalkTree(t.Context(), records, ref, func(path string, e band.Entry, _ *band.Directory) error {
 		switch e.Kind {
-		case tree.Unknown:
+		case band.Unknown:
 			unknown = append(unknown, path)
-		case tree.File:
+		case band.File:
 			held = append(held, path)
 		default:
 		}
@@ -231,14 +231,14 @@ func TestScanAgreesWithTake(t *testing.T) {
 	taken := r.auto()
 	records, reader := r.store.Loader(taken.Snapshot)
 	ref, _ := taken.Snapshot.Tree.Ref()
-	err = tree.Diff(t.Context(), records, ref, present.Loader, present.Tree, func(c tree.Change) error {
+	err = band.DiffTrees(t.Context(), records, ref, present.Loader, present.Tree, func(c band.Change) error {
 		if c.Path != "large" { // its parts aren't stored yet
 			t.Errorf("%s differs: %+v", c.Path, c)
 		}
 		return nil
 	})
 	r.must(errors.Join(err, reader.Close()))
-	if entry, err := tree.Lookup(present.Loader, present.Tree, "large"); err != nil || entry.Kind == 0 {
+	if entry, err := band.LookupPath(present.Loader, present.Tree, "large"); err != nil || entry.Kind == 0 {
 		t.Errorf("large: %+v, %v", entry, err)
 	}
 	r.must(present.Close())

@@ -9,19 +9,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // undo undoes the last restore in a scope, and checks that its steps are those of the preview.
-func (r *rig) undo(in plan.Scope) restore.Result {
+func (r *rig) undo(in restore.Scope) restore.Result {
 	r.t.Helper()
 	return r.runAsPlanned(in, restore.PlanUndo, restore.Undo)
 }
 
-func (r *rig) redo(in plan.Scope) restore.Result {
+func (r *rig) redo(in restore.Scope) restore.Result {
 	r.t.Helper()
 	return r.runAsPlanned(in, restore.PlanRedo, restore.Redo)
 }
@@ -38,13 +37,13 @@ func TestUndoRevertsOnlyTheRestore(t *testing.T) {
 	r.write("a", "two")
 	r.write("made/by/agent", "x")
 	r.write("log", "first\nsecond\n")
-	r.restore(v, plan.Scope{Keep: func(path string, _, _ *tree.Entry) bool { return path == "log" }})
+	r.restore(v, restore.Scope{Keep: func(path string, _, _ *band.Entry) bool { return path == "log" }})
 	r.write("b", "mine")
 	r.write("dir/c", "mine")
 	r.write("new/file", "mine")
 	r.write("log", "first\nsecond\nthird\n")
 
-	done := r.undo(plan.Scope{})
+	done := r.undo(restore.Scope{})
 	r.is("a", "two")
 	r.is("made/by/agent", "x")
 	r.is("b", "mine")
@@ -57,7 +56,7 @@ func TestUndoRevertsOnlyTheRestore(t *testing.T) {
 	if len(done.Plan.ChangedSince) > 0 {
 		t.Errorf("changed since: %q", done.Plan.ChangedSince)
 	}
-	r.redo(plan.Scope{})
+	r.redo(restore.Scope{})
 	r.is("a", "one")
 	r.is("made/by/agent", "")
 	r.is("made", "")
@@ -80,7 +79,7 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 	}
 	r.remove("came")
 	r.write("gone/file", "two")
-	r.restore(v, plan.Scope{})
+	r.restore(v, restore.Scope{})
 	r.write("edited", "mine")
 	r.remove("deleted")
 	r.must(os.Chmod(r.path("moded"), 0o755))
@@ -88,7 +87,7 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 	r.write("came/more", "mine")
 	r.write("gone/file", "mine")
 
-	done := r.undo(plan.Scope{})
+	done := r.undo(restore.Scope{})
 	if diff := cmp.Diff([]string{"deleted", "edited", "gone/file", "moded"}, done.Plan.ChangedSince); diff != "" {
 		t.Error(diff)
 	}
@@ -102,7 +101,7 @@ func TestUndoKeepsLaterChanges(t *testing.T) {
 
 	// A redo doesn't overwrite new work either.
 	r.write("touched", "mine")
-	done = r.redo(plan.Scope{})
+	done = r.redo(restore.Scope{})
 	if diff := cmp.Diff([]string{"touched"}, done.Plan.ChangedSince); diff != "" {
 		t.Error(diff)
 	}
@@ -121,27 +120,27 @@ func TestUndoOfPaths(t *testing.T) {
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.write(name, "two")
 	}
-	r.restore(v, plan.Scope{})
-	r.undo(plan.Scope{Paths: []string{"a", "dir/c"}})
+	r.restore(v, restore.Scope{})
+	r.undo(restore.Scope{Paths: []string{"a", "dir/c"}})
 	r.is("a", "two")
 	r.is("b", "one")
 	r.is("dir/c", "two")
 	r.is("dir/d", "one")
-	r.redo(plan.Scope{Paths: []string{"dir"}})
+	r.redo(restore.Scope{Paths: []string{"dir"}})
 	r.is("a", "two")
 	r.is("dir/c", "one")
-	r.undo(plan.Scope{})
+	r.undo(restore.Scope{})
 	r.is("dir/c", "two")
-	r.undo(plan.Scope{})
+	r.undo(restore.Scope{})
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.is(name, "two")
 	}
-	if _, err := r.tryUndo(plan.Scope{}); !errors.Is(err, history.ErrEmpty) {
+	if _, err := r.tryUndo(restore.Scope{}); !errors.Is(err, bands.ErrNoHistory) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }
 
-func (r *rig) tryUndo(in plan.Scope) (restore.Result, error) {
+func (r *rig) tryUndo(in restore.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
 	done, err := restore.Undo(r.t.Context(), h, restore.Options{Options: r.opts, Scope: in})
@@ -159,10 +158,10 @@ func TestUndoWithoutChangedList(t *testing.T) {
 	r.write("a", "two")
 	r.write("b", "two")
 	r.write("c", "two")
-	done := r.restore(v, plan.Scope{Paths: []string{"a", "c"}})
+	done := r.restore(v, restore.Scope{Paths: []string{"a", "c"}})
 	r.must(os.Remove(r.store.SnapshotDir(done.Rescue.Version) + "/changed"))
 	r.write("d", "mine")
-	r.undo(plan.Scope{})
+	r.undo(restore.Scope{})
 	r.is("a", "two")
 	r.is("b", "two")
 	r.is("c", "two")
@@ -176,7 +175,7 @@ func TestUndoWithDamagedChangedList(t *testing.T) {
 	r.write("a", "one")
 	v := r.take()
 	r.write("a", "two")
-	done := r.restore(v, plan.Scope{})
+	done := r.restore(v, restore.Scope{})
 	path := r.store.SnapshotDir(done.Rescue.Version) + "/changed"
 	data, err := os.ReadFile(path)
 	r.must(err)
@@ -184,7 +183,7 @@ func TestUndoWithDamagedChangedList(t *testing.T) {
 		bad := append([]byte(nil), data...)
 		bad[i] ^= 0x40
 		r.must(os.WriteFile(path, bad, 0o600))
-		if _, err := r.tryUndo(plan.Scope{}); err == nil {
+		if _, err := r.tryUndo(restore.Scope{}); err == nil {
 			t.Fatalf("byte %d: no error", i)
 		}
 		r.is("a", "one")

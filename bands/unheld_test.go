@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // rigWithoutRoom returns a tree whose ignored directories don't fit into the store.
@@ -41,16 +41,16 @@ func TestUnheldPathsAreReported(t *testing.T) {
 	}
 	r.write("cache/file", noise(3 << 20)[1:])
 	r.write("dir/cache/file", noise(3 << 20)[1:])
-	planned := r.plan(v.Snapshot.Version, plan.Scope{})
+	planned := r.plan(v.Snapshot.Version, restore.Scope{})
 	if diff := cmp.Diff(want, planned.Unknown); diff != "" || !planned.Empty() {
 		t.Errorf("of a restore: %s %v", diff, steps(planned))
 	}
 	r.write("one", "changed")
-	planned = r.plan(v.Snapshot.Version, plan.Scope{})
+	planned = r.plan(v.Snapshot.Version, restore.Scope{})
 	if diff := cmp.Diff(want, planned.Unknown); diff != "" {
 		t.Errorf("of one that changes something: %s", diff)
 	}
-	planned = r.plan(v.Snapshot.Version, plan.Scope{Paths: []string{"dir"}})
+	planned = r.plan(v.Snapshot.Version, restore.Scope{Paths: []string{"dir"}})
 	if diff := cmp.Diff(want[1:], planned.Unknown); diff != "" {
 		t.Errorf("of one path: %s", diff)
 	}
@@ -107,7 +107,7 @@ func TestUnreadablePathsAreReported(t *testing.T) {
 		t.Errorf("of the snapshot: %s", diff)
 	}
 	r.write("one", "changed")
-	done := r.restore(v.Snapshot.Version, plan.Scope{})
+	done := r.restore(v.Snapshot.Version, restore.Scope{})
 	if diff := cmp.Diff(want, done.Plan.Unknown); diff != "" {
 		t.Errorf("of a restore: %s", diff)
 	}

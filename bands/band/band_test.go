@@ -42,7 +42,7 @@ func writer(tb testing.TB, dir string, opts band.WriterOptions) *band.Writer {
 	return w
 }
 
-func add(tb testing.TB, w *band.Writer, kind band.Kind, content []byte) band.Ref {
+func add(tb testing.TB, w *band.Writer, kind band.RecordKind, content []byte) band.Ref {
 	tb.Helper()
 	ref, err := w.Add(kind, content)
 	if err != nil {
@@ -72,7 +72,7 @@ func reader(tb testing.TB, dirs ...string) *band.Reader {
 	return r
 }
 
-func read(tb testing.TB, r *band.Reader, ref band.Ref, kind band.Kind) []byte {
+func read(tb testing.TB, r *band.Reader, ref band.Ref, kind band.RecordKind) []byte {
 	tb.Helper()
 	got, err := r.Read(ref, kind, nil)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestContentRoundTrip(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			w := writer(t, dir, band.WriterOptions{})
-			kinds := []band.Kind{band.Data, band.List, band.Directory}
+			kinds := []band.RecordKind{band.DataRecord, band.ListRecord, band.DirectoryRecord}
 			if len(content) > 1<<20 {
 				kinds = kinds[:1]
 			}
@@ -126,10 +126,10 @@ func TestReadUsesTheBuffer(t *testing.T) {
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
 	content := text(1000)
-	ref := add(t, w, band.Data, content)
+	ref := add(t, w, band.DataRecord, content)
 	syncBands(t, w)
 	buf := make([]byte, 5, 2000)
-	got, err := reader(t, dir).Read(ref, band.Data, buf)
+	got, err := reader(t, dir).Read(ref, band.DataRecord, buf)
 	if err != nil || !bytes.Equal(got, content) || &got[0] != &buf[0] {
 		t.Errorf("the content is elsewhere or another one, %v", err)
 	}
@@ -139,21 +139,21 @@ func TestWrongReferences(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
-	ref := add(t, w, band.Data, []byte("one"))
-	other := add(t, w, band.Data, []byte("two"))
+	ref := add(t, w, band.DataRecord, []byte("one"))
+	other := add(t, w, band.DataRecord, []byte("two"))
 	syncBands(t, w)
 	for name, test := range map[string]struct {
 		ref  band.Ref
-		kind band.Kind
+		kind band.RecordKind
 		what string
 	}{
-		"another kind":     {ref, band.Directory, "a record of another kind"},
-		"another content":  {band.Ref{Hash: other.Hash, Offset: ref.Offset}, band.Data, "a record of other content"},
-		"within a record":  {band.Ref{Hash: ref.Hash, Offset: ref.Offset + 1}, band.Data, "no record begins there"},
-		"the band's start": {band.Ref{Hash: ref.Hash}, band.Data, "no record begins there"},
-		"the band's end":   {band.Ref{Hash: ref.Hash, Offset: other.Offset + 55}, band.Data, "the band ends before it"},
-		"far behind":       {band.Ref{Hash: ref.Hash, Offset: 1<<32 - 1}, band.Data, "the band ends before it"},
-		"no such band":     {band.Ref{Hash: ref.Hash, Band: 9, Offset: 16}, band.Data, "the band is missing"},
+		"another kind":     {ref, band.DirectoryRecord, "a record of another kind"},
+		"another content":  {band.Ref{Hash: other.Hash, Offset: ref.Offset}, band.DataRecord, "a record of other content"},
+		"within a record":  {band.Ref{Hash: ref.Hash, Offset: ref.Offset + 1}, band.DataRecord, "no record begins there"},
+		"the band's start": {band.Ref{Hash: ref.Hash}, band.DataRecord, "no record begins there"},
+		"the band's end":   {band.Ref{Hash: ref.Hash, Offset: other.Offset + 55}, band.DataRecord, "the band ends before it"},
+		"far behind":       {band.Ref{Hash: ref.Hash, Offset: 1<<32 - 1}, band.DataRecord, "the band ends before it"},
+		"no such band":     {band.Ref{Hash: ref.Hash, Band: 9, Offset: 16}, band.DataRecord, "the band is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +185,7 @@ func TestDamageAffectsOneRecord(t *testing.T) {
 	contents := [][]byte{[]byte("first"), text(500), {}, noise(1, 200), text(80)}
 	var refs []band.Ref
 	for _, c := range contents {
-		refs = append(refs, add(t, w, band.Data, c))
+		refs = append(refs, add(t, w, band.DataRecord, c))
 	}
 	syncBands(t, w)
 	whole, err := os.ReadFile(filepath.Join(dir, "0"))
@@ -206,7 +206,7 @@ func TestDamageAffectsOneRecord(t *testing.T) {
 				end = int(refs[i+1].Offset)
 			}
 			within := at >= int(ref.Offset) && at < end
-			got, err := r.Read(ref, band.Data, nil)
+			got, err := r.Read(ref, band.DataRecord, nil)
 			if within != errors.Is(err, band.ErrDamaged) {
 				t.Fatalf("byte %d is changed: record %d at %d: %v", at, i, ref.Offset, err)
 			}
@@ -225,7 +225,7 @@ func TestNewerRecords(t *testing.T) {
 	for magic, want := range map[string]string{"REC2": "made by a newer version", "REC0": "no record begins there", "REDO": "no record begins there"} {
 		copy(data[16:], magic)
 		put(t, dir, "0", data)
-		_, err := reader(t, dir).Read(band.Ref{Hash: sha256.Sum256([]byte("earlier")), Offset: 16}, band.Data, nil)
+		_, err := reader(t, dir).Read(band.Ref{Hash: sha256.Sum256([]byte("earlier")), Offset: 16}, band.DataRecord, nil)
 		if !errors.As(err, &damage) || damage.What != want {
 			t.Errorf("%s: %v", magic, err)
 		}
@@ -236,7 +236,7 @@ func TestTruncatedBand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{})
-	first, second := add(t, w, band.Data, text(200)), add(t, w, band.Data, noise(1, 9000))
+	first, second := add(t, w, band.DataRecord, text(200)), add(t, w, band.DataRecord, noise(1, 9000))
 	syncBands(t, w)
 	whole, err := os.ReadFile(filepath.Join(dir, "0"))
 	if err != nil {
@@ -249,9 +249,9 @@ func TestTruncatedBand(t *testing.T) {
 		}
 		r := reader(t, short)
 		for _, ref := range []band.Ref{first, second} {
-			_, err := r.Read(ref, band.Data, nil)
+			_, err := r.Read(ref, band.DataRecord, nil)
 			held := ref == first && cut >= int(second.Offset)
-			if held != (err == nil) || !held && !errors.Is(err, band.ErrDamaged) || held != r.Check(ref, band.Data) {
+			if held != (err == nil) || !held && !errors.Is(err, band.ErrDamaged) || held != r.Check(ref, band.DataRecord) {
 				t.Errorf("cut at %d: record at %d: %v", cut, ref.Offset, err)
 			}
 		}
@@ -262,20 +262,20 @@ func TestSecondFolder(t *testing.T) {
 	t.Parallel()
 	all, snapshot := t.TempDir(), t.TempDir()
 	w := writer(t, all, band.WriterOptions{})
-	ref := add(t, w, band.Data, text(200))
+	ref := add(t, w, band.DataRecord, text(200))
 	syncBands(t, w)
 	r := reader(t, snapshot, all)
-	if got := read(t, r, ref, band.Data); !bytes.Equal(got, text(200)) {
+	if got := read(t, r, ref, band.DataRecord); !bytes.Equal(got, text(200)) {
 		t.Error("the band isn't found in the second folder")
 	}
 	if err := os.WriteFile(filepath.Join(snapshot, "0"), make([]byte, 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, reader(t, snapshot, all), ref, band.Data); !bytes.Equal(got, text(200)) {
+	if got := read(t, reader(t, snapshot, all), ref, band.DataRecord); !bytes.Equal(got, text(200)) {
 		t.Error("a damaged band hides the one in the second folder")
 	}
 	var damage *band.DamageError
-	_, err := reader(t, snapshot, t.TempDir()).Read(ref, band.Data, nil)
+	_, err := reader(t, snapshot, t.TempDir()).Read(ref, band.DataRecord, nil)
 	if !errors.As(err, &damage) || damage.What != "no record begins there" {
 		t.Errorf("the damage is reported as %v", err)
 	}
@@ -289,7 +289,7 @@ func TestManyBands(t *testing.T) {
 	for n := range uint32(600) {
 		own := t.TempDir()
 		w := writer(t, own, band.WriterOptions{First: n})
-		refs = append(refs, add(t, w, band.Data, fmt.Append(nil, n)))
+		refs = append(refs, add(t, w, band.DataRecord, fmt.Append(nil, n)))
 		syncBands(t, w)
 		if err := os.Rename(filepath.Join(own, band.FileName(n)), filepath.Join(dir, band.FileName(n))); err != nil {
 			t.Fatal(err)
@@ -302,7 +302,7 @@ func TestManyBands(t *testing.T) {
 			rng := rand.New(rand.NewPCG(worker, 1))
 			for range 2000 {
 				n := rng.IntN(len(refs))
-				got, err := r.Read(refs[n], band.Data, nil)
+				got, err := r.Read(refs[n], band.DataRecord, nil)
 				if err != nil || string(got) != strconv.Itoa(n) {
 					t.Errorf("band %d holds %q, %v", n, got, err)
 					return
@@ -340,8 +340,8 @@ func TestFileNames(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", name, diff)
 		}
-		if got.OK && (band.File{Number: got.N, Raw: got.Raw}).Name() != name {
-			t.Errorf("%q is %q when written", name, band.File{Number: got.N, Raw: got.Raw}.Name())
+		if got.OK && (band.FileInfo{Number: got.N, Raw: got.Raw}).Name() != name {
+			t.Errorf("%q is %q when written", name, band.FileInfo{Number: got.N, Raw: got.Raw}.Name())
 		}
 	}
 }
@@ -358,7 +358,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := band.Files(dir)
-	want := []band.File{{Number: 2, Raw: true, Length: 7}, {Number: 9, Length: 2}, {Number: 10, Length: 3}}
+	want := []band.FileInfo{{Number: 2, Raw: true, Length: 7}, {Number: 9, Length: 2}, {Number: 10, Length: 3}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

@@ -44,7 +44,7 @@ func fill(tb testing.TB, dir string, contents [][]byte) (refs []band.Ref) {
 		tb.Fatal(err)
 	}
 	for _, c := range contents {
-		ref, err := w.Add(band.Data, c)
+		ref, err := w.Add(band.DataRecord, c)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		for _, ref := range refs {
 			var err error
-			if buf, err = r.Read(ref, band.Data, buf); err != nil {
+			if buf, err = r.Read(ref, band.DataRecord, buf); err != nil {
 				b.Fatal(err)
 			}
 		}

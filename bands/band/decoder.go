@@ -2,14 +2,14 @@ package band
 
 import "encoding/binary"
 
-// Decoder consumes values from Data. After an invalid value all following ones are zero.
-type Decoder struct {
+// decoder consumes values from Data. After an invalid value all following ones are zero.
+type decoder struct {
 	Data []byte
 	Bad  bool
 }
 
 // Take consumes n bytes; it returns nil if there are fewer.
-func (d *Decoder) Take(n int) []byte {
+func (d *decoder) Take(n int) []byte {
 	if d.Bad || len(d.Data) < n {
 		d.Bad = true
 		return nil
@@ -20,7 +20,7 @@ func (d *Decoder) Take(n int) []byte {
 }
 
 // Byte consumes one byte.
-func (d *Decoder) Byte() byte {
+func (d *decoder) Byte() byte {
 	if b := d.Take(1); b != nil {
 		return b[0]
 	}
@@ -28,7 +28,7 @@ func (d *Decoder) Byte() byte {
 }
 
 // Uvarint consumes a number of at most limit, which must have the shortest encoding.
-func (d *Decoder) Uvarint(limit uint64) uint64 {
+func (d *decoder) Uvarint(limit uint64) uint64 {
 	if len(d.Data) > 0 && d.Data[0] < 0x80 && !d.Bad && uint64(d.Data[0]) <= limit {
 		v := d.Data[0]
 		d.Data = d.Data[1:]

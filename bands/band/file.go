@@ -15,8 +15,8 @@ import (
 // the format of a band, and must not be read as one.
 const rawSuffix = ".raw"
 
-// File describes a band in a folder.
-type File struct {
+// FileInfo describes a band in a folder.
+type FileInfo struct {
 	Number uint32
 	// Raw reports whether the band contains only the bytes of one large file.
 	Raw    bool
@@ -24,7 +24,7 @@ type File struct {
 }
 
 // Name returns the name of the band's file.
-func (f File) Name() string {
+func (f FileInfo) Name() string {
 	if f.Raw {
 		return FileName(f.Number) + rawSuffix
 	}
@@ -48,12 +48,12 @@ func ParseName(name string) (n uint32, raw, ok bool) {
 }
 
 // Files returns the bands in a folder by number. Other files are skipped.
-func Files(dir string) ([]File, error) {
+func Files(dir string) ([]FileInfo, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list bands: %w", err)
 	}
-	files := make([]File, 0, len(entries))
+	files := make([]FileInfo, 0, len(entries))
 	for _, e := range entries {
 		n, raw, ok := ParseName(e.Name())
 		if !ok || !e.Type().IsRegular() {
@@ -66,24 +66,24 @@ func Files(dir string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("list bands: %w", err)
 		}
-		files = append(files, File{Number: n, Raw: raw, Length: info.Size()})
+		files = append(files, FileInfo{Number: n, Raw: raw, Length: info.Size()})
 	}
-	slices.SortFunc(files, func(a, b File) int { return int(int64(a.Number) - int64(b.Number)) })
+	slices.SortFunc(files, func(a, b FileInfo) int { return int(int64(a.Number) - int64(b.Number)) })
 	return files, nil
 }
 
 // StatFile returns the band with the number in a folder, raw or not. The error is fs.ErrNotExist
 // if there is none.
-func StatFile(dir string, n uint32) (File, error) {
-	for _, f := range []File{{Number: n}, {Number: n, Raw: true}} {
+func StatFile(dir string, n uint32) (FileInfo, error) {
+	for _, f := range []FileInfo{{Number: n}, {Number: n, Raw: true}} {
 		info, err := os.Lstat(filepath.Join(dir, f.Name()))
 		if err == nil {
 			f.Length = info.Size()
 			return f, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return File{}, fmt.Errorf("find band %d: %w", n, err)
+			return FileInfo{}, fmt.Errorf("find band %d: %w", n, err)
 		}
 	}
-	return File{}, fmt.Errorf("find band %d: %w", n, fs.ErrNotExist)
+	return FileInfo{}, fmt.Errorf("find band %d: %w", n, fs.ErrNotExist)
 }

@@ -70,7 +70,7 @@ const (
 
 // header is the header of a record.
 type header struct {
-	kind   Kind
+	kind   RecordKind
 	codec  codec
 	stored uint32
 	raw    uint32
@@ -111,7 +111,7 @@ func parseHeader(data []byte) (h header, what string) {
 		}
 		return h, "no record begins there"
 	}
-	h.kind, h.codec = Kind(data[4]), codec(data[5])
+	h.kind, h.codec = RecordKind(data[4]), codec(data[5])
 	h.stored = binary.LittleEndian.Uint32(data[8:])
 	h.raw = binary.LittleEndian.Uint32(data[12:])
 	copy(h.hash[:], data[16:])

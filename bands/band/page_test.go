@@ -16,7 +16,7 @@ func TestExampleBand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := writer(t, dir, band.WriterOptions{First: 7})
-	refs := []band.Ref{add(t, w, band.Data, []byte("hello\n")), add(t, w, band.List, band.EncodeParts(examplePartsOf()))}
+	refs := []band.Ref{add(t, w, band.DataRecord, []byte("hello\n")), add(t, w, band.ListRecord, band.EncodeParts(examplePartsOf()))}
 	syncBands(t, w)
 	got, err := os.ReadFile(filepath.Join(dir, "7"))
 	if err != nil {
@@ -29,7 +29,7 @@ func TestExampleBand(t *testing.T) {
 	// The example on the page can be read.
 	page := t.TempDir()
 	put(t, page, "7", want)
-	if content := read(t, reader(t, page), refs[0], band.Data); string(content) != "hello\n" {
+	if content := read(t, reader(t, page), refs[0], band.DataRecord); string(content) != "hello\n" {
 		t.Errorf("it holds %q", content)
 	}
 }

@@ -15,7 +15,7 @@ type PartKind byte
 const (
 	// HolePart is a hole of a sparse file: zeros that use no disk space.
 	HolePart PartKind = 1
-	// DataPart is the content of a Data record.
+	// DataPart is the content of a DataRecord.
 	DataPart PartKind = 2
 	// RawPart is a whole raw band, and the only part of its file: Ref.Band is its number,
 	// Ref.Hash the SHA-256 of the band, Ref.Offset 0.
@@ -51,7 +51,7 @@ func (p Part) Same(other Part) bool {
 		(p.Kind == HolePart) == (other.Kind == HolePart)
 }
 
-// EncodeParts returns the content of a List record.
+// EncodeParts returns the content of a ListRecord.
 func EncodeParts(parts []Part) []byte {
 	buf := make([]byte, 0, 8+len(parts)*48)
 	version := byte(partsVersion)
@@ -79,11 +79,11 @@ func hasPieces(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind == PiecePart })
 }
 
-// DecodeParts decodes the content of a List record. It accepts exactly the encoding of parts that
+// DecodeParts decodes the content of a ListRecord. It accepts exactly the encoding of parts that
 // follow the rules: none is empty, no two holes are adjacent, data parts and pieces are no longer
 // than a record, pieces begin at multiples of PieceUnit, and a raw part is the only one.
 func DecodeParts(data []byte) ([]Part, error) {
-	d := Decoder{Data: data}
+	d := decoder{Data: data}
 	version := d.Byte()
 	switch {
 	case version > piecesVersion:
@@ -119,7 +119,7 @@ func DecodeParts(data []byte) ([]Part, error) {
 }
 
 // part consumes the part that begins at that offset of the file.
-func (d *Decoder) part(at int64) Part {
+func (d *decoder) part(at int64) Part {
 	p := Part{Kind: PartKind(d.Byte()), Length: int64(d.Uvarint(math.MaxInt64))}
 	switch p.Kind {
 	case HolePart:

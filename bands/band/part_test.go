@@ -112,13 +112,13 @@ func FuzzDecodeParts(f *testing.F) {
 // A band may contain any bytes, a reference any numbers.
 func FuzzReader(f *testing.F) {
 	valid := one(f, 0)
-	f.Add(valid, uint32(16), byte(band.Data), true)
-	f.Add(valid[:40], uint32(16), byte(band.Data), true)
+	f.Add(valid, uint32(16), byte(band.DataRecord), true)
+	f.Add(valid[:40], uint32(16), byte(band.DataRecord), true)
 	packed := f.TempDir()
 	w := writer(f, packed, band.WriterOptions{})
-	add(f, w, band.List, text(1000))
+	add(f, w, band.ListRecord, text(1000))
 	syncBands(f, w)
-	f.Add(append(valid, mustRead(f, packed)[16:]...), uint32(len(valid)), byte(band.List), true)
+	f.Add(append(valid, mustRead(f, packed)[16:]...), uint32(len(valid)), byte(band.ListRecord), true)
 	f.Fuzz(func(t *testing.T, data []byte, offset uint32, kind byte, signed bool) {
 		ref := band.Ref{Offset: offset}
 		if int64(offset)+52 <= int64(len(data)) {
@@ -130,19 +130,19 @@ func FuzzReader(f *testing.F) {
 		dir := t.TempDir()
 		put(t, dir, "0", data)
 		r := reader(t, dir)
-		content, err := r.Read(ref, band.Kind(kind), nil)
+		content, err := r.Read(ref, band.RecordKind(kind), nil)
 		if err != nil && !errors.Is(err, band.ErrDamaged) {
 			t.Errorf("the error is %v", err)
 		}
-		raw, _, sizeErr := r.Size(ref, band.Kind(kind))
-		if err == nil && (sizeErr != nil || raw != int64(len(content)) || !r.Check(ref, band.Kind(kind))) {
+		raw, _, sizeErr := r.Size(ref, band.RecordKind(kind))
+		if err == nil && (sizeErr != nil || raw != int64(len(content)) || !r.Check(ref, band.RecordKind(kind))) {
 			t.Errorf("%d bytes, the header says %d, %v", len(content), raw, sizeErr)
 		}
 		// A writer can append to the band.
 		w := writer(t, dir, band.WriterOptions{})
-		added := add(t, w, band.Data, []byte("new"))
+		added := add(t, w, band.DataRecord, []byte("new"))
 		syncBands(t, w)
-		if got := read(t, reader(t, dir), added, band.Data); string(got) != "new" {
+		if got := read(t, reader(t, dir), added, band.DataRecord); string(got) != "new" {
 			t.Errorf("what was added is %q", got)
 		}
 	})

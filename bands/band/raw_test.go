@@ -22,13 +22,13 @@ func TestLargeFileIsRawBand(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			w := writer(t, dir, band.WriterOptions{})
-			before := add(t, w, band.Data, []byte("before"))
+			before := add(t, w, band.DataRecord, []byte("before"))
 			content := noise(1, 300_000)
 			number, err := w.AddRaw(openFile(t, content), int64(len(content)), sha256.Sum256(content), how)
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := add(t, w, band.Data, []byte("after"))
+			after := add(t, w, band.DataRecord, []byte("after"))
 			if err := errors.Join(w.Sync(), w.Sync()); err != nil {
 				t.Fatal(err)
 			}

@@ -58,7 +58,7 @@ func (r *Reader) Close() error {
 
 // Read returns the content of a record, in buf[:0] if that is large enough. It is verified
 // against ref and kind; if it doesn't match or can't be read, the error is a DamageError.
-func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
+func (r *Reader) Read(ref Ref, kind RecordKind, buf []byte) ([]byte, error) {
 	scratch := r.buffer()
 	defer r.release(scratch)
 	var content []byte
@@ -92,14 +92,14 @@ func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 
 // Check reports whether the record exists, judging by its header alone: the kind, the hash, and
 // that the band is long enough.
-func (r *Reader) Check(ref Ref, kind Kind) bool {
+func (r *Reader) Check(ref Ref, kind RecordKind) bool {
 	_, err := r.head(ref, kind)
 	return err == nil
 }
 
 // Size returns the length of a record's content and of the record, header included. It reads only
 // the header.
-func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
+func (r *Reader) Size(ref Ref, kind RecordKind) (raw, stored int64, err error) {
 	head, err := r.head(ref, kind)
 	if err != nil {
 		return 0, 0, err
@@ -141,7 +141,7 @@ func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
 }
 
 // Intact is like Check, but also reads the stored bytes and verifies their checksum.
-func (r *Reader) Intact(ref Ref, kind Kind) bool {
+func (r *Reader) Intact(ref Ref, kind RecordKind) bool {
 	scratch := r.buffer()
 	defer r.release(scratch)
 	return r.each(ref, func(f *os.File) error {
@@ -181,7 +181,7 @@ func (r *Reader) inDirs(ref Ref, try func(i int) error) error {
 }
 
 // head reads and checks a record's header.
-func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
+func (r *Reader) head(ref Ref, kind RecordKind) (head header, err error) {
 	err = r.each(ref, func(f *os.File) error {
 		var buf [recordHeader]byte
 		n, err := readAt(f, buf[:], int64(ref.Offset))
@@ -197,7 +197,7 @@ func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
 }
 
 // stored reads a record and verifies its header and checksum. The stored bytes are in scratch.
-func (r *Reader) stored(f *os.File, ref Ref, kind Kind, scratch *[]byte) (header, []byte, error) {
+func (r *Reader) stored(f *os.File, ref Ref, kind RecordKind, scratch *[]byte) (header, []byte, error) {
 	buf := (*scratch)[:glance]
 	n, err := readAt(f, buf, int64(ref.Offset))
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *Reader) release(buf *[]byte) {
 }
 
 // match parses the header of a record and compares it with ref and kind.
-func match(data []byte, ref Ref, kind Kind) (header, error) {
+func match(data []byte, ref Ref, kind RecordKind) (header, error) {
 	head, what := parseHeader(data)
 	switch {
 	case what != "":

@@ -1,6 +1,8 @@
 // Package band reads and writes bands: files of at most 8 MiB to which records are appended and
 // from which none is ever removed. A record is a file's content, a part of it, or a directory,
-// identified by the SHA-256 of its content. The format is in docs/formats/bands.md.
+// identified by the SHA-256 of its content. Directories form a Merkle tree whose entries refer to
+// records: an unchanged directory is the same record in every snapshot. The format is in
+// docs/formats/bands.md.
 package band
 
 import (
@@ -14,19 +16,19 @@ type Hash [sha256.Size]byte
 // String returns the hash in lower case hex.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Kind is the kind of a record's content.
-type Kind byte
+// RecordKind is the kind of a record's content.
+type RecordKind byte
 
 // The kinds of records.
 const (
-	// Data is a file's content, or a part of it.
-	Data Kind = 1
-	// List names the parts of a large or sparse file.
-	List Kind = 2
-	// Directory is an encoded directory.
-	Directory Kind = 3
-	// Page is a part of the entries of a large directory.
-	Page Kind = 4
+	// DataRecord is a file's content, or a part of it.
+	DataRecord RecordKind = 1
+	// ListRecord names the parts of a large or sparse file.
+	ListRecord RecordKind = 2
+	// DirectoryRecord is an encoded directory.
+	DirectoryRecord RecordKind = 3
+	// PageRecord is a part of the entries of a large directory.
+	PageRecord RecordKind = 4
 )
 
 // Ref is the location of a record and the hash of its content.

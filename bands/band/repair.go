@@ -11,19 +11,19 @@ import (
 
 // Damaged is a record that doesn't match the references to it.
 type Damaged struct {
-	Kind Kind
+	Kind RecordKind
 	Ref  Ref
 }
 
 // contentOf identifies the content of a record.
 type contentOf struct {
-	kind Kind
+	kind RecordKind
 	hash Hash
 }
 
 // Keep returns former, a reference to content of that kind, if its record is intact. Otherwise it
 // repairs the record or stores the content again.
-func (w *Writer) Keep(former Ref, kind Kind, content []byte) (Ref, error) {
+func (w *Writer) Keep(former Ref, kind RecordKind, content []byte) (Ref, error) {
 	w.mu.Lock()
 	own, same := w.own(former, kind)
 	w.mu.Unlock()
@@ -38,7 +38,7 @@ func (w *Writer) Keep(former Ref, kind Kind, content []byte) (Ref, error) {
 
 // known returns the reference of a damaged record of the content, after the record was repaired
 // or found to be intact.
-func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) {
+func (w *Writer) known(kind RecordKind, hash Hash, content []byte) (Ref, bool, error) {
 	w.mu.Lock()
 	ref, ok := w.damaged[contentOf{kind, hash}]
 	w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) 
 // repair rewrites a damaged record in place, so that all references to it can be read again. It
 // does so only if the existing bytes are certainly that record, with the same length: a place
 // that was lost and reused for other records is left unchanged.
-func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
+func (w *Writer) repair(ref Ref, kind RecordKind, content []byte) (Ref, bool, error) {
 	if len(content) > MaxRecord {
 		return Ref{}, false, ErrTooLarge
 	}

@@ -21,7 +21,7 @@ type tail struct {
 
 // resume opens a band for appending at its present end. The leftovers of a killed writer stay in
 // it: other snapshots may link the same file. It returns nil if the band is full or invalid.
-func resume(dir string, f File) *tail {
+func resume(dir string, f FileInfo) *tail {
 	if f.Length >= Limit {
 		return nil
 	}

@@ -42,7 +42,7 @@ type Writer struct {
 
 	mu       sync.Mutex // guards the fields below
 	tail     *tail      // nil before the first record and after the last
-	resume   *File      // the band to continue with the first record
+	resume   *FileInfo  // the band to continue with the first record
 	next     uint32
 	begun    map[uint32]int64  // bands written to, with their former lengths
 	lengths  map[uint32]int64  // of bands written to that are no longer the tail
@@ -92,7 +92,7 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 // Add stores content as a record of the kind, unless there is such a record already, and returns
 // its reference. If content is longer than MaxRecord the error is ErrTooLarge. Other readers can
 // read the record after Sync, Unsynced or Close.
-func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
+func (w *Writer) Add(kind RecordKind, content []byte) (Ref, error) {
 	if len(content) > MaxRecord {
 		return Ref{}, ErrTooLarge
 	}
@@ -131,7 +131,7 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 // find searches for a record of the content. A record that this writer hasn't written is read
 // completely: a record that lost its content must not be referred to again. If the record isn't
 // intact, its former reference is returned, with false.
-func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
+func (w *Writer) find(hash Hash, kind RecordKind) (Ref, bool) {
 	if w.dedupe == nil {
 		return Ref{}, false
 	}
@@ -151,7 +151,7 @@ func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 
 // own reports whether this writer has written the place that ref names, and if so, whether the
 // record is there.
-func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
+func (w *Writer) own(ref Ref, kind RecordKind) (own, same bool) {
 	begun, ok := w.begun[ref.Band]
 	if !ok || int64(ref.Offset) < begun {
 		return false, false

@@ -39,7 +39,7 @@ func one(tb testing.TB, number uint32) []byte {
 	tb.Helper()
 	dir := tb.TempDir()
 	w := writer(tb, dir, band.WriterOptions{First: number})
-	add(tb, w, band.Data, []byte("earlier"))
+	add(tb, w, band.DataRecord, []byte("earlier"))
 	syncBands(tb, w)
 	data, err := os.ReadFile(filepath.Join(dir, band.FileName(number)))
 	if err != nil {
@@ -74,13 +74,13 @@ func TestWriterStart(t *testing.T) {
 				put(t, dir, name, data)
 			}
 			w := writer(t, dir, band.WriterOptions{First: test.first})
-			got := add(t, w, band.Data, []byte("content"))
+			got := add(t, w, band.DataRecord, []byte("content"))
 			syncBands(t, w)
 			test.want.Hash = got.Hash
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if content := read(t, reader(t, dir), got, band.Data); string(content) != "content" {
+			if content := read(t, reader(t, dir), got, band.DataRecord); string(content) != "content" {
 				t.Errorf("the record holds %q", content)
 			}
 			for name, data := range test.files {
@@ -113,7 +113,7 @@ func TestBandLengthLimit(t *testing.T) {
 	var contents [][]byte
 	for i, size := range []int{3 << 20, 3 << 20, 3 << 20, band.Limit + 5, 10, 4 << 20} {
 		contents = append(contents, noise(uint64(i), size))
-		refs = append(refs, add(t, w, band.Data, contents[i]))
+		refs = append(refs, add(t, w, band.DataRecord, contents[i]))
 	}
 	var where []uint32
 	for _, r := range refs {
@@ -142,7 +142,7 @@ func TestBandLengthLimit(t *testing.T) {
 	}
 	r := reader(t, dir)
 	for i, ref := range refs {
-		if !bytes.Equal(read(t, r, ref, band.Data), contents[i]) {
+		if !bytes.Equal(read(t, r, ref, band.DataRecord), contents[i]) {
 			t.Errorf("record %d has other content", i)
 		}
 	}
@@ -151,10 +151,10 @@ func TestBandLengthLimit(t *testing.T) {
 func TestContentTooLarge(t *testing.T) {
 	t.Parallel()
 	w := writer(t, t.TempDir(), band.WriterOptions{})
-	if _, err := w.Add(band.Data, make([]byte, band.MaxRecord+1)); !errors.Is(err, band.ErrTooLarge) {
+	if _, err := w.Add(band.DataRecord, make([]byte, band.MaxRecord+1)); !errors.Is(err, band.ErrTooLarge) {
 		t.Errorf("the error is %v", err)
 	}
-	add(t, w, band.Data, []byte("goes on"))
+	add(t, w, band.DataRecord, []byte("goes on"))
 }
 
 // After a write has failed, records added before may be missing on the disk.
@@ -165,19 +165,19 @@ func TestWriterErrorIsSticky(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := writer(t, dir, band.WriterOptions{Dedupe: openDedupe(t, filepath.Join(t.TempDir(), "dedupe"))})
-	add(t, w, band.Data, []byte("zero"))
+	add(t, w, band.DataRecord, []byte("zero"))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, first := w.Add(band.Data, noise(1, band.Limit))
+	_, first := w.Add(band.DataRecord, noise(1, band.Limit))
 	if !errors.Is(first, os.ErrNotExist) {
 		t.Fatalf("the error is %v", first)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, known := w.Add(band.Data, []byte("zero"))
-	_, second := w.Add(band.Data, []byte("two"))
+	_, known := w.Add(band.DataRecord, []byte("zero"))
+	_, second := w.Add(band.DataRecord, []byte("two"))
 	_, raw := w.AddRaw(openFile(t, noise(1, 10)), 10, band.Hash{}, disk.Copy)
 	for _, err := range []error{known, second, raw, w.Sync(), w.Close()} {
 		if !errors.Is(err, first) {
@@ -203,9 +203,9 @@ func TestDedupe(t *testing.T) {
 	small, large := []byte("small"), text(400_000)
 	d := openDedupe(t, table)
 	w := writer(t, dir, band.WriterOptions{Dedupe: d})
-	first := []band.Ref{add(t, w, band.Data, small), add(t, w, band.Data, large)}
-	other := add(t, w, band.Directory, small)
-	again := []band.Ref{add(t, w, band.Data, large), add(t, w, band.Directory, small)}
+	first := []band.Ref{add(t, w, band.DataRecord, small), add(t, w, band.DataRecord, large)}
+	other := add(t, w, band.DirectoryRecord, small)
+	again := []band.Ref{add(t, w, band.DataRecord, large), add(t, w, band.DirectoryRecord, small)}
 	if diff := cmp.Diff([]band.Ref{first[1], other}, again); diff != "" {
 		t.Error("in one session:", diff)
 	}
@@ -217,7 +217,7 @@ func TestDedupe(t *testing.T) {
 	}
 	d = openDedupe(t, table)
 	w = writer(t, dir, band.WriterOptions{Dedupe: d})
-	later := []band.Ref{add(t, w, band.Data, large), add(t, w, band.Directory, small)}
+	later := []band.Ref{add(t, w, band.DataRecord, large), add(t, w, band.DirectoryRecord, small)}
 	if diff := cmp.Diff(again, later); diff != "" || w.Added() != 0 {
 		t.Errorf("in the next session %d bytes: %s", w.Added(), diff)
 	}
@@ -261,7 +261,7 @@ func TestDamagedRecordsAreRepairedOrReplaced(t *testing.T) {
 			d := openDedupe(t, table)
 			w := writer(t, dir, band.WriterOptions{Dedupe: d})
 			content := noise(1, 200)
-			first := add(t, w, band.Data, content)
+			first := add(t, w, band.DataRecord, content)
 			if err := errors.Join(w.Close(), d.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -272,12 +272,12 @@ func TestDamagedRecordsAreRepairedOrReplaced(t *testing.T) {
 			put(t, dir, "0", test.hurt(data, first))
 			d = openDedupe(t, table)
 			w = writer(t, dir, band.WriterOptions{Dedupe: d})
-			second, third := add(t, w, band.Data, content), add(t, w, band.Data, content)
+			second, third := add(t, w, band.DataRecord, content), add(t, w, band.DataRecord, content)
 			syncBands(t, w)
 			if (second == first) != test.repaired || third != second || (len(w.Repaired()) == 1) != test.repaired {
 				t.Errorf("it is at %v, then at %v, then at %v; repaired %v", first, second, third, w.Repaired())
 			}
-			if !bytes.Equal(read(t, reader(t, dir), second, band.Data), content) {
+			if !bytes.Equal(read(t, reader(t, dir), second, band.DataRecord), content) {
 				t.Error("the content is another one")
 			}
 		})
@@ -296,7 +296,7 @@ func TestConcurrentAdd(t *testing.T) {
 	for worker := range workers {
 		group.Go(func() {
 			for i := range contents {
-				ref, err := w.Add(band.Data, content(i))
+				ref, err := w.Add(band.DataRecord, content(i))
 				if err != nil {
 					t.Error(err)
 					return
@@ -309,7 +309,7 @@ func TestConcurrentAdd(t *testing.T) {
 	syncBands(t, w)
 	r := reader(t, dir)
 	for i := range contents {
-		if !bytes.Equal(read(t, r, refs[0][i], band.Data), content(i)) {
+		if !bytes.Equal(read(t, r, refs[0][i], band.DataRecord), content(i)) {
 			t.Errorf("content %d is another one", i)
 		}
 		for worker := range workers {
@@ -402,9 +402,9 @@ func TestDedupeGarbage(t *testing.T) {
 				d := openDedupe(t, filepath.Join(table, "dedupe"))
 				w := writer(t, dir, band.WriterOptions{Dedupe: d})
 				for i := range 50 {
-					ref := add(t, w, band.Data, fmt.Append(nil, "content ", i))
+					ref := add(t, w, band.DataRecord, fmt.Append(nil, "content ", i))
 					syncBands(t, w)
-					if got := read(t, reader(t, dir), ref, band.Data); string(got) != fmt.Sprint("content ", i) {
+					if got := read(t, reader(t, dir), ref, band.DataRecord); string(got) != fmt.Sprint("content ", i) {
 						t.Errorf("content %d is %q", i, got)
 					}
 				}

@@ -7,25 +7,21 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/rules"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/touched"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // base is the snapshot that a tree is compared with, and its stat cache. Without a base every file
 // is read.
 type base struct {
 	snap    bands.Snapshot
-	cache   *statcache.Cache
-	records *tree.Records
+	cache   *StatCache
+	records *band.DirectoryLoader
 	reader  *band.Reader
-	rules   *rules.Rules
+	rules   *Rules
 	// now is the moment from which the next walk will read the file system's record of changes; nil
 	// if there is no such record, or the tree is small.
-	now     *touched.Moment
-	touched touched.Folders // may have changed since the cache was written; nil: anything may have
-	opened  *statcache.Cache
+	now     *treeMoment
+	touched TouchedFolders // may have changed since the cache was written; nil: anything may have
+	opened  *StatCache
 	took    time.Duration // by opening it and asking the file system
 }
 
@@ -41,7 +37,7 @@ func (b *base) entries() int64 {
 // openBase opens the stat cache and checks that its snapshot still exists. A partial snapshot has
 // no base.
 func openBase(s *bands.Store, set bands.Settings) *base {
-	b := &base{rules: rules.New(set.Options, s.Dir())}
+	b := &base{rules: NewRules(set.Options, s.Dir())}
 	if len(set.Only) > 0 {
 		return b
 	}
@@ -49,7 +45,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	b.follow(s, set, path)
 	if b.cache == nil || !b.load(s, set) {
 		b.touched = nil
-		b.cache, _ = statcache.Read(path) // an unusable one counts as none
+		b.cache, _ = ReadStatCache(path) // an unusable one counts as none
 		if b.cache != nil && !b.load(s, set) {
 			b.cache = nil
 		}
@@ -77,7 +73,7 @@ func (b *base) load(s *bands.Store, set bands.Settings) bool {
 	b.snap = snap
 	b.records, b.reader = s.Loader(snap)
 	if b.touched != nil {
-		b.touched.Add(touched.Paths{Files: snap.LeftOut}) // each walk lists them
+		b.touched.Add(TouchedPaths{Files: snap.LeftOut}) // each walk lists them
 	}
 	return true
 }

@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/sqlite"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -68,10 +67,10 @@ func (db *database) capture(ctx context.Context) error {
 		switch {
 		case it == nil:
 		case isShared(name):
-			it.line.Kind = statcache.Part
-			it.entry = tree.Entry{}
+			it.line.Kind = statPart
+			it.entry = band.Entry{}
 		case d.hasFile(name):
-			it.line.Kind = statcache.Pending
+			it.line.Kind = statPending
 		}
 	}
 	switch {
@@ -91,9 +90,9 @@ func (db *database) capture(ctx context.Context) error {
 		d.plain = db.main
 		return d.file(ctx, d.item(db.main))
 	case errors.Is(err, sqlite.ErrBusy), errors.Is(err, ErrMoved):
-		db.refuse(tree.Busy)
+		db.refuse(band.Busy)
 	default:
-		db.refuse(tree.Unreadable)
+		db.refuse(band.Unreadable)
 	}
 	return nil
 }
@@ -104,7 +103,7 @@ func (db *database) read(name string, f *os.File, st dirfd.Stat) error {
 		db.taken = db.taken[:0]
 	}
 	d := db.dir
-	it := item{line: statcache.Line{Name: name}}
+	it := item{line: StatLine{Name: name}}
 	d.st = st
 	c, err := d.readFrom(name, f)
 	if err == nil {
@@ -196,10 +195,10 @@ func (db *database) files() []string {
 }
 
 // refuse records the files as unknown.
-func (db *database) refuse(why tree.Reason) {
+func (db *database) refuse(why band.UnknownReason) {
 	d := db.dir
 	for _, name := range db.files() {
-		if it := d.item(name); it != nil && it.line.Kind != statcache.Part {
+		if it := d.item(name); it != nil && it.line.Kind != statPart {
 			d.unsure(it, why)
 		}
 	}
@@ -212,7 +211,7 @@ func (db *database) strays(ctx context.Context) error {
 		if it == nil || it.line.Mode&dirfd.ModeType != dirfd.ModeRegular {
 			continue
 		}
-		it.line.Kind = statcache.Pending
+		it.line.Kind = statPending
 		if err := db.dir.file(ctx, it); err != nil {
 			return err
 		}

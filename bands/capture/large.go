@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -74,7 +73,7 @@ type segment struct {
 // partsBefore returns the parts that were stored under the name before.
 func (fr *fileReader) partsBefore(name string) []band.Part {
 	e := fr.entryBefore(name)
-	if e == nil || e.Kind != tree.File || !e.Parts {
+	if e == nil || e.Kind != band.File || !e.Parts {
 		return nil
 	}
 	parts, err := fr.base.Parts(e.Content)
@@ -85,7 +84,7 @@ func (fr *fileReader) partsBefore(name string) []band.Part {
 }
 
 // listed stores a list of parts.
-func (fr *fileReader) listed(parts []band.Part, before *tree.Entry) (content, error) {
+func (fr *fileReader) listed(parts []band.Part, before *band.Entry) (content, error) {
 	if len(parts) == 0 {
 		return content{}, nil
 	}
@@ -95,11 +94,11 @@ func (fr *fileReader) listed(parts []band.Part, before *tree.Entry) (content, er
 	data := band.EncodeParts(parts)
 	c := content{parts: true, bands: BandsOf(parts)}
 	if before != nil && before.Parts && before.Content.Hash == sha256.Sum256(data) {
-		ref, err := fr.to.keep(before.Content, band.List, data)
+		ref, err := fr.to.keep(before.Content, band.ListRecord, data)
 		c.ref = ref
 		return c, kept(err)
 	}
-	ref, err := fr.to.Add(band.List, data)
+	ref, err := fr.to.Add(band.ListRecord, data)
 	c.ref = ref
 	return c, kept(err)
 }
@@ -112,7 +111,7 @@ func BandsOf(parts []band.Part) []uint32 {
 			bands = append(bands, p.Ref.Band)
 		}
 	}
-	return tree.Merge(bands)
+	return band.UnionBands(bands)
 }
 
 // parts stores a file in parts, without its holes.
@@ -176,11 +175,11 @@ func (fr *fileReader) part(from *io.SectionReader, before band.Part) (band.Part,
 		if before.Kind == band.PiecePart {
 			return before, nil // the content is in the file's own band
 		}
-		ref, err := fr.to.keep(before.Ref, band.Data, data)
+		ref, err := fr.to.keep(before.Ref, band.DataRecord, data)
 		before.Ref = ref
 		return before, kept(err)
 	}
-	ref, err := fr.to.Add(band.Data, data)
+	ref, err := fr.to.Add(band.DataRecord, data)
 	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // bandFile finds a band. If it is missing, or shorter than in the parent, it is replaced by the
 // parent's.
-func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
+func (t *taking) bandFile(n uint32, length int64) (band.FileInfo, error) {
 	f, err := band.StatFile(t.BandsDir(), n)
 	if length == 0 || err == nil && f.Length >= length {
 		return f, err
@@ -44,7 +44,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 // place puts the band into the folder of a new snapshot, and adds it to the batch if its content
 // isn't synced along with the store's band. If the file system can clone, a band that has not grown
 // since the parent becomes a hard link to the parent's clone.
-func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
+func (t *taking) place(f band.FileInfo, dir string, batch *disk.Batch) error {
 	from, to := filepath.Join(t.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
 	switch t.Linking() {
 	case disk.Hardlink:

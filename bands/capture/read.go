@@ -10,8 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/sqlite"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -41,15 +39,15 @@ func (d *dirReader) readItem(ctx context.Context, at int) error {
 		if err := d.n.dir.Stat(name, &d.st); err != nil {
 			return d.failed(it, err)
 		}
-		why := tree.Device
+		why := band.Device
 		switch d.st.Mode & dirfd.ModeType {
 		case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
-			d.unsure(it, tree.Moving)
+			d.unsure(it, band.Moving)
 			return nil
 		case dirfd.ModeFIFO:
-			why = tree.FIFO
+			why = band.FIFO
 		case dirfd.ModeSocket:
-			why = tree.Socket
+			why = band.Socket
 		}
 		it.line = d.lineOf(name, &d.st)
 		it.entry = unknownEntry(name, why, &d.st)
@@ -57,7 +55,7 @@ func (d *dirReader) readItem(ctx context.Context, at int) error {
 	}
 	if main, ok := sqlite.Unit(d.hasFile, name); ok && d.startsDatabase(main) {
 		if isShared(name) {
-			it.line.Kind = statcache.Part
+			it.line.Kind = statPart
 			return nil
 		}
 		return d.database(main).capture(ctx)
@@ -91,9 +89,9 @@ func (d *dirReader) item(name string) *item {
 	}
 	it := item{line: l.lines.Line(line)}
 	switch it.line.Kind {
-	case statcache.Dir:
+	case statDir:
 		return nil
-	case statcache.File:
+	case statFile:
 		e, err := l.before.find(name)
 		if err != nil || e == nil {
 			d.anew = true
@@ -132,11 +130,11 @@ func (d *dirReader) symlink(it *item) error {
 		if err != nil {
 			return d.failed(it, err)
 		}
-		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: AttrOf(&d.st), Target: target}
+		e := band.Entry{Name: name, Kind: band.Symlink, Attr: AttrOf(&d.st), Target: target}
 		d.settled(it, e, content{xattrs: xattrs})
 		return nil
 	}
-	d.unsure(it, tree.Moving)
+	d.unsure(it, band.Moving)
 	return nil
 }
 
@@ -166,7 +164,7 @@ func (d *dirReader) file(ctx context.Context, it *item) error {
 			return d.failed(it, err)
 		}
 	}
-	d.unsure(it, tree.Moving)
+	d.unsure(it, band.Moving)
 	return nil
 }
 
@@ -188,9 +186,9 @@ type content struct {
 	xattrs []dirfd.Xattr
 }
 
-func (fr *fileReader) entryOf(name string, c content) tree.Entry {
-	e := tree.Entry{
-		Name: name, Kind: tree.File, Attr: AttrOf(&fr.st), Size: fr.st.Size, Content: c.ref, Parts: c.parts,
+func (fr *fileReader) entryOf(name string, c content) band.Entry {
+	e := band.Entry{
+		Name: name, Kind: band.File, Attr: AttrOf(&fr.st), Size: fr.st.Size, Content: c.ref, Parts: c.parts,
 	}
 	if fr.st.Nlink > 1 {
 		e.Link = fr.st.Ino
@@ -227,30 +225,30 @@ func unmoved(a, b *dirfd.Stat) bool {
 }
 
 // store stores the content of a file as one record; before is the former entry of its name.
-func (fr *fileReader) store(data []byte, before *tree.Entry) (band.Ref, error) {
+func (fr *fileReader) store(data []byte, before *band.Entry) (band.Ref, error) {
 	if len(data) == 0 {
 		return band.Ref{}, nil
 	}
-	if before != nil && before.Kind == tree.File && !before.Parts && before.Size == int64(len(data)) &&
+	if before != nil && before.Kind == band.File && !before.Parts && before.Size == int64(len(data)) &&
 		before.Content.Hash == sha256.Sum256(data) {
-		ref, err := fr.to.keep(before.Content, band.Data, data)
+		ref, err := fr.to.keep(before.Content, band.DataRecord, data)
 		return ref, kept(err)
 	}
-	ref, err := fr.to.Add(band.Data, data)
+	ref, err := fr.to.Add(band.DataRecord, data)
 	return ref, kept(err)
 }
 
 // settled completes an item from d.st, the entry and the stored content.
-func (d *dirReader) settled(it *item, e tree.Entry, c content) {
+func (d *dirReader) settled(it *item, e band.Entry, c content) {
 	e.Attr.Xattrs = xattrsOf(c.xattrs)
 	it.line = d.lineOf(it.line.Name, &d.st)
 	it.entry, it.bands = e, c.bands
 }
 
 // lineOf returns the cache's line for a file.
-func (fr *fileReader) lineOf(name string, st *dirfd.Stat) statcache.Line {
-	e := statcache.Line{
-		Name: name, Kind: statcache.File, Mode: st.Mode, Ino: st.Ino, Mtime: st.Mtime, Ctime: st.Ctime, Size: st.Size,
+func (fr *fileReader) lineOf(name string, st *dirfd.Stat) StatLine {
+	e := StatLine{
+		Name: name, Kind: statFile, Mode: st.Mode, Ino: st.Ino, Mtime: st.Mtime, Ctime: st.Ctime, Size: st.Size,
 	}
 	if fr.racy(st) {
 		e.Ino = 0
@@ -266,21 +264,21 @@ func (d *dirReader) failed(it *item, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was removed
 	}
-	d.unsure(it, tree.Unreadable)
+	d.unsure(it, band.Unreadable)
 	return nil
 }
 
 // unsure makes the item unknown, notes its path, and lets the next walk read it again.
-func (d *dirReader) unsure(it *item, why tree.Reason) {
+func (d *dirReader) unsure(it *item, why band.UnknownReason) {
 	name := it.line.Name
 	if d.n.dir.Stat(name, &d.st) != nil {
 		d.st = dirfd.Stat{}
 	}
-	it.line = statcache.Line{Name: name, Kind: statcache.File, Mode: d.st.Mode, Mtime: d.st.Mtime, Ctime: d.st.Ctime, Size: d.st.Size}
+	it.line = StatLine{Name: name, Kind: statFile, Mode: d.st.Mode, Mtime: d.st.Mtime, Ctime: d.st.Ctime, Size: d.st.Size}
 	it.entry = unknownEntry(name, why, &d.st)
-	path := tree.JoinPath(d.path, name)
+	path := band.JoinPath(d.path, name)
 	d.note(func(all *notes) {
-		if why == tree.Unreadable {
+		if why == band.Unreadable {
 			all.unreadable = append(all.unreadable, path)
 		} else {
 			all.moving = append(all.moving, path)

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -23,11 +21,11 @@ type record struct {
 	Sum uint32 `json:"sum"`
 	// Entries is the number of files and directories of the tree.
 	Entries int64 `json:"entries"`
-	// Moment is when the walk began.
-	touched.Moment
+	// treeMoment is when the walk began.
+	treeMoment
 
 	// Again are files and directories that the next walk examines in any case.
-	Again touched.Paths `json:"again,omitzero"`
+	Again TouchedPaths `json:"again,omitzero"`
 }
 
 // mostAgain limits the paths of a record: with more the next walk examines everything.
@@ -35,8 +33,8 @@ const mostAgain = 1000
 
 // moment returns the present moment of the tree, nil if the file system has no record of changes or
 // this process may not read it.
-func moment(root string) *touched.Moment {
-	now, err := touched.Now(root)
+func moment(root string) *treeMoment {
+	now, err := momentNow(root)
 	if err != nil {
 		return nil
 	}
@@ -58,22 +56,22 @@ func (b *base) follow(s *bands.Store, set bands.Settings, path string) {
 	if b.now = moment(set.Root); b.now == nil {
 		return
 	}
-	paths, known := touched.Between(set.Root, last.Moment, *b.now, int(max(last.Entries/part, least)))
+	paths, known := touchedBetween(set.Root, last.treeMoment, *b.now, int(max(last.Entries/part, least)))
 	if !known {
 		return
 	}
-	cache, err := statcache.Open(path, last.End, last.Sum)
+	cache, err := openStatCache(path, last.End, last.Sum)
 	if err != nil {
 		return
 	}
-	b.cache, b.opened, b.touched = cache, cache, touched.Folders{}
+	b.cache, b.opened, b.touched = cache, cache, TouchedFolders{}
 	b.touched.Add(paths)
 	b.touched.Add(last.Again)
 }
 
 // record writes the moment since which the file system's record has all differences from the stat
 // cache. Errors are ignored: the next walk then examines everything.
-func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
+func (t *taking) record(end uint64, sum uint32, again TouchedPaths) {
 	totals := t.top.settled().Totals
 	r := record{
 		Format: recordFormat, End: end, Sum: sum, Entries: totals.Files + totals.Dirs, Again: again,
@@ -81,7 +79,7 @@ func (t *taking) record(end uint64, sum uint32, again touched.Paths) {
 	if t.base.now == nil || r.Entries < t.set.AskFrom || len(again.Files)+len(again.Dirs) > mostAgain {
 		return
 	}
-	r.Moment = *t.base.now
+	r.treeMoment = *t.base.now
 	for _, path := range slices.Concat(again.Files, again.Dirs, r.Mounts) {
 		if !utf8.ValidString(path) {
 			return // JSON would encode another path

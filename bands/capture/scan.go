@@ -8,8 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -17,11 +15,11 @@ import (
 // shares with its base can be read there; of the rest only the hashes are known, for comparisons.
 // The caller closes it.
 type Present struct {
-	Loader tree.Loader
+	Loader band.Loader
 	Tree   band.Ref
 	// Base is the snapshot that the tree was compared with, 0 if there is none.
 	Base   bands.Version
-	Totals tree.Totals
+	Totals band.Totals
 	// Entries is the number of paths that the walk visited, Walk its duration.
 	Entries int64
 	Walk    time.Duration
@@ -39,13 +37,13 @@ func Scan(ctx context.Context, s *bands.Store, o bands.Options) (*Present, error
 
 // ScanReporting is Scan, and reports its progress, unless progress is nil.
 func ScanReporting(ctx context.Context, s *bands.Store, o bands.Options, progress func(bands.Progress)) (*Present, error) {
-	set, err := s.Settle(o)
+	set, err := s.ResolveOptions(o)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	b := openBase(s, set)
 	p, err := scan(ctx, s, set, b, progress)
-	if errors.Is(err, statcache.ErrUnusable) {
+	if errors.Is(err, errUnusable) {
 		b.cache = nil
 		p, err = scan(ctx, s, set, b, progress)
 	}

@@ -12,24 +12,23 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // sink stores the contents that a walk reads.
 type sink interface {
 	// Add stores a record.
-	Add(kind band.Kind, content []byte) (band.Ref, error)
+	Add(kind band.RecordKind, content []byte) (band.Ref, error)
 	// keep returns former, the reference to a record with that content, if the record is intact;
 	// else it stores the content.
-	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
+	keep(former band.Ref, kind band.RecordKind, content []byte) (band.Ref, error)
 	// clones reports whether large files should be stored by raw.
 	clones() bool
 	// raw stores a large file as a band of its own, and returns its pieces.
 	raw(f *os.File, size int64) ([]band.Part, error)
 	// directory stores a directory, or a page, with the entries of d. Its encoding is data. If it
 	// is a page, the caller may reuse the memory that d refers to.
-	directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error)
+	directory(kind band.RecordKind, d *band.Directory, data []byte) (band.Ref, error)
 }
 
 // Keeper is the sink that appends to the store's bands. It opens them on the first write: most
@@ -71,7 +70,7 @@ func NewKeeper(s *bands.Store, first uint32, room int64) *Keeper {
 }
 
 // Add stores a record, unless the store has it.
-func (k *Keeper) Add(kind band.Kind, content []byte) (band.Ref, error) {
+func (k *Keeper) Add(kind band.RecordKind, content []byte) (band.Ref, error) {
 	w, err := k.open()
 	if err != nil {
 		return band.Ref{}, err
@@ -83,7 +82,7 @@ func (k *Keeper) Add(kind band.Kind, content []byte) (band.Ref, error) {
 	return ref, err
 }
 
-func (k *Keeper) keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error) {
+func (k *Keeper) keep(former band.Ref, kind band.RecordKind, content []byte) (band.Ref, error) {
 	if k.reader.Intact(former, kind) {
 		return former, nil
 	}
@@ -114,7 +113,7 @@ func (k *Keeper) raw(f *os.File, size int64) ([]band.Part, error) {
 	return parts, errors.Join(err, clone.Close())
 }
 
-func (k *Keeper) directory(kind band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
+func (k *Keeper) directory(kind band.RecordKind, _ *band.Directory, data []byte) (band.Ref, error) {
 	return k.Add(kind, data)
 }
 
@@ -175,15 +174,17 @@ type observer struct {
 	records map[band.Hash][]byte // directories, pages, lists of parts
 }
 
-func (o *observer) Add(kind band.Kind, content []byte) (band.Ref, error) {
+func (o *observer) Add(kind band.RecordKind, content []byte) (band.Ref, error) {
 	ref := band.Ref{Hash: sha256.Sum256(content), Band: nowhere}
-	if kind == band.List {
+	if kind == band.ListRecord {
 		o.set(ref.Hash, content)
 	}
 	return ref, nil
 }
 
-func (o *observer) keep(former band.Ref, _ band.Kind, _ []byte) (band.Ref, error) { return former, nil }
+func (o *observer) keep(former band.Ref, _ band.RecordKind, _ []byte) (band.Ref, error) {
+	return former, nil
+}
 
 func (o *observer) clones() bool { return o.cloning }
 
@@ -191,7 +192,7 @@ func (o *observer) raw(f *os.File, size int64) ([]band.Part, error) {
 	return piecesOf(f, size, nowhere)
 }
 
-func (o *observer) directory(_ band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
+func (o *observer) directory(_ band.RecordKind, _ *band.Directory, data []byte) (band.Ref, error) {
 	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
 	o.set(ref.Hash, slices.Clone(data))
 	return ref, nil
@@ -218,11 +219,11 @@ func (o *observer) record(ref band.Ref) (data []byte, found bool) {
 type overlay struct {
 	*observer
 
-	base *tree.Records // nil if there is none
+	base *band.DirectoryLoader // nil if there is none
 }
 
-// Directory implements tree.Loader.
-func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
+// Directory implements band.Loader.
+func (o overlay) Directory(ref band.Ref) (*band.Directory, error) {
 	if ref.Band != nowhere && o.base != nil {
 		return o.base.Directory(ref)
 	}
@@ -230,13 +231,13 @@ func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tree.Assemble(header, o.Page)
+	return band.AssembleDirectory(header, o.Page)
 }
 
 // Page loads the entries of a page.
-func (o overlay) Page(p *tree.Page) ([]tree.Entry, error) {
+func (o overlay) Page(p *band.Page) ([]band.Entry, error) {
 	if data, found := o.record(p.Ref); found {
-		return tree.DecodePage(data)
+		return band.DecodePage(data)
 	}
 	if o.base == nil {
 		return nil, fmt.Errorf("load page %s: %w", p.Ref.Hash, bands.ErrDamaged)
@@ -245,9 +246,9 @@ func (o overlay) Page(p *tree.Page) ([]tree.Entry, error) {
 }
 
 // Header loads a directory's record.
-func (o overlay) Header(ref band.Ref) (*tree.Directory, error) {
+func (o overlay) Header(ref band.Ref) (*band.Directory, error) {
 	if data, found := o.record(ref); found {
-		return tree.Decode(data)
+		return band.DecodeDirectory(data)
 	}
 	if o.base == nil {
 		return nil, fmt.Errorf("load directory %s: %w", ref.Hash, bands.ErrDamaged)

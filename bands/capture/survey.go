@@ -10,9 +10,7 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/rules"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -29,7 +27,7 @@ type leftOut struct {
 	paths   map[string]bool // nil: as the last time
 	room    int64           // new bytes that may be read; negative: any number
 	entries int64           // of the tree, 0 if they weren't counted
-	fit     statcache.Fit
+	fit     CapFit
 	exact   bool // fit's weight includes all that the walk will read
 }
 
@@ -41,7 +39,7 @@ func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
 	case t.o.Force && cache != nil:
 		return leftOut{room: -1, fit: cache.Fit}, nil
 	case t.o.Force:
-		left := leftOut{room: -1, fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix()}}
+		left := leftOut{room: -1, fit: CapFit{Capacity: t.set.Cap, At: t.set.Now().Unix()}}
 		if t.o.Progress != nil {
 			top, err := t.survey(ctx)
 			if err != nil {
@@ -67,7 +65,7 @@ func (t *taking) makeFit(ctx context.Context) (leftOut, error) {
 	}
 	left := leftOut{
 		paths: map[string]bool{}, room: -1, entries: top.entries, exact: true,
-		fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix(), Weight: top.bytes},
+		fit: CapFit{Capacity: t.set.Cap, At: t.set.Now().Unix(), Weight: top.bytes},
 	}
 	if top.bytes <= t.set.Cap {
 		return left, nil
@@ -153,7 +151,7 @@ func (t *taking) survey(ctx context.Context) (*weighed, error) {
 
 // surveyor measures several directories concurrently.
 type surveyor struct {
-	rules *rules.Rules
+	rules *Rules
 	dev   uint64
 	free  chan struct{} // a slot for each goroutine beside the first
 }
@@ -187,7 +185,7 @@ func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 		if err != nil {
 			continue
 		}
-		kid := &weighed{path: tree.JoinPath(to.path, name)}
+		kid := &weighed{path: band.JoinPath(to.path, name)}
 		to.kids = append(to.kids, kid)
 		select {
 		case s.free <- struct{}{}:

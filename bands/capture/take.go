@@ -1,7 +1,8 @@
 // Package capture reads a working tree: Take stores it as a snapshot, Scan compares it with the
-// last one and writes nothing. Only files that changed since the last snapshot are read (package
-// statcache); large files and databases are read in parts. It removes no snapshots: package
-// retention does.
+// last one and writes nothing. Rules decide which paths are captured. Only files that changed since
+// the last snapshot are read: the stat cache has what stat(2) returned for each, and Btrfs finds
+// those that may have changed, if root asks. Large files and databases are read in parts. It
+// removes no snapshots: package retention does.
 package capture
 
 import (
@@ -15,8 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -26,7 +25,7 @@ func Take(ctx context.Context, h *bands.Held, o TakeOptions) (Taken, error) {
 	if o.Refuse != nil {
 		return Taken{}, fmt.Errorf("take snapshot: %w", o.Refuse)
 	}
-	set, err := h.Settle(o.Options)
+	set, err := h.ResolveOptions(o.Options)
 	if err != nil {
 		return Taken{}, fmt.Errorf("take snapshot: %w", err)
 	}
@@ -47,7 +46,7 @@ type taking struct {
 	parent bands.Snapshot // the zero one if there is none
 	stamp  bands.Stamp
 	base   *base
-	fit    statcache.Fit
+	fit    CapFit
 	keep   *Keeper
 	walk   *walk
 	top    *node
@@ -98,7 +97,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	}
 	if t.parent.Version != 0 {
 		// Unreadable records aren't counted.
-		_ = t.Changes(ctx, t.parent, taken.Snapshot, func(tree.Change) error {
+		_ = t.Changes(ctx, t.parent, taken.Snapshot, func(band.Change) error {
 			taken.Changes++
 			return nil
 		})
@@ -164,7 +163,7 @@ func (t *taking) read(ctx context.Context) error {
 				t.fit.Weight += w.fresh.Load()
 			}
 			return nil
-		case errors.Is(err, statcache.ErrUnusable) && t.base.cache != nil:
+		case errors.Is(err, errUnusable) && t.base.cache != nil:
 			t.base.cache = nil
 		case errors.Is(err, errOverRoom):
 			if left, err = t.makeFit(ctx); err != nil {
@@ -195,14 +194,14 @@ func (t *taking) remember(v bands.Version) {
 	}
 	root := t.top.out.stat
 	if root == nil {
-		kids, ok := cache.Kids(cache.Root)
+		kids, ok := cache.kids(cache.Root)
 		if !ok {
 			return
 		}
-		root = &statcache.Node{Block: []byte(cache.Root.Block), Kids: kids}
+		root = &statNode{Block: []byte(cache.Root.Block), Kids: kids}
 	}
-	meta := statcache.Meta{Version: v, Fit: t.fit, Rules: t.walk.rules.Print}
-	if end, sum, err := statcache.Save(t.Path(bands.StatPrefix+t.set.Lineage), meta, root, cache); err == nil {
+	meta := StatMeta{Version: v, Fit: t.fit, Rules: t.walk.rules.Print}
+	if end, sum, err := saveStatCache(t.Path(bands.StatPrefix+t.set.Lineage), meta, root, cache); err == nil {
 		t.record(end, sum, again)
 	}
 }
@@ -216,9 +215,9 @@ func (t *taking) publish() (bands.Snapshot, error) {
 	}
 	batch.Sync(written...)
 	rec := t.top.settled()
-	numbers := tree.Merge(rec.Bands, []uint32{rec.Ref.Band})
+	numbers := band.UnionBands(rec.Bands, []uint32{rec.Ref.Band})
 	known := t.parent.BandLengths()
-	files := make([]band.File, 0, len(numbers))
+	files := make([]band.FileInfo, 0, len(numbers))
 	for _, n := range numbers {
 		f, err := t.bandFile(n, known[n])
 		if err != nil {
@@ -266,7 +265,7 @@ func (t *taking) publish() (bands.Snapshot, error) {
 
 // commit fills the snapshot's folder under a temporary name, and renames it after the reservation
 // of its version; the batch has the bands that the snapshot refers to.
-func (t *taking) commit(snap bands.Snapshot, files []band.File, next bands.Reservation, batch *disk.Batch) (err error) {
+func (t *taking) commit(snap bands.Snapshot, files []band.FileInfo, next bands.Reservation, batch *disk.Batch) (err error) {
 	making := t.Path(bands.MakingPrefix + snap.Version.String())
 	if err := disk.Step("mkdir", making); err != nil {
 		return err

@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/rules"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/touched"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -23,13 +20,13 @@ import (
 // stat cache costs only its stats. A directory is finished with the last of its subdirectories.
 type walk struct {
 	root    string
-	rules   *rules.Rules
-	cache   *statcache.Cache // nil: every file is read
-	strict  bool             // the rules changed: directories are listed again
-	touched touched.Folders  // may differ from the cache; nil: anything may
+	rules   *Rules
+	cache   *StatCache     // nil: every file is read
+	strict  bool           // the rules changed: directories are listed again
+	touched TouchedFolders // may differ from the cache; nil: anything may
 	// notesAgain notes the paths that the next walk has to examine in any case.
 	notesAgain bool
-	base       *tree.Records // of the cache's snapshot; nil without a cache
+	base       *band.DirectoryLoader // of the cache's snapshot; nil without a cache
 	to         sink
 	stamp      int64 // files changed from then on may change unseen
 	coarse     bool  // ctimes can't be used
@@ -48,7 +45,7 @@ type walk struct {
 
 	moved struct {
 		once  sync.Once
-		byIno map[uint64]statcache.Directory
+		byIno map[uint64]StatDirectory
 	}
 
 	mu    sync.Mutex // guards the fields below
@@ -66,7 +63,7 @@ type most struct{ files, bytes int64 }
 type notes struct {
 	moving, unreadable, leftOut []string
 
-	again touched.Paths // may change unseen
+	again TouchedPaths // may change unseen
 }
 
 // errOverRoom means that the changes exceed the room.
@@ -250,13 +247,13 @@ func (w *walk) racy(st *dirfd.Stat) bool {
 func (w *walk) foreign(st *dirfd.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
 
 // renamed finds a directory of the cache by its inode, for a directory that has been renamed.
-func (w *walk) renamed(st *dirfd.Stat) statcache.Directory {
+func (w *walk) renamed(st *dirfd.Stat) StatDirectory {
 	if w.cache == nil {
-		return statcache.Directory{}
+		return StatDirectory{}
 	}
 	w.moved.once.Do(func() {
-		w.moved.byIno = map[uint64]statcache.Directory{}
-		w.cache.Each(w.cache.Root, func(d statcache.Directory) { w.moved.byIno[d.Ino()] = d })
+		w.moved.byIno = map[uint64]StatDirectory{}
+		w.cache.Each(w.cache.Root, func(d StatDirectory) { w.moved.byIno[d.Ino()] = d })
 	})
 	return w.moved.byIno[st.Ino]
 }

@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -26,8 +25,8 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 			return nil, err
 		}
 		var ok bool
-		if d.list.lines, ok = n.old.Index(); !ok {
-			return nil, statcache.ErrUnusable
+		if d.list.lines, ok = n.old.index(); !ok {
+			return nil, errUnusable
 		}
 	}
 	d.maybe = r.maybe(n)
@@ -55,7 +54,7 @@ func (r *reader) readDir(ctx context.Context, n *node, verified int) ([]*node, e
 		}
 	}
 	for _, at := range d.todo {
-		if d.list.items[at].line.Kind != statcache.Pending {
+		if d.list.items[at].line.Kind != statPending {
 			continue // it was read with a database
 		}
 		if err := d.readItem(ctx, at); err != nil {
@@ -86,7 +85,7 @@ func (d *dirReader) names() ([]string, error) {
 	if err := d.n.dir.Self(&d.st); err != nil {
 		return nil, err
 	}
-	d.list.own = statcache.Line{Kind: statcache.Dir, Mode: d.st.Mode, Ino: d.st.Ino, Mtime: d.st.Mtime, Ctime: d.st.Ctime}
+	d.list.own = StatLine{Kind: statDir, Mode: d.st.Mode, Ino: d.st.Ino, Mtime: d.st.Mtime, Ctime: d.st.Ctime}
 	if d.racy(&d.st) {
 		d.list.own.Ino = 0
 	}
@@ -123,11 +122,11 @@ func (d *dirReader) compare(name string) error {
 	if d.rules.Hides(d.path, name) {
 		return nil
 	}
-	var was statcache.Line
+	var was StatLine
 	line, known := d.list.lines.Find(name)
 	if known {
 		was = d.list.lines.Line(line)
-		if was.Kind != statcache.Part && !d.maybe.has(name) {
+		if was.Kind != statPart && !d.maybe.has(name) {
 			d.list.keep(line)
 			return nil
 		}
@@ -140,35 +139,35 @@ func (d *dirReader) compare(name string) error {
 		d.anew = true
 		if !errors.Is(err, fs.ErrNotExist) {
 			d.list.add(item{
-				line:  statcache.Line{Name: name, Kind: statcache.File},
-				entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
+				line:  StatLine{Name: name, Kind: statFile},
+				entry: unknownEntry(name, band.Unreadable, &dirfd.Stat{}),
 			})
-			path := tree.JoinPath(d.path, name)
+			path := band.JoinPath(d.path, name)
 			d.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
 		}
 		return nil
 	}
 	if why := d.skipped(name, was); why != 0 {
-		if was.Kind == statcache.Skipped && was.Reason == why {
+		if was.Kind == statSkipped && was.Reason == why {
 			d.list.keep(line)
 			return nil
 		}
 		d.anew = true
 		d.list.add(item{
-			line: statcache.Line{Name: name, Kind: statcache.Skipped, Reason: why},
+			line: StatLine{Name: name, Kind: statSkipped, Reason: why},
 			// Skipped entries have no stat data: a change of it must not change the tree.
 			entry: unknownEntry(name, why, &dirfd.Stat{}),
 		})
 		return nil
 	}
 	if st.IsDir() {
-		var old statcache.Directory
-		if was.Kind == statcache.Dir {
+		var old StatDirectory
+		if was.Kind == statDir {
 			old, _ = d.cache.Child(d.n.old, was)
 		}
 		kid := d.n.adopt(name, old, st)
 		d.kids = append(d.kids, kid)
-		if was.Kind == statcache.Dir {
+		if was.Kind == statDir {
 			d.list.keep(line)
 			return nil
 		}
@@ -176,41 +175,41 @@ func (d *dirReader) compare(name string) error {
 		d.list.add(item{line: d.lineOf(name, st), kid: kid})
 		return nil
 	}
-	if was.Kind == statcache.File && was.Same(st) {
+	if was.Kind == statFile && was.Same(st) {
 		d.list.keep(line)
 		return nil
 	}
 	it := item{line: d.lineOf(name, st), bytes: min(st.Size, st.Blocks*512), again: was.Unsure(st)}
-	it.line.Kind = statcache.Pending
+	it.line.Kind = statPending
 	d.todo = append(d.todo, len(d.list.items))
 	d.list.add(it)
 	return nil
 }
 
 // skipped returns the reason why the entry in d.st is skipped, 0 if it isn't.
-func (d *dirReader) skipped(name string, was statcache.Line) tree.Reason {
+func (d *dirReader) skipped(name string, was StatLine) band.UnknownReason {
 	isDir := d.st.IsDir()
 	if why := d.rules.Reason(d.path, name, isDir); why != 0 {
 		return why
 	}
 	switch {
 	case d.alien:
-		return tree.Excluded
+		return band.Excluded
 	case d.foreign(&d.st):
-		return tree.OtherFileSystem
+		return band.OtherFileSystem
 	case !isDir:
 		return 0
 	case d.leaves(d.n, name):
 		d.staysOut(d.n, name)
-		return tree.Budget
-	case was.Kind == statcache.Skipped && was.Reason == tree.Budget && d.staysOut(d.n, name):
-		return tree.Budget
+		return band.Budget
+	case was.Kind == statSkipped && was.Reason == band.Budget && d.staysOut(d.n, name):
+		return band.Budget
 	}
 	return 0
 }
 
 // entryBefore returns the former entry of the name; nil if there is none.
-func (fr *fileReader) entryBefore(name string) *tree.Entry {
+func (fr *fileReader) entryBefore(name string) *band.Entry {
 	if fr.list.before == nil {
 		return nil
 	}

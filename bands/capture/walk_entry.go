@@ -3,27 +3,27 @@ package capture
 import (
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // unknownEntry returns the entry of a file whose content isn't stored.
-func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
-	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: AttrOf(st)}
+func unknownEntry(name string, why band.UnknownReason, st *dirfd.Stat) band.Entry {
+	return band.Entry{Name: name, Kind: band.Unknown, Reason: why, Attr: AttrOf(st)}
 }
 
 // AttrOf returns the attributes of a file from its stat data.
-func AttrOf(st *dirfd.Stat) tree.Attr {
-	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}
+func AttrOf(st *dirfd.Stat) band.Attr {
+	return band.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}
 }
 
-func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
+func xattrsOf(list []dirfd.Xattr) []band.Xattr {
 	if len(list) == 0 {
 		return nil
 	}
-	all := make([]tree.Xattr, 0, len(list))
+	all := make([]band.Xattr, 0, len(list))
 	for _, x := range list {
-		all = append(all, tree.Xattr{Name: x.Name, Value: x.Value})
+		all = append(all, band.Xattr{Name: x.Name, Value: x.Value})
 	}
 	return all
 }

@@ -6,30 +6,27 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/touched"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // settle stores a directory that differs from the cache, and releases what was read of it.
 func (r *reader) settle(n *node) error {
-	s := settling{reader: r, n: n, list: n.found, kids: make(map[string]*node, len(n.differing)), below: map[string]tree.Stored{}}
+	s := settling{reader: r, n: n, list: n.found, kids: make(map[string]*node, len(n.differing)), below: map[string]band.StoredDirectory{}}
 	n.found = nil
 	for _, kid := range n.differing {
 		s.kids[kid.name] = kid
 	}
 	if s.list == nil {
 		// Only subdirectories differ.
-		lines, ok := n.old.Index()
+		lines, ok := n.old.index()
 		if !ok {
-			return statcache.ErrUnusable
+			return errUnusable
 		}
 		before, err := newFormer(r.base, n.old.Record())
 		if err != nil {
 			return err
 		}
 		places := make([]place, 0, len(lines.Starts))
-		s.list = &listing{own: n.old.Own(), attr: before.dir.Attr, before: before, lines: lines, places: places}
+		s.list = &listing{own: n.old.Stat(), attr: before.dir.Attr, before: before, lines: lines, places: places}
 		for i := range lines.Starts {
 			s.list.keep(int32(i))
 		}
@@ -47,11 +44,11 @@ func (r *reader) settle(n *node) error {
 		return err
 	}
 	r.enc = dir.Encode(r.enc[:0])
-	rec := tree.Stored{Totals: dir.Totals, Bands: dir.Bands}
+	rec := band.StoredDirectory{Totals: dir.Totals, Bands: dir.Bands}
 	if was := n.old; was.Known() && was.Record().Ref.Hash == sha256.Sum256(r.enc) {
-		rec.Ref, err = r.to.keep(was.Record().Ref, band.Directory, r.enc)
+		rec.Ref, err = r.to.keep(was.Record().Ref, band.DirectoryRecord, r.enc)
 	} else {
-		rec.Ref, err = r.to.directory(band.Directory, dir, r.enc)
+		rec.Ref, err = r.to.directory(band.DirectoryRecord, dir, r.enc)
 	}
 	if err != nil {
 		return kept(err)
@@ -66,8 +63,8 @@ type settling struct {
 	n     *node
 	list  *listing
 	kids  map[string]*node // subdirectories that differ
-	edits []tree.Edit
-	below map[string]tree.Stored // the totals and bands of entries of edits
+	edits []band.Edit
+	below map[string]band.StoredDirectory // the totals and bands of entries of edits
 }
 
 // collect collects the edits that turn the former directory into the present one.
@@ -87,22 +84,22 @@ func (s *settling) collect() {
 			s.kid(it.kid)
 			continue
 		}
-		edit := tree.Edit{Name: it.line.Name}
-		if it.entry.Kind != 0 && it.line.Kind != statcache.Pending {
+		edit := band.Edit{Name: it.line.Name}
+		if it.entry.Kind != 0 && it.line.Kind != statPending {
 			edit.Entry = &it.entry
 		}
 		if it.entry.Parts {
-			s.below[edit.Name] = tree.Stored{Bands: it.bands}
+			s.below[edit.Name] = band.StoredDirectory{Bands: it.bands}
 		}
 		s.edits = append(s.edits, edit)
 	}
 	for line, seen := range s.list.lines.Seen {
 		if !seen {
-			s.edits = append(s.edits, tree.Edit{Name: s.list.lines.Name(int32(line))})
+			s.edits = append(s.edits, band.Edit{Name: s.list.lines.Name(int32(line))})
 		}
 	}
 	// A line that was not kept may have an item, too: the removal is sorted last.
-	slices.SortFunc(s.edits, func(a, b tree.Edit) int {
+	slices.SortFunc(s.edits, func(a, b band.Edit) int {
 		c := cmp.Compare(a.Name, b.Name)
 		switch {
 		case c != 0 || (a.Entry == nil) == (b.Entry == nil):
@@ -112,11 +109,11 @@ func (s *settling) collect() {
 		}
 		return 1
 	})
-	s.edits = slices.CompactFunc(s.edits, func(a, b tree.Edit) bool { return a.Name == b.Name })
+	s.edits = slices.CompactFunc(s.edits, func(a, b band.Edit) bool { return a.Name == b.Name })
 }
 
 func (s *settling) kid(kid *node) {
-	edit := tree.Edit{Name: kid.name}
+	edit := band.Edit{Name: kid.name}
 	switch kid.out.state {
 	case gone:
 	case unknown:
@@ -124,47 +121,47 @@ func (s *settling) kid(kid *node) {
 		edit.Entry = &e
 	default:
 		rec := kid.settled()
-		edit.Entry = &tree.Entry{Name: kid.name, Kind: tree.Dir, Content: rec.Ref}
+		edit.Entry = &band.Entry{Name: kid.name, Kind: band.Dir, Content: rec.Ref}
 		s.below[edit.Name] = rec
 	}
 	s.edits = append(s.edits, edit)
 }
 
 // directory returns the directory to store, in pages if it has many entries.
-func (s *settling) directory() (*tree.Directory, error) {
-	var before tree.Directory
-	pager := tree.Pager{Store: s.page}
+func (s *settling) directory() (*band.Directory, error) {
+	var before band.Directory
+	pager := band.Pager{Store: s.page}
 	if f := s.list.before; f != nil {
 		before = *f.dir
 		pager.Load = f.page
 	}
-	dir := &tree.Directory{Attr: s.list.attr}
+	dir := &band.Directory{Attr: s.list.attr}
 	count, err := pager.Count(before.Pages, s.edits)
 	if err != nil {
 		return nil, err
 	}
 	if len(before.Pages) == 0 {
 		count = 0
-		for range tree.Merged(before.Entries, s.edits) {
+		for range band.ApplyEdits(before.Entries, s.edits) {
 			count++
 		}
 	}
-	if count <= tree.FlatEntries {
-		whole, err := tree.Assemble(&before, pager.Load)
+	if count <= band.FlatEntries {
+		whole, err := band.AssembleDirectory(&before, pager.Load)
 		if err != nil {
-			return nil, statcache.ErrUnusable
+			return nil, errUnusable
 		}
-		for e := range tree.Merged(whole.Entries, s.edits) {
+		for e := range band.ApplyEdits(whole.Entries, s.edits) {
 			dir.Entries = append(dir.Entries, *e)
 		}
 		dir.Totals, dir.Bands, err = s.sum(dir.Entries)
 		return dir, err
 	}
-	var pages []tree.Page
+	var pages []band.Page
 	if len(before.Pages) > 0 {
 		pages, err = pager.Apply(before.Pages, s.edits)
 	} else {
-		pages, err = pager.Split(tree.Merged(before.Entries, s.edits))
+		pages, err = pager.Split(band.ApplyEdits(before.Entries, s.edits))
 	}
 	if err != nil {
 		return nil, err
@@ -174,30 +171,30 @@ func (s *settling) directory() (*tree.Directory, error) {
 }
 
 // page stores a page, unless the former directory has it.
-func (s *settling) page(entries []tree.Entry, p *tree.Page) (err error) {
+func (s *settling) page(entries []band.Entry, p *band.Page) (err error) {
 	if p.Totals, p.Bands, err = s.sum(entries); err != nil {
 		return err
 	}
-	s.enc = tree.EncodePage(entries, s.enc[:0])
+	s.enc = band.EncodePage(entries, s.enc[:0])
 	hash := band.Hash(sha256.Sum256(s.enc))
 	if f := s.list.before; f != nil {
-		if at, ok := tree.FindPage(f.dir.Pages, p.Last); ok && f.dir.Pages[at].Ref.Hash == hash {
-			p.Ref, err = s.to.keep(f.dir.Pages[at].Ref, band.Page, s.enc)
+		if at, ok := band.FindPage(f.dir.Pages, p.Last); ok && f.dir.Pages[at].Ref.Hash == hash {
+			p.Ref, err = s.to.keep(f.dir.Pages[at].Ref, band.PageRecord, s.enc)
 			return kept(err)
 		}
 	}
-	p.Ref, err = s.to.directory(band.Page, &tree.Directory{Entries: entries}, s.enc)
+	p.Ref, err = s.to.directory(band.PageRecord, &band.Directory{Entries: entries}, s.enc)
 	return kept(err)
 }
 
 // sum returns the totals of the entries and of everything below, and the bands that they refer to.
-func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32, err error) {
-	part := tree.Directory{Entries: entries}
+func (s *settling) sum(entries []band.Entry) (totals band.Totals, bands []uint32, err error) {
+	part := band.Directory{Entries: entries}
 	below := [][]uint32{part.OwnBands()}
 	for i := range entries {
 		e := &entries[i]
 		CountEntry(&totals, e)
-		if e.Kind != tree.Dir && !e.Parts {
+		if e.Kind != band.Dir && !e.Parts {
 			continue
 		}
 		rec, err := s.under(e)
@@ -207,73 +204,73 @@ func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32
 		totals.Add(rec.Totals)
 		below = append(below, rec.Bands)
 	}
-	return totals, tree.Merge(below...), nil
+	return totals, band.UnionBands(below...), nil
 }
 
 // CountEntry adds an entry, without its contents, to the totals.
-func CountEntry(totals *tree.Totals, e *tree.Entry) {
+func CountEntry(totals *band.Totals, e *band.Entry) {
 	switch e.Kind {
-	case tree.File, tree.Symlink:
+	case band.File, band.Symlink:
 		totals.Files++
 		totals.Bytes += e.Size
-	case tree.Dir:
+	case band.Dir:
 		totals.Dirs++
-	case tree.Unknown:
+	case band.Unknown:
 		totals.Unknown++
 	}
 }
 
 // under returns the totals below a directory, or the bands that a list of parts refers to.
-func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
+func (s *settling) under(e *band.Entry) (band.StoredDirectory, error) {
 	if rec, ok := s.below[e.Name]; ok {
 		return rec, nil
 	}
 	if e.Parts {
 		parts, err := s.base.Parts(e.Content)
 		if err != nil {
-			return tree.Stored{}, statcache.ErrUnusable
+			return band.StoredDirectory{}, errUnusable
 		}
-		return tree.Stored{Bands: BandsOf(parts)}, nil
+		return band.StoredDirectory{Bands: BandsOf(parts)}, nil
 	}
 	line, ok := s.list.lines.Lookup(e.Name)
 	if !ok {
-		return tree.Stored{}, statcache.ErrUnusable
+		return band.StoredDirectory{}, errUnusable
 	}
 	old, ok := s.cache.Child(s.n.old, s.list.lines.Line(line))
 	if !ok {
-		return tree.Stored{}, statcache.ErrUnusable
+		return band.StoredDirectory{}, errUnusable
 	}
 	return old.Record(), nil
 }
 
 // end sets the outcome of a directory that was stored as rec, with its listing for the stat cache.
-func (s *settling) end(rec tree.Stored) error {
+func (s *settling) end(rec band.StoredDirectory) error {
 	l := s.list
 	s.noteAgain()
-	n := statcache.NewNode(l.own, rec, len(l.lines.Block)+len(l.items)*(statcache.EntryLength+16))
+	n := newStatNode(l.own, rec, len(l.lines.Block)+len(l.items)*(statLineLength+16))
 	for _, p := range l.places {
 		if p < 0 {
 			if it := &l.items[^p]; it.kid != nil {
 				addSubdirectory(n, it.kid)
-			} else if it.line.Kind != statcache.Pending {
+			} else if it.line.Kind != statPending {
 				n.Add(&it.line)
 			}
 			continue
 		}
 		text := l.lines.Text(int32(p))
-		if text[2] != statcache.Dir {
+		if text[2] != statDir {
 			n.AddText(text)
 			continue
 		}
-		if kid := s.kids[text[statcache.EntryLength:]]; kid != nil {
+		if kid := s.kids[text[statLineLength:]]; kid != nil {
 			addSubdirectory(n, kid)
 			continue
 		}
 		old, ok := s.cache.Child(s.n.old, l.lines.Line(int32(p)))
 		if !ok {
-			return statcache.ErrUnusable
+			return errUnusable
 		}
-		n.AddDir(text[statcache.EntryLength:], statcache.Subdirectory{Old: old})
+		n.AddDir(text[statLineLength:], statSubdirectory{Old: old})
 	}
 	s.n.out = outcome{state: storedAnew, record: rec, stat: n}
 	return nil
@@ -285,20 +282,20 @@ func (s *settling) noteAgain() {
 		return
 	}
 	path := s.n.path()
-	var again touched.Paths
+	var again TouchedPaths
 	if s.list.own.Ino == 0 {
 		again.Dirs = append(again.Dirs, path)
 	}
 	for i := range s.list.items {
 		it := &s.list.items[i]
-		unsure := it.kid == nil && it.line.Kind == statcache.File && it.line.Ino == 0
+		unsure := it.kid == nil && it.line.Kind == statFile && it.line.Ino == 0
 		if unsure || it.kid != nil && it.kid.out.state == unknown {
-			again.Files = append(again.Files, tree.JoinPath(path, it.line.Name))
+			again.Files = append(again.Files, band.JoinPath(path, it.line.Name))
 		}
 	}
 	for name, kid := range s.kids {
 		if kid.out.state == unknown {
-			again.Files = append(again.Files, tree.JoinPath(path, name))
+			again.Files = append(again.Files, band.JoinPath(path, name))
 		}
 	}
 	if len(again.Files)+len(again.Dirs) > 0 {
@@ -307,15 +304,15 @@ func (s *settling) noteAgain() {
 }
 
 // addSubdirectory appends an entry for a subdirectory that was visited.
-func addSubdirectory(n *statcache.Node, kid *node) {
+func addSubdirectory(n *statNode, kid *node) {
 	switch kid.out.state {
 	case asBefore:
-		n.AddDir(kid.name, statcache.Subdirectory{Old: kid.old})
+		n.AddDir(kid.name, statSubdirectory{Old: kid.old})
 	case storedAnew:
-		n.AddDir(kid.name, statcache.Subdirectory{Node: kid.out.stat})
+		n.AddDir(kid.name, statSubdirectory{Node: kid.out.stat})
 	case unknown:
 		// Without an inode: the next walk tries again.
-		n.Add(&statcache.Line{Name: kid.name, Kind: statcache.File, Mode: kid.st.Mode})
+		n.Add(&StatLine{Name: kid.name, Kind: statFile, Mode: kid.st.Mode})
 	case gone:
 	}
 }

@@ -4,19 +4,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 )
 
 // listing is a directory that differs from the cache. An entry that is as in the cache takes a few
 // bytes of it.
 type listing struct {
-	own    statcache.Line
-	attr   tree.Attr
-	before *former         // in the base; nil if there is none
-	lines  statcache.Index // of the cache; lines that were seen have a place
-	places []place         // the names, in the order of the file system
-	items  []item          // the names that are not as in the cache
+	own    StatLine
+	attr   band.Attr
+	before *former   // in the base; nil if there is none
+	lines  statIndex // of the cache; lines that were seen have a place
+	places []place   // the names, in the order of the file system
+	items  []item    // the names that are not as in the cache
 	byName map[string]int32
 }
 
@@ -56,37 +55,37 @@ func (l *listing) item(name string) *item {
 
 // former is a directory in the base. Each page is loaded once, on first use.
 type former struct {
-	records *tree.Records
-	dir     *tree.Directory // the header
-	pages   map[string][]tree.Entry
+	records *band.DirectoryLoader
+	dir     *band.Directory // the header
+	pages   map[string][]band.Entry
 }
 
-func newFormer(records *tree.Records, rec tree.Stored) (*former, error) {
+func newFormer(records *band.DirectoryLoader, rec band.StoredDirectory) (*former, error) {
 	dir, err := records.Header(rec.Ref)
 	if err != nil {
-		return nil, statcache.ErrUnusable
+		return nil, errUnusable
 	}
-	return &former{records: records, dir: dir, pages: map[string][]tree.Entry{}}, nil
+	return &former{records: records, dir: dir, pages: map[string][]band.Entry{}}, nil
 }
 
 // page loads the entries of a page.
-func (f *former) page(p *tree.Page) ([]tree.Entry, error) {
+func (f *former) page(p *band.Page) ([]band.Entry, error) {
 	if entries, ok := f.pages[p.Last]; ok {
 		return entries, nil
 	}
 	entries, err := f.records.Page(p)
 	if err != nil {
-		return nil, statcache.ErrUnusable
+		return nil, errUnusable
 	}
 	f.pages[p.Last] = entries
 	return entries, nil
 }
 
 // find returns the entry of a name; nil if there is none.
-func (f *former) find(name string) (*tree.Entry, error) {
+func (f *former) find(name string) (*band.Entry, error) {
 	entries := f.dir.Entries
 	if len(f.dir.Pages) > 0 {
-		at, ok := tree.FindPage(f.dir.Pages, name)
+		at, ok := band.FindPage(f.dir.Pages, name)
 		if !ok {
 			return nil, nil //nolint:nilnil // there may be none
 		}
@@ -95,7 +94,7 @@ func (f *former) find(name string) (*tree.Entry, error) {
 			return nil, err
 		}
 	}
-	i, ok := slices.BinarySearchFunc(entries, name, func(e tree.Entry, name string) int { return strings.Compare(e.Name, name) })
+	i, ok := slices.BinarySearchFunc(entries, name, func(e band.Entry, name string) int { return strings.Compare(e.Name, name) })
 	if !ok {
 		return nil, nil //nolint:nilnil // there may be none
 	}

@@ -4,8 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -13,10 +12,10 @@ import (
 type node struct {
 	parent *node // nil for the root
 	name   string
-	st     dirfd.Stat          // as its parent read it
-	old    statcache.Directory // in the cache
-	stray  bool                // old, or that of a directory above, is from another path
-	dir    *dirfd.Dir          // open while it or a subdirectory needs it
+	st     dirfd.Stat    // as its parent read it
+	old    StatDirectory // in the cache
+	stray  bool          // old, or that of a directory above, is from another path
+	dir    *dirfd.Dir    // open while it or a subdirectory needs it
 	// users counts the users of dir: the visit, and each subdirectory that isn't open yet. pending
 	// counts what has to end before the directory is finished: the visit, and each subdirectory.
 	users, pending atomic.Int32
@@ -31,9 +30,9 @@ type node struct {
 // outcome is the result of a directory.
 type outcome struct {
 	state  nodeState
-	reason tree.Reason // if it is unknown
-	record tree.Stored
-	stat   *statcache.Node // nil if the cache's block is kept
+	reason band.UnknownReason // if it is unknown
+	record band.StoredDirectory
+	stat   *statNode // nil if the cache's block is kept
 }
 
 type nodeState int
@@ -47,12 +46,12 @@ const (
 
 // item is one name in a listing that is not as in the cache.
 type item struct {
-	line  statcache.Line // for the cache
-	bytes int64          // to read
-	again bool           // it is read only because it may have changed unseen
-	entry tree.Entry     // Kind 0: the name is no entry of the tree
-	bands []uint32       // of a list of parts
-	kid   *node          // for a directory to visit
+	line  StatLine   // for the cache
+	bytes int64      // to read
+	again bool       // it is read only because it may have changed unseen
+	entry band.Entry // Kind 0: the name is no entry of the tree
+	bands []uint32   // of a list of parts
+	kid   *node      // for a directory to visit
 }
 
 // path is the directory's path from the root.
@@ -60,7 +59,7 @@ func (n *node) path() string {
 	if n.parent == nil {
 		return ""
 	}
-	return tree.JoinPath(n.parent.path(), n.name)
+	return band.JoinPath(n.parent.path(), n.name)
 }
 
 // closeOne removes one user of the directory, and closes it after the last one.
@@ -81,7 +80,7 @@ func (n *node) abandon() {
 }
 
 // adopt makes a node for a subdirectory.
-func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node {
+func (n *node) adopt(name string, old StatDirectory, st *dirfd.Stat) *node {
 	kid := &node{parent: n, name: name, st: *st, old: old, stray: n.stray}
 	kid.users.Store(1)
 	kid.pending.Store(1)
@@ -89,7 +88,7 @@ func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node
 }
 
 // settled returns the record of a finished directory.
-func (n *node) settled() tree.Stored {
+func (n *node) settled() band.StoredDirectory {
 	if n.out.state == asBefore {
 		return n.old.Record()
 	}

@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/seed-3aff656d/entire/bands/statcache"
-	"github.com/seed-3aff656d/entire/bands/touched"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -89,7 +87,7 @@ func (r *reader) lost(n *node, err error) error {
 		// It was removed or replaced: the next walk detects the change of its parent.
 		n.out.state = gone
 	default:
-		n.out = outcome{state: unknown, reason: tree.Unreadable}
+		n.out = outcome{state: unknown, reason: band.Unreadable}
 		path := n.path()
 		r.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
 	}
@@ -108,28 +106,28 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 	r.kids = r.kids[:0]
 	maybe := r.maybe(n)
 	lines := n.old.Lines()
-	var e statcache.Line
+	var e StatLine
 	for lines.Next(&e) {
 		if !maybe.has(e.Name) {
 			verified++
 			continue
 		}
 		switch e.Kind {
-		case statcache.File:
+		case statFile:
 			if n.dir.Stat(e.Name, &r.st) != nil || !e.Same(&r.st) || r.st.Mounted {
 				return verified, false
 			}
-		case statcache.Dir:
+		case statDir:
 			old, ok := r.cache.Child(n.old, e)
 			if !ok || n.dir.Stat(e.Name, &r.st) != nil || !r.st.IsDir() || r.foreign(&r.st) || r.leaves(n, e.Name) {
 				return verified, false
 			}
 			r.kids = append(r.kids, n.adopt(e.Name, old, &r.st))
-		case statcache.Skipped:
+		case statSkipped:
 			// Entries skipped by the rules aren't checked: the rules are the same.
 			switch {
-			case e.Reason == tree.OtherFileSystem && (n.dir.Stat(e.Name, &r.st) != nil || !r.foreign(&r.st)),
-				e.Reason == tree.Budget && !r.staysOut(n, e.Name):
+			case e.Reason == band.OtherFileSystem && (n.dir.Stat(e.Name, &r.st) != nil || !r.foreign(&r.st)),
+				e.Reason == band.Budget && !r.staysOut(n, e.Name):
 				return verified, false
 			}
 		}
@@ -141,7 +139,7 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 // maybe lists the entries of a directory that may differ from the cache.
 type maybe struct {
 	all    bool
-	folder *touched.Folder // nil if no entry does
+	folder *TouchedFolder // nil if no entry does
 }
 
 func (m maybe) has(name string) bool { return m.all || m.folder != nil && m.folder.Has(name) }
@@ -156,12 +154,12 @@ func (r *reader) maybe(n *node) maybe {
 
 // leaves reports whether the directory is left out because of the cap.
 func (r *reader) leaves(n *node, name string) bool {
-	return len(r.leave) > 0 && r.leave[tree.JoinPath(n.path(), name)]
+	return len(r.leave) > 0 && r.leave[band.JoinPath(n.path(), name)]
 }
 
 // staysOut reports whether a directory that was left out because of the cap stays so, and notes it.
 func (r *reader) staysOut(n *node, name string) bool {
-	path := tree.JoinPath(n.path(), name)
+	path := band.JoinPath(n.path(), name)
 	if !r.keepLeft || r.leave != nil && !r.leave[path] {
 		return false
 	}

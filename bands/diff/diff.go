@@ -1,5 +1,8 @@
 // Package diff compares two snapshots, or a snapshot and the present tree: the files that differ,
-// with their numbers of lines and renames, and a unified diff that git applies.
+// with their numbers of lines and renames, and a unified diff that git applies. It searches many
+// snapshots of a lineage, too: a FileHistory finds those in which paths changed, and in which each
+// line of a file appeared; a BisectSearch finds the one from which on a command fails, by running
+// it in a scratch tree. docs/formats/bisect.md describes the recorded state of a bisect.
 package diff
 
 import (
@@ -20,15 +23,13 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 const (
-	// countable is the maximum length of files whose lines are counted.
+	// countable is the maximum length of files whose lines are counted and compared.
 	countable = 4 << 20
 	// binaryHead is the length of the beginning of a file searched for a NUL, as in git.
 	binaryHead = 8000
@@ -41,23 +42,23 @@ const (
 
 // Side is one of the two trees of a diff.
 type Side struct {
-	loader tree.Loader
+	loader band.Loader
 	root   band.Ref
 	// copy writes a file's content to w until w returns errEnough.
-	copy  func(w io.Writer, path string, e *tree.Entry) error
+	copy  func(w io.Writer, path string, e *band.Entry) error
 	close func() error
 }
 
 // SnapshotSide returns a snapshot as a side of a diff.
 func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
-	content, err := contents.Open(s, v)
+	content, err := bands.OpenContent(s, v)
 	if err != nil {
 		return Side{}, err
 	}
 	root, _ := v.Tree.Ref()
 	return Side{
 		loader: content.Records, root: root, close: content.Bands.Close,
-		copy: func(w io.Writer, _ string, e *tree.Entry) error { return content.CopyTo(w, e) },
+		copy: func(w io.Writer, _ string, e *band.Entry) error { return content.CopyTo(w, e) },
 	}, nil
 }
 
@@ -67,7 +68,7 @@ func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
 func PresentSide(p *capture.Present, root string) (Side, error) {
 	return Side{
 		loader: p.Loader, root: p.Tree, close: func() error { return nil },
-		copy: func(w io.Writer, path string, e *tree.Entry) error { return copyBelow(w, root, path, e) },
+		copy: func(w io.Writer, path string, e *band.Entry) error { return copyBelow(w, root, path, e) },
 	}, nil
 }
 
@@ -77,7 +78,7 @@ func Unmatched(paths []string, sides ...Side) []string {
 	var none []string
 	for _, p := range paths {
 		if !slices.ContainsFunc(sides, func(s Side) bool {
-			_, err := tree.Lookup(s.loader, s.root, p)
+			_, err := band.LookupPath(s.loader, s.root, p)
 			return !errors.Is(err, fs.ErrNotExist)
 		}) {
 			none = append(none, p)
@@ -96,13 +97,13 @@ func (s Side) Close() error {
 
 // copyBelow copies the file of the tree for which Scan found e. The error is capture.ErrMoved if
 // the file is another one now, or changes during the copy.
-func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
-	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
+func copyBelow(w io.Writer, root, path string, e *band.Entry) (err error) {
+	dir, err := bands.OpenBelow(root, band.ParentPath(path))
 	if err != nil {
 		return moved(err)
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	f, err := dir.OpenFile(tree.BasePath(path))
+	f, err := dir.OpenFile(band.BasePath(path))
 	if err != nil {
 		return moved(err)
 	}
@@ -126,7 +127,7 @@ func moved(err error) error {
 
 // isStill returns capture.ErrMoved unless the file still has the size and time of e. Databases
 // are exempt: their captured form differs from the file.
-func isStill(f *os.File, e *tree.Entry) error {
+func isStill(f *os.File, e *band.Entry) error {
 	var st dirfd.Stat
 	if err := dirfd.StatFile(f, &st); err != nil {
 		return err
@@ -157,11 +158,11 @@ func (l *limited) Write(b []byte) (int, error) {
 }
 
 // read returns at most n bytes of a file's content, or the target of a symlink.
-func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
+func (s Side) read(path string, e *band.Entry, n int) ([]byte, error) {
 	switch {
-	case e == nil || e.Kind == tree.File && e.Size == 0:
+	case e == nil || e.Kind == band.File && e.Size == 0:
 		return nil, nil
-	case e.Kind == tree.Symlink:
+	case e.Kind == band.Symlink:
 		return []byte(e.Target), nil
 	}
 	to := &limited{n: n}
@@ -199,7 +200,7 @@ type File struct {
 	// compared.
 	Unread bool
 
-	old, now *tree.Entry
+	old, now *band.Entry
 }
 
 // Options limit a diff.
@@ -217,13 +218,13 @@ type Options struct {
 // empty or their attributes differ. Differing times are ignored, and so are paths that one of the
 // sides doesn't hold.
 func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
-	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
+	in, err := restore.Scope{Paths: o.Paths}.Compile(nil)
 	if err != nil {
 		return nil, err
 	}
 	var list []File
-	err = tree.Diff(ctx, old.loader, old.root, now.loader, now.root, func(c tree.Change) error {
-		if in.Relate(c.Path) != plan.Inside || c.Path == "" {
+	err = band.DiffTrees(ctx, old.loader, old.root, now.loader, now.root, func(c band.Change) error {
+		if in.Relate(c.Path) != restore.Inside || c.Path == "" {
 			return nil
 		}
 		kind, err := diffKind(c, old.loader, now.loader)
@@ -256,7 +257,7 @@ func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
 func withoutLayouts(old, now Side, list []File) ([]File, error) {
 	kept := list[:0]
 	for _, d := range list {
-		if d.Kind == Modified && d.old.Kind == tree.File && d.now.Kind == tree.File && d.old.Size == d.now.Size && (d.old.Parts || d.now.Parts) {
+		if d.Kind == Modified && d.old.Kind == band.File && d.now.Kind == band.File && d.old.Size == d.now.Size && (d.old.Parts || d.now.Parts) {
 			same, err := sameContent(old, now, &d)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", d.Path, err)
@@ -319,22 +320,22 @@ func (s *sameWriter) Write(b []byte) (int, error) {
 }
 
 // diffKind returns "" for changes that aren't reported.
-func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
+func diffKind(c band.Change, old, now band.Loader) (Kind, error) {
 	switch c.Kind {
-	case tree.Modified:
+	case band.Modified:
 		return Modified, nil
-	case tree.TypeChanged:
+	case band.TypeChanged:
 		return Retyped, nil
-	case tree.Attributes:
+	case band.AttributesChanged:
 		a, b := c.Old.Attr, c.New.Attr
 		a.Mtime = b.Mtime
 		if a.Equal(&b) {
 			return "", nil
 		}
 		return Attributes, nil
-	case tree.Added:
+	case band.Added:
 		return kindIfEmpty(now, c.New, Added)
-	case tree.Deleted:
+	case band.Deleted:
 		return kindIfEmpty(old, c.Old, Deleted)
 	default:
 		return "", nil
@@ -342,14 +343,14 @@ func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 }
 
 // kindIfEmpty returns kind, or "" for a directory with entries: those are reported.
-func kindIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
-	if e.Kind == tree.Unknown {
+func kindIfEmpty(l band.Loader, e *band.Entry, kind Kind) (Kind, error) {
+	if e.Kind == band.Unknown {
 		return "", nil
 	}
-	if e.Kind != tree.Dir {
+	if e.Kind != band.Dir {
 		return kind, nil
 	}
-	d, err := tree.LoadDir(l, e.Content)
+	d, err := band.LoadDir(l, e.Content)
 	if err != nil || len(d.Entries) > 0 {
 		return "", err
 	}
@@ -399,7 +400,7 @@ func countLines(ctx context.Context, old, now Side, list []File, progress func(b
 }
 
 func (d *File) count(old, now Side) error {
-	if d.Kind == Retyped || tree.IsDir(d.old) || tree.IsDir(d.now) {
+	if d.Kind == Retyped || band.IsDir(d.old) || band.IsDir(d.now) {
 		return nil
 	}
 	if d.Kind == Attributes || d.Kind == Renamed && d.old.Content.Hash == d.now.Content.Hash {
@@ -442,7 +443,7 @@ func (d *File) texts(old, now Side) (a, b string, ok bool, err error) {
 	return string(x), string(y), true, nil
 }
 
-func sizeOf(e *tree.Entry) int64 {
+func sizeOf(e *band.Entry) int64 {
 	if e == nil {
 		return 0
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
@@ -19,9 +18,9 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 	joined := make([]bool, len(list))                           // deleted files that were renamed
 	byHash, byName := map[band.Hash][]int{}, map[string][]int{} // deleted files
 	for i := range list {
-		if d := &list[i]; d.Kind == Deleted && d.old.Kind == tree.File && d.old.Size > 0 {
+		if d := &list[i]; d.Kind == Deleted && d.old.Kind == band.File && d.old.Size > 0 {
 			byHash[d.old.Content.Hash] = append(byHash[d.old.Content.Hash], i)
-			byName[tree.BasePath(d.Path)] = append(byName[tree.BasePath(d.Path)], i)
+			byName[band.BasePath(d.Path)] = append(byName[band.BasePath(d.Path)], i)
 		}
 	}
 	if len(byHash) == 0 {
@@ -30,13 +29,13 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 	tries := similarFiles
 	for i := range list {
 		d := &list[i]
-		if d.Kind != Added || d.now.Kind != tree.File || d.now.Size == 0 {
+		if d.Kind != Added || d.now.Kind != band.File || d.now.Size == 0 {
 			continue
 		}
-		from := best(byHash[d.now.Content.Hash], list, joined, tree.BasePath(d.Path))
+		from := best(byHash[d.now.Content.Hash], list, joined, band.BasePath(d.Path))
 		if from < 0 && tries > 0 {
 			var err error
-			if from, err = similar(old, now, list, joined, d, byName[tree.BasePath(d.Path)], &tries); err != nil {
+			if from, err = similar(old, now, list, joined, d, byName[band.BasePath(d.Path)], &tries); err != nil {
 				return nil, err
 			}
 		}
@@ -60,7 +59,7 @@ func best(from []int, list []File, joined []bool, name string) int {
 	for _, i := range from {
 		switch {
 		case joined[i]:
-		case tree.BasePath(list[i].Path) == name:
+		case band.BasePath(list[i].Path) == name:
 			return i
 		case found < 0:
 			found = i

@@ -5,14 +5,13 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // Uncompared returns the paths within the options whose content a side should hold and doesn't,
 // sorted.
 func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error) {
-	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
+	in, err := restore.Scope{Paths: o.Paths}.Compile(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -27,15 +26,15 @@ func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error)
 }
 
 // appendUnheld appends the unheld paths in a directory and below it.
-func (s Side) appendUnheld(ctx context.Context, list []string, in *plan.Selection, path string, ref band.Ref) ([]string, error) {
+func (s Side) appendUnheld(ctx context.Context, list []string, in *restore.Selection, path string, ref band.Ref) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	d, err := tree.Header(s.loader, ref)
+	d, err := band.LoadHeader(s.loader, ref)
 	if err == nil && d.Totals.Unknown > 0 {
 		d, err = s.loader.Directory(ref)
 	}
-	if tree.IsDamaged(err) || err == nil && d.Totals.Unknown == 0 {
+	if band.IsDamaged(err) || err == nil && d.Totals.Unknown == 0 {
 		return list, nil // the comparison reports damage
 	}
 	if err != nil {
@@ -43,15 +42,15 @@ func (s Side) appendUnheld(ctx context.Context, list []string, in *plan.Selectio
 	}
 	for i := range d.Entries {
 		e := &d.Entries[i]
-		at := tree.JoinPath(path, e.Name)
+		at := band.JoinPath(path, e.Name)
 		relation := in.Relate(at)
 		switch {
-		case relation == plan.Outside:
-		case e.Kind == tree.Dir:
+		case relation == restore.Outside:
+		case e.Kind == band.Dir:
 			if list, err = s.appendUnheld(ctx, list, in, at, e.Content); err != nil {
 				return nil, err
 			}
-		case e.Kind == tree.Unknown && e.Reason.Unheld() && relation == plan.Inside:
+		case e.Kind == band.Unknown && e.Reason.Unheld() && relation == restore.Inside:
 			list = append(list, at)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
@@ -41,7 +41,7 @@ func Unified(ctx context.Context, w io.Writer, old, now Side, o Options) (unread
 }
 
 func (d *File) unified(w *bufio.Writer, old, now Side) error {
-	if tree.IsDir(d.old) || tree.IsDir(d.now) {
+	if band.IsDir(d.old) || band.IsDir(d.now) {
 		if d.Kind != Retyped {
 			return nil
 		}
@@ -100,25 +100,25 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 // retyped writes a change of type like git: a deleted file and a new one.
 func (d *File) retyped(w *bufio.Writer, old, now Side) error {
 	come := File{Path: d.Path, Kind: Added, now: d.now}
-	if !tree.IsDir(d.now) {
+	if !band.IsDir(d.now) {
 		if _, _, _, err := come.texts(old, now); err != nil {
 			return err // before anything is written
 		}
 	}
-	if !tree.IsDir(d.old) {
+	if !band.IsDir(d.old) {
 		gone := File{Path: d.Path, Kind: Deleted, old: d.old}
 		if err := gone.unified(w, old, now); err != nil {
 			return err
 		}
 	}
-	if tree.IsDir(d.now) {
+	if band.IsDir(d.now) {
 		return nil
 	}
 	return come.unified(w, old, now)
 }
 
-func gitMode(e *tree.Entry) string {
-	if e.Kind == tree.Symlink {
+func gitMode(e *band.Entry) string {
+	if e.Kind == band.Symlink {
 		return "120000"
 	}
 	return fmt.Sprintf("100%03o", e.Attr.Mode&0o777)

@@ -138,7 +138,7 @@ func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 		}
 		r.Rows().drop(ctx, e.ID)
 		err := r.list().remove(e.Dir)
-		if volume.Pooled(e.Driver) {
+		if volume.UsesPool(e.Driver) {
 			err = errors.Join(err, volume.ClosePool(filepath.Dir(filepath.Dir(e.Dir))))
 		}
 		return err

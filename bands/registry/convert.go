@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -79,8 +78,8 @@ type Converted struct {
 	Late []string
 }
 
-// Former returns the path where the former folder of root is kept after a conversion.
-func Former(root string) string { return root + formerSuffix }
+// BackupPath returns the path where the former folder of root is kept after a conversion.
+func BackupPath(root string) string { return root + formerSuffix }
 
 // Check returns the reason why the folder dir can't be converted to the driver, as far as that is
 // known in advance.
@@ -105,8 +104,8 @@ func (c Converter) prepare(ctx context.Context, dir, driver string) (root string
 	if from.Dir != "" && from.Driver == driver {
 		return root, from, fmt.Errorf("store '%s' %w", from.Name, ErrConverted)
 	}
-	if _, err := os.Lstat(Former(root)); err == nil {
-		return root, from, fmt.Errorf("%w: %s", ErrFormerKept, Former(root))
+	if _, err := os.Lstat(BackupPath(root)); err == nil {
+		return root, from, fmt.Errorf("%w: %s", ErrFormerKept, BackupPath(root))
 	}
 	if from.Driver == "" {
 		inside, err := disk.MountsIn(root)
@@ -136,7 +135,7 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 	if err != nil {
 		return Converted{}, err
 	}
-	done := Converted{From: from, Former: Former(root)}
+	done := Converted{From: from, Former: BackupPath(root)}
 	s, err := bands.Open(to.Dir)
 	if err != nil {
 		return Converted{}, err
@@ -162,8 +161,8 @@ func (c Converter) Run(ctx context.Context, dir string, o ConvertOptions) (Conve
 		done.From, err = loadEntry(from.Dir)
 	}
 	if err == nil && !volume.Contained(from.Driver) {
-		var late mirror.Report
-		late, err = mirror.Update(ctx, done.Former, root, mirror.Options{Dry: true, Skip: []string{ContextFile}})
+		var late volume.MirrorReport
+		late, err = volume.Mirror(ctx, done.Former, root, volume.MirrorOptions{Dry: true, Skip: []string{ContextFile}})
 		done.Late = late.Changed
 	}
 	return done, err
@@ -227,19 +226,19 @@ func (c Converter) fresh(ctx context.Context, root string, o ConvertOptions) (En
 }
 
 // copy makes the folder to equal to root, until a comparison of all files finds no difference.
-func (c Converter) copy(ctx context.Context, root, to string) (mirror.Report, error) {
-	pass := func(stage ConvertStage, o mirror.Options) (mirror.Report, error) {
+func (c Converter) copy(ctx context.Context, root, to string) (volume.MirrorReport, error) {
+	pass := func(stage ConvertStage, o volume.MirrorOptions) (volume.MirrorReport, error) {
 		o.Skip, o.Progress = []string{ContextFile}, func(done int64) { c.progress(stage, done) }
 		c.progress(stage, 0)
-		return mirror.Update(ctx, root, to, o)
+		return volume.Mirror(ctx, root, to, o)
 	}
-	report, err := pass(ConvertCopy, mirror.Options{})
+	report, err := pass(ConvertCopy, volume.MirrorOptions{})
 	const most = 4
 	for try := 0; err == nil; try++ {
 		if err := disk.Sync(to); err != nil {
 			return report, err
 		}
-		if report, err = pass(ConvertVerify, mirror.Options{Content: true}); err != nil || len(report.Changed) == 0 {
+		if report, err = pass(ConvertVerify, volume.MirrorOptions{Content: true}); err != nil || len(report.Changed) == 0 {
 			break
 		}
 		if try == most {

@@ -66,7 +66,7 @@ func (r *Registry) InitVolume(ctx context.Context, name, root, driver string, si
 		if err := d.Missing(root, cfg.BasePath); err != nil {
 			return &volume.MissingError{Driver: d.Name(), Err: err}
 		}
-		if volume.Pooled(driver) {
+		if volume.UsesPool(driver) {
 			if err := errors.Join(makeFolder(cfg.BasePath), volume.MakePool(ctx, cfg.BasePath, size)); err != nil {
 				return err
 			}

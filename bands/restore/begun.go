@@ -7,16 +7,14 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 )
 
 // begunBy returns a function that reports whether a file of the tree has only content that an
 // interrupted restore wrote: new files are written in place. The parts not written yet are missing,
 // or zero.
-func begunBy(s *bands.Store, left history.Journal) func(path string, was *tree.Entry) bool {
-	return func(path string, was *tree.Entry) bool {
+func begunBy(s *bands.Store, left bands.Journal) func(path string, was *band.Entry) bool {
+	return func(path string, was *band.Entry) bool {
 		for _, v := range left.Parts {
 			if beginsAs(s, left.Root, path, was, v) {
 				return true
@@ -26,27 +24,27 @@ func begunBy(s *bands.Store, left history.Journal) func(path string, was *tree.E
 	}
 }
 
-func beginsAs(s *bands.Store, root, path string, was *tree.Entry, v bands.Version) bool {
+func beginsAs(s *bands.Store, root, path string, was *band.Entry, v bands.Version) bool {
 	target, err := s.Snapshot(v)
 	if err != nil {
 		return false
 	}
-	content, err := contents.Open(s, target)
+	content, err := bands.OpenContent(s, target)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = content.Bands.Close() }()
 	ref, _ := target.Tree.Ref()
-	e, err := tree.Lookup(content.Records, ref, path)
-	if err != nil || e.Kind != tree.File || was.Size > e.Size {
+	e, err := band.LookupPath(content.Records, ref, path)
+	if err != nil || e.Kind != band.File || was.Size > e.Size {
 		return false
 	}
-	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
+	dir, err := bands.OpenBelow(root, band.ParentPath(path))
 	if err != nil {
 		return false
 	}
 	defer func() { _ = dir.Close() }()
-	f, err := dir.OpenFile(tree.BasePath(path))
+	f, err := dir.OpenFile(band.BasePath(path))
 	if err != nil {
 		return false
 	}

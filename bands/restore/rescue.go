@@ -8,10 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
@@ -19,7 +16,7 @@ import (
 // unchanged files, all content that the restore overwrites or deletes is first read from the rescue
 // and compared with its hash. If a record is damaged, the rescue is taken once more by reading the
 // whole tree.
-func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, done *Result) error {
+func rescued(ctx context.Context, h *bands.Held, j job, content *bands.ContentReader, in *Selection, o Options, done *Result) error {
 	for again := false; ; again = true {
 		taken, err := rescue(ctx, h, j, content, in, o, done.Target)
 		if err != nil {
@@ -46,15 +43,15 @@ func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader
 }
 
 // planFrom plans a restore from its rescue and returns the damaged records that the rescue needs.
-func planFrom(ctx context.Context, h *bands.Held, content *contents.Reader, in *plan.Selection, done *Result) ([]band.Damaged, error) {
-	rescue, err := contents.Open(h.Store, done.Rescue)
+func planFrom(ctx context.Context, h *bands.Held, content *bands.ContentReader, in *Selection, done *Result) ([]band.Damaged, error) {
+	rescue, err := bands.OpenContent(h.Store, done.Rescue)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rescue.Bands.Close() }()
 	now, _ := done.Rescue.Tree.Ref()
-	done.Plan, err = plan.Compare(ctx, h.Store, plan.Sides{Now: rescue.Records, NowRef: now, Target: done.Target, Lists: true}, content, in)
-	if tree.IsDamaged(err) {
+	done.Plan, err = planBetween(ctx, h.Store, planSides{Now: rescue.Records, NowRef: now, Target: done.Target, Lists: true}, content, in)
+	if band.IsDamaged(err) {
 		// A directory, of the rescue or of the target.
 		found, failed := verify.Run(ctx, h.Store, done.Rescue.Version, nil)
 		if failed != nil {
@@ -69,8 +66,8 @@ func planFrom(ctx context.Context, h *bands.Held, content *contents.Reader, in *
 }
 
 // unreadable reads all files that the steps overwrite or delete, and returns their damaged records.
-func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.Damaged, error) {
-	work := make(chan *tree.Entry, 256)
+func unreadable(ctx context.Context, c *bands.ContentReader, p *Plan) ([]band.Damaged, error) {
+	work := make(chan *band.Entry, 256)
 	var mu sync.Mutex
 	var bad []band.Damaged
 	var group sync.WaitGroup
@@ -86,16 +83,16 @@ func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.D
 			}
 		})
 	}
-	err := overwritten(ctx, c, p, func(e *tree.Entry) { work <- e })
+	err := overwritten(ctx, c, p, func(e *band.Entry) { work <- e })
 	close(work)
 	group.Wait()
 	return bad, err
 }
 
 // overwritten visits the files that a plan overwrites or deletes.
-func overwritten(ctx context.Context, c *contents.Reader, p *plan.Plan, visit func(e *tree.Entry)) error {
-	replaced := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
-		return s.Was == tree.File && s.Kind != plan.StepAttributes
+func overwritten(ctx context.Context, c *bands.ContentReader, p *Plan, visit func(e *band.Entry)) error {
+	replaced := func(_ *dirSteps, s *namedStep) bool {
+		return s.Was == band.File && s.Kind != StepAttributes
 	}
 	for d := range p.Root.Dirs() {
 		if err := ctx.Err(); err != nil {
@@ -110,7 +107,7 @@ func overwritten(ctx context.Context, c *contents.Reader, p *plan.Plan, visit fu
 		}
 		for i := range d.List {
 			if s := &d.List[i]; replaced(d, s) {
-				e, err := plan.EntryIn(was, s.Name, tree.File)
+				e, err := entryIn(was, s.Name, band.File)
 				if err != nil {
 					return fmt.Errorf("%s: %w", d.PathOf(s), err)
 				}

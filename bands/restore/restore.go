@@ -2,6 +2,12 @@
 // take a rescue snapshot, plan, write the journal and apply the plan. The order of these steps
 // prevents the loss of a tree. From a partial snapshot they restore its paths, and the rescue is of
 // the same paths.
+//
+// A Plan lists the steps within a Scope, and the paths that stay, with the reason; that of an undo
+// is limited to changes of a restore that weren't changed again since. An applier executes it: it
+// replaces only files that are unchanged since the rescue captured them, and finally syncs
+// everything. Export applies without a plan, to an empty directory. A ScratchTree is a folder
+// outside of every captured tree that gets the files of one snapshot after another.
 package restore
 
 import (
@@ -15,11 +21,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -28,9 +30,9 @@ import (
 // Options determine what is restored, and how the tree is captured before.
 type Options struct {
 	bands.Options
-	plan.Scope        // its Root is that of Options
-	Message    string // of the rescue snapshot
-	Causality  bands.Causality
+	Scope            // its Root is that of Options
+	Message   string // of the rescue snapshot
+	Causality bands.Causality
 	// Follow names the operation that the caller does after the restore, empty if none. It is
 	// recorded in the history, to detect that it was interrupted.
 	Follow string
@@ -42,41 +44,41 @@ type Options struct {
 
 // Result is the result of a restore.
 type Result struct {
-	Op     history.Operation
+	Op     bands.Operation
 	Target bands.Snapshot
 	// Rescue is the snapshot of the tree before the restore.
 	Rescue bands.Snapshot
 	// Origin is the snapshot to which the operation can be undone: Rescue, or the rescue of an
 	// interrupted operation that it completed.
 	Origin bands.Version
-	Plan   plan.Plan
+	Plan   Plan
 	// TakenBack reports whether it undid an interrupted operation, which can't be redone.
 	TakenBack bool
 	// Verified is the number of written files and symlinks. Their content was checked against its
 	// hash at the same time.
 	Verified int
 	// Failed are paths that differ from the target, with the reason.
-	Failed []apply.Failure
+	Failed []Failure
 	// Unset are restored paths that lack an owner or an attribute of the target, with the reason:
 	// this user may not set it, or the file system doesn't support it.
-	Unset []apply.Failure
+	Unset []Failure
 }
 
 // job is a restore with its effect on the history.
 type job struct {
-	op     history.Operation
+	op     bands.Operation
 	target bands.Version
 	only   bands.Paths // of the target
-	scope  plan.Scope
+	scope  Scope
 	note   string
-	again  *history.Journal // of the interrupted operation that this one completes or undoes
-	undo   *plan.Undoing    // limits an undo, redo or finish to the earlier changes
+	again  *bands.Journal // of the interrupted operation that this one completes or undoes
+	undo   *undoScope     // limits an undo, redo or finish to the earlier changes
 	// next returns the history after the restore.
-	next func(done *Result, at time.Time) history.History
+	next func(done *Result, at time.Time) bands.History
 }
 
 // compile compiles the job's scope for the tree of the options.
-func (j *job) compile(o Options) (*plan.Selection, error) {
+func (j *job) compile(o Options) (*Selection, error) {
 	in := j.scope
 	in.Root = o.Options.Root
 	if len(in.Paths) == 0 && j.undo == nil {
@@ -95,23 +97,23 @@ func (j *job) compile(o Options) (*plan.Selection, error) {
 // target was interrupted, Run completes it: an undo then still leads to the tree before the first
 // attempt.
 func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (Result, error) {
-	past, left, err := history.WithInterrupted(h.Store, o.Lineage)
+	past, left, err := bands.ReadHistoryAndJournal(h.Store, o.Lineage)
 	if err != nil {
 		return Result{}, err
 	}
 	again := left
-	if left != nil && (left.Op != history.OpRestore || left.Target != target) {
+	if left != nil && (left.Op != bands.OpRestore || left.Target != target) {
 		again = nil
 	}
-	next := func(done *Result, at time.Time) history.History {
+	next := func(done *Result, at time.Time) bands.History {
 		rescue := done.Rescue.Version
 		if again != nil { // the history has the first attempt's rescue
-			return past.ListedBy(history.OpRestore, rescue)
+			return past.ListedBy(bands.OpRestore, rescue)
 		}
-		turn := history.Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested, Changed: rescue}
-		return history.History{Undo: append(past.Undo, turn)}
+		turn := bands.PastRestore{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested, Changed: rescue}
+		return bands.History{Undo: append(past.Undo, turn)}
 	}
-	return execute(ctx, h, job{op: history.OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
+	return execute(ctx, h, job{op: bands.OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
 }
 
 // execute does the work of Run, Undo, Redo and Finish.
@@ -126,7 +128,7 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	if err != nil {
 		return done, err
 	}
-	content, err := contents.Open(h.Store, done.Target)
+	content, err := bands.OpenContent(h.Store, done.Target)
 	if err != nil {
 		return done, err
 	}
@@ -134,7 +136,7 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	if err := sweepTree(ctx, h, o); err != nil {
 		return done, err
 	}
-	set, err := h.Settle(o.Options)
+	set, err := h.ResolveOptions(o.Options)
 	if err != nil {
 		return done, err
 	}
@@ -145,22 +147,22 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	if err := rescued(ctx, h, j, content, in, o, &done); err != nil {
 		return done, err
 	}
-	was, err := contents.Open(h.Store, done.Rescue)
+	was, err := bands.OpenContent(h.Store, done.Rescue)
 	if err != nil {
 		return done, err
 	}
 	defer func() { _ = was.Bands.Close() }()
-	a := apply.New(o.Options.Root, content, was)
+	a := newApplier(o.Options.Root, content, was)
 	a.Progress, a.Captured = o.Progress, began.At
-	a.Source = &plan.Comparison{Now: was.Records, Want: content.Records, Content: content, Scope: in}
+	a.Source = &comparison{Now: was.Records, Want: content.Records, Content: content, Scope: in}
 	err = carryOut(ctx, h, j, a, o, &done)
 	return done, err
 }
 
 // carryOut writes the journal, applies the plan and ends the journal.
-func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
+func carryOut(ctx context.Context, h *bands.Held, j job, a *applier, o Options, done *Result) error {
 	at := o.Now()
-	journal := history.Journal{
+	journal := bands.Journal{
 		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
 		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
 		Parts: []bands.Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
@@ -183,18 +185,18 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 	// that it completes or undoes.
 	count, states := done.Plan.States()
 	if j.again != nil {
-		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, plan.Scope{Paths: j.again.Paths}, o)
+		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, Scope{Paths: j.again.Paths}, o)
 		if err != nil {
 			return err
 		}
 		set := slices.AppendSeq(slices.Collect(states), before.Changed.From(""))
-		set = plan.ChangedSet(set).Sorted()
+		set = changedSet(set).Sorted()
 		count, states = len(set), slices.Values(set)
 	}
-	if err := plan.WriteChanged(h, done.Rescue.Version, count, states); err != nil {
+	if err := writeChanged(h, done.Rescue.Version, count, states); err != nil {
 		return err
 	}
-	if err := history.WriteJournal(h, journal); err != nil {
+	if err := bands.WriteJournal(h, journal); err != nil {
 		return err
 	}
 	err := a.Run(ctx, &done.Plan)
@@ -202,7 +204,7 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 	if err != nil {
 		return err // the journal is kept for Finish or Undo
 	}
-	if err := history.EndJournal(h, journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
+	if err := bands.EndJournal(h, journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
 		return err
 	}
 	for _, path := range slices.Concat(done.Plan.Damaged, done.Plan.Blocked) {
@@ -210,10 +212,10 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Opt
 		if slices.Contains(done.Plan.Damaged, path) {
 			reason = bands.ErrDamaged
 		}
-		done.Failed = append(done.Failed, apply.Failure{Path: path, Err: reason})
+		done.Failed = append(done.Failed, Failure{Path: path, Err: reason})
 	}
 	if len(done.Failed) > 0 {
-		return fmt.Errorf("%s: %w: %d paths, the first is %s: %w", done.Target.Version, apply.ErrIncomplete, len(done.Failed), done.Failed[0].Path, done.Failed[0].Err)
+		return fmt.Errorf("%s: %w: %d paths, the first is %s: %w", done.Target.Version, ErrIncomplete, len(done.Failed), done.Failed[0].Path, done.Failed[0].Err)
 	}
 	return nil
 }
@@ -222,7 +224,7 @@ var errInTheWay = errors.New("something that stays is in its way")
 
 // rescue takes the snapshot from which a restore can be undone. If the disk has no room for all
 // changes since the last one, it leaves out the files that the restore doesn't touch.
-func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, target bands.Snapshot) (capture.Taken, error) {
+func rescue(ctx context.Context, h *bands.Held, j job, content *bands.ContentReader, in *Selection, o Options, target bands.Snapshot) (capture.Taken, error) {
 	take := capture.TakeOptions{
 		Options: partly(o.Options, target), Message: cmp.Or(j.note, fmt.Sprintf("before %s of %s", j.op, j.target)),
 		Cause: bands.Rescue, Causality: o.Causality, Force: true, Progress: o.Progress,

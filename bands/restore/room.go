@@ -7,14 +7,11 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // untouched returns patterns of the files that a rescue would have to store though the restore
 // neither overwrites nor deletes them.
-func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) ([]string, error) {
+func untouched(ctx context.Context, h *bands.Held, j job, content *bands.ContentReader, in *Selection, o Options) ([]string, error) {
 	target, err := h.Snapshot(j.target)
 	if err != nil {
 		return nil, err
@@ -24,7 +21,7 @@ func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Read
 		return nil, err
 	}
 	defer func() { _ = present.Close() }()
-	plan, err := plan.Compare(ctx, h.Store, plan.Sides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
+	plan, err := planBetween(ctx, h.Store, planSides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +43,8 @@ func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Read
 	}
 	var patterns []string
 	literally := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`) // only the path itself matches
-	err = tree.Diff(ctx, loader, base, present.Loader, present.Tree, func(c tree.Change) error {
-		if c.New == nil || c.New.Kind != tree.File || mains[c.Path] {
+	err = band.DiffTrees(ctx, loader, base, present.Loader, present.Tree, func(c band.Change) error {
+		if c.New == nil || c.New.Kind != band.File || mains[c.Path] {
 			return nil
 		}
 		if _, s := plan.Root.Find(c.Path); s == nil {

@@ -6,17 +6,14 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // sweepTree removes the temporary files of a killed restore. No snapshot has them. Without a
 // journal there are none.
 func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
-	left, err := history.ReadJournal(h.Store, o.Lineage)
+	left, err := bands.ReadJournal(h.Store, o.Lineage)
 	if err != nil || left == nil || left.Root != o.Options.Root {
 		return err
 	}
@@ -24,7 +21,7 @@ func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
 	if err != nil {
 		return fmt.Errorf("remove the leftovers of a killed restore: %w", err)
 	}
-	in, err := plan.Scope{}.Compile(o.Hidden)
+	in, err := Scope{}.Compile(o.Hidden)
 	if err == nil {
 		s := &treeSweep{in: in, buf: make([]byte, 64<<10)}
 		var st dirfd.Stat
@@ -41,7 +38,7 @@ func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
 }
 
 type treeSweep struct {
-	in  *plan.Selection
+	in  *Selection
 	dev uint64
 	buf []byte
 }
@@ -72,7 +69,7 @@ func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) 
 	}
 	dirs = slices.DeleteFunc(dirs, bands.IsTemp)
 	for _, name := range dirs {
-		below := tree.JoinPath(path, name)
+		below := band.JoinPath(path, name)
 		var st dirfd.Stat
 		if s.in.Hides(below) || dir.Stat(name, &st) != nil || st.Dev != s.dev || st.Mounted {
 			continue
@@ -95,7 +92,7 @@ func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) 
 func sweepTemp(parent *dirfd.Dir, name string) error {
 	dir, err := parent.Open(name)
 	if err != nil {
-		return apply.UnlinkIfThere(parent, name)
+		return unlinkIfThere(parent, name)
 	}
 	var names []string
 	err = dir.Names(make([]byte, 8<<10), func(name []byte, _ byte) error {

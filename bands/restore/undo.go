@@ -8,21 +8,19 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
-// ErrInterrupted means that a restore was interrupted and has to be undone or completed as a whole
+// errInterrupted means that a restore was interrupted and has to be undone or completed as a whole
 // first.
-var ErrInterrupted = errors.New("a restore was interrupted")
+var errInterrupted = errors.New("a restore was interrupted")
 
 // Undo undoes the last restore of the lineage: it restores the paths that the restore changed from
 // its rescue, and touches no others. A path that was changed since is kept and is in
 // Plan.ChangedSince; one that differs from the rescue for other reasons is kept and is in
 // Plan.Untouched. Of o.Scope, Paths limits it further (the rest can be undone later), and Keep and
 // Force apply; Nested and Delete don't: changes of the restore in nested repositories are undone,
-// and no others. An interrupted restore, undo or redo is undone first; with Paths that is
-// ErrInterrupted. history.ErrEmpty means that there is nothing to undo.
+// and no others. An interrupted restore, undo or redo is undone first; with Paths that
+// is an error. bands.ErrNoHistory means that there is nothing to undo.
 func Undo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 	j, err := undoJob(ctx, h.Store, o)
 	if err != nil {
@@ -41,43 +39,43 @@ func Redo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 }
 
 // PlanUndo returns what Undo would do. It writes nothing and needs no lock.
-func PlanUndo(ctx context.Context, s *bands.Store, o Options) (plan.Plan, error) {
+func PlanUndo(ctx context.Context, s *bands.Store, o Options) (Plan, error) {
 	j, err := undoJob(ctx, s, o)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	return planJob(ctx, s, j, o)
 }
 
 // PlanRedo returns what Redo would do, as PlanUndo does.
-func PlanRedo(ctx context.Context, s *bands.Store, o Options) (plan.Plan, error) {
+func PlanRedo(ctx context.Context, s *bands.Store, o Options) (Plan, error) {
 	j, err := redoJob(ctx, s, o)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	return planJob(ctx, s, j, o)
 }
 
-func planJob(ctx context.Context, s *bands.Store, j job, o Options) (_ plan.Plan, err error) {
+func planJob(ctx context.Context, s *bands.Store, j job, o Options) (_ Plan, err error) {
 	target, err := s.Snapshot(j.target)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	j.only = target.Only
 	in, err := j.compile(o)
 	if err != nil {
-		return plan.Plan{}, err
+		return Plan{}, err
 	}
 	present, err := capture.ScanReporting(ctx, s, partly(o.Options, target), o.Progress)
 	if err != nil {
-		return plan.Plan{}, fmt.Errorf("read the working tree: %w", err)
+		return Plan{}, fmt.Errorf("read the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
-	return plan.ForTarget(ctx, s, present, target, in)
+	return planForTarget(ctx, s, present, target, in)
 }
 
 func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
-	past, left, err := history.WithInterrupted(s, o.Lineage)
+	past, left, err := bands.ReadHistoryAndJournal(s, o.Lineage)
 	if err != nil {
 		return job{}, err
 	}
@@ -85,53 +83,53 @@ func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 		return takeBack(ctx, s, *left, o)
 	}
 	if len(past.Undo) == 0 {
-		return job{}, fmt.Errorf("undo: %w", history.ErrEmpty)
+		return job{}, fmt.Errorf("undo: %w", bands.ErrNoHistory)
 	}
 	last := past.Undo[len(past.Undo)-1]
 	rest := past.Undo[:len(past.Undo)-1]
-	return turnBack(ctx, s, history.OpUndo, last, o, func(back []history.Turn, whole bool) history.History {
+	return turnBack(ctx, s, bands.OpUndo, last, o, func(back []bands.PastRestore, whole bool) bands.History {
 		if !whole {
 			rest = past.Undo
 		}
-		return history.History{Undo: rest, Redo: append(past.Redo, back...)}
+		return bands.History{Undo: rest, Redo: append(past.Redo, back...)}
 	})
 }
 
 func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
-	past, left, err := history.WithInterrupted(s, o.Lineage)
+	past, left, err := bands.ReadHistoryAndJournal(s, o.Lineage)
 	switch {
 	case err != nil:
 		return job{}, err
-	case left != nil && left.Op == history.OpRedo:
+	case left != nil && left.Op == bands.OpRedo:
 		return finishJob(ctx, s, *left, o)
-	case left != nil && left.Op == history.OpUndo:
+	case left != nil && left.Op == bands.OpUndo:
 		return takeBack(ctx, s, *left, o)
 	case len(past.Redo) == 0:
-		return job{}, fmt.Errorf("redo: %w", history.ErrEmpty)
+		return job{}, fmt.Errorf("redo: %w", bands.ErrNoHistory)
 	}
 	last := past.Redo[len(past.Redo)-1]
 	rest := past.Redo[:len(past.Redo)-1]
-	return turnBack(ctx, s, history.OpRedo, last, o, func(back []history.Turn, whole bool) history.History {
+	return turnBack(ctx, s, bands.OpRedo, last, o, func(back []bands.PastRestore, whole bool) bands.History {
 		if !whole {
 			rest = past.Redo
 		}
-		return history.History{Undo: append(past.Undo, back...), Redo: rest}
+		return bands.History{Undo: append(past.Undo, back...), Redo: rest}
 	})
 }
 
 // takeBack restores the state before an interrupted operation, and the history of that time.
-func takeBack(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
+func takeBack(ctx context.Context, s *bands.Store, left bands.Journal, o Options) (job, error) {
 	if len(o.Paths) > 0 {
-		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+		return job{}, fmt.Errorf("%w: %s of %s", errInterrupted, left.Op, left.Target)
 	}
-	before, err := history.ReadRecorded(s, o.Lineage)
+	before, err := bands.ReadRecordedHistory(s, o.Lineage)
 	if err != nil {
 		return job{}, err
 	}
-	j := job{op: history.OpUndo, target: left.Rescue, scope: o.Scope, note: o.Message, again: &left}
+	j := job{op: bands.OpUndo, target: left.Rescue, scope: o.Scope, note: o.Message, again: &left}
 	j.scope.Delete = nil
-	j.next = func(*Result, time.Time) history.History { return before }
-	j.undo, err = undoing(ctx, s, left.Changed, left.Rescue, left.Parts, plan.Scope{Paths: left.Paths}, o)
+	j.next = func(*Result, time.Time) bands.History { return before }
+	j.undo, err = undoing(ctx, s, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
 	j.undo.Interrupted, j.undo.Begun = true, begunBy(s, left)
 	return j, err
 }
@@ -139,15 +137,15 @@ func takeBack(ctx context.Context, s *bands.Store, left history.Journal, o Optio
 // turnBack restores the rescue of a completed restore, except for paths that were changed since.
 // next returns the history after it: back is the turn that undoes this one, none if nothing
 // changes; whole reports whether last is completely undone.
-func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last history.Turn, o Options, next func(back []history.Turn, whole bool) history.History) (job, error) {
+func turnBack(ctx context.Context, s *bands.Store, op bands.Operation, last bands.PastRestore, o Options, next func(back []bands.PastRestore, whole bool) bands.History) (job, error) {
 	target, err := s.Snapshot(last.Rescue)
 	if err == nil {
-		err = plan.CheckPaths(s, target, plan.Scope{Root: o.Options.Root, Paths: o.Paths})
+		err = CheckPaths(s, target, Scope{Root: o.Options.Root, Paths: o.Paths})
 	}
 	if err != nil {
 		return job{}, err
 	}
-	undo, err := undoing(ctx, s, last.Changed, last.Rescue, []bands.Version{last.Target}, plan.Scope{Paths: last.Paths}, o)
+	undo, err := undoing(ctx, s, last.Changed, last.Rescue, []bands.Version{last.Target}, Scope{Paths: last.Paths}, o)
 	if err != nil {
 		return job{}, err
 	}
@@ -158,11 +156,11 @@ func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last hi
 		return job{}, err
 	}
 	whole := undo.Changed.Within(in)
-	j.next = func(done *Result, at time.Time) history.History {
+	j.next = func(done *Result, at time.Time) bands.History {
 		if done.Plan.Empty() && !o.Always {
 			return next(nil, whole)
 		}
-		return next([]history.Turn{{
+		return next([]bands.PastRestore{{
 			Rescue: done.Rescue.Version, Target: last.Rescue, At: at, Note: last.Note,
 			Paths: o.Paths, Nested: last.Nested, Changed: done.Rescue.Version,
 		}}, whole)
@@ -170,25 +168,25 @@ func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last hi
 	return j, nil
 }
 
-func undoing(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in plan.Scope, o Options) (*plan.Undoing, error) {
+func undoing(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in Scope, o Options) (*undoScope, error) {
 	in.Root = o.Options.Root
 	compiled, err := in.Compile(o.Hidden)
 	if err != nil {
-		return &plan.Undoing{}, err
+		return &undoScope{}, err
 	}
-	set, err := plan.ReadChanged(ctx, s, list, rescue, restored, compiled)
-	return &plan.Undoing{Changed: set}, err
+	set, err := ReadChanged(ctx, s, list, rescue, restored, compiled)
+	return &undoScope{Changed: set}, err
 }
 
-// Finish completes the operation that history.Interrupted returns. It removes only files that
+// Finish completes the operation that bands.InterruptedRestore returns. It removes only files that
 // existed before it, or that it created.
 func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
-	_, left, err := history.WithInterrupted(h.Store, o.Lineage)
+	_, left, err := bands.ReadHistoryAndJournal(h.Store, o.Lineage)
 	if err != nil {
 		return Result{}, err
 	}
 	if left == nil {
-		return Result{}, fmt.Errorf("finish: %w", history.ErrEmpty)
+		return Result{}, fmt.Errorf("finish: %w", bands.ErrNoHistory)
 	}
 	j, err := finishJob(ctx, h.Store, *left, o)
 	if err != nil {
@@ -199,16 +197,16 @@ func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 
 // finishJob completes an interrupted operation on the paths that it was going to change, if they
 // are still as they were before, or as it left them.
-func finishJob(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
+func finishJob(ctx context.Context, s *bands.Store, left bands.Journal, o Options) (job, error) {
 	if len(o.Paths) > 0 {
-		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+		return job{}, fmt.Errorf("%w: %s of %s", errInterrupted, left.Op, left.Target)
 	}
 	j := job{op: left.Op, target: left.Target, scope: o.Scope, note: o.Message, again: &left}
 	j.scope.Delete = nil
-	j.next = func(done *Result, _ time.Time) history.History {
+	j.next = func(done *Result, _ time.Time) bands.History {
 		return left.Next.ListedBy(left.Op, done.Rescue.Version)
 	}
-	undo, err := undoing(ctx, s, left.Changed, left.Rescue, left.Parts, plan.Scope{Paths: left.Paths}, o)
+	undo, err := undoing(ctx, s, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
 	if err != nil {
 		return j, err
 	}
@@ -217,7 +215,7 @@ func finishJob(ctx context.Context, s *bands.Store, left history.Journal, o Opti
 		return j, err
 	}
 	undo.Interrupted, undo.Begun = true, begunBy(s, left)
-	undo.Changed, err = plan.WithStatesBefore(s, undo.Changed, before)
+	undo.Changed, err = withStatesBefore(s, undo.Changed, before)
 	j.undo = undo
 	return j, err
 }

@@ -35,11 +35,11 @@ func Compact(ctx context.Context, h *bands.Held) (int64, error) {
 }
 
 func compact(ctx context.Context, h *bands.Held, which deadness, read func(done, total int)) (int64, error) {
-	live, err := liveBands(ctx, h, read)
+	live, err := findLive(ctx, h, read)
 	if err != nil {
 		return 0, err
 	}
-	snaps, err := BandDirs(h)
+	snaps, err := bandDirs(h)
 	if err != nil {
 		return 0, err
 	}
@@ -60,23 +60,19 @@ func compact(ctx context.Context, h *bands.Held, which deadness, read func(done,
 	return c.freed, err
 }
 
-// LiveBands are the stretches of bands that snapshots need, by band.
-type LiveBands struct {
-	Stretches map[uint32][]Stretch // by offset
-	Pieces    map[uint32][]Stretch // of raw bands
+// liveBands are the stretches of bands that snapshots need, by band.
+type liveBands struct {
+	Stretches map[uint32][]stretch // by offset
+	Pieces    map[uint32][]stretch // of raw bands
 	Pinned    map[uint32]bool      // bands with unknown needs
 }
 
-// Stretch is a part of a band.
-type Stretch struct{ From, To int64 }
+// stretch is a part of a band.
+type stretch struct{ From, To int64 }
 
-// Live finds the stretches that snapshots need. Bands of snapshots that can't be read are pinned.
-func Live(ctx context.Context, h *bands.Held) (LiveBands, error) {
-	return liveBands(ctx, h, func(int, int) {})
-}
-
-// liveBands is Live, and reports the number of snapshots read.
-func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (LiveBands, error) {
+// findLive finds the stretches that snapshots need. Bands of snapshots that can't be read are
+// pinned. It reports the number of snapshots read.
+func findLive(ctx context.Context, h *bands.Held, read func(done, total int)) (liveBands, error) {
 	snaps, _ := h.Snapshots()
 	readable := map[bands.Version]bool{}
 	l := newLedger(h.Store, countLive)
@@ -85,12 +81,12 @@ func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (
 		read(i, len(snaps))
 		readable[snap.Version] = true
 		if _, err := l.add(ctx, snap); err != nil {
-			return LiveBands{}, err
+			return liveBands{}, err
 		}
 	}
 	versions, err := h.Versions()
 	if err != nil {
-		return LiveBands{}, err
+		return liveBands{}, err
 	}
 	for _, v := range versions {
 		if readable[v] {
@@ -98,28 +94,28 @@ func liveBands(ctx context.Context, h *bands.Held, read func(done, total int)) (
 		}
 		files, err := band.Files(h.SnapshotDir(v))
 		if err != nil {
-			return LiveBands{}, fmt.Errorf("snapshot %s: %w", v, err)
+			return liveBands{}, fmt.Errorf("snapshot %s: %w", v, err)
 		}
 		for _, f := range files {
 			l.pinned[f.Number] = true
 		}
 	}
-	b := LiveBands{Stretches: map[uint32][]Stretch{}, Pieces: l.pieces, Pinned: l.pinned}
+	b := liveBands{Stretches: map[uint32][]stretch{}, Pieces: l.pieces, Pinned: l.pinned}
 	for at, r := range l.records {
 		if !r.raw {
-			b.Stretches[at.band] = append(b.Stretches[at.band], Stretch{int64(at.offset), int64(at.offset) + r.stored})
+			b.Stretches[at.band] = append(b.Stretches[at.band], stretch{int64(at.offset), int64(at.offset) + r.stored})
 		}
 	}
-	for _, lists := range []map[uint32][]Stretch{b.Stretches, b.Pieces} {
+	for _, lists := range []map[uint32][]stretch{b.Stretches, b.Pieces} {
 		for _, list := range lists {
-			slices.SortFunc(list, func(x, y Stretch) int { return cmp.Compare(x.From, y.From) })
+			slices.SortFunc(list, func(x, y stretch) int { return cmp.Compare(x.From, y.From) })
 		}
 	}
 	return b, nil
 }
 
-// BandDirs returns the folders that may have copies of bands beside bands/.
-func BandDirs(h *bands.Held) ([]string, error) {
+// bandDirs returns the folders that may have copies of bands beside bands/.
+func bandDirs(h *bands.Held) ([]string, error) {
 	versions, err := h.Versions()
 	if err != nil {
 		return nil, err
@@ -134,14 +130,14 @@ func BandDirs(h *bands.Held) ([]string, error) {
 // compaction punches holes in bands.
 type compaction struct {
 	*bands.Held
-	live  LiveBands
+	live  liveBands
 	dirs  []string
 	which deadness
 	freed int64
 }
 
-// HeadRoom is the length of a band's header, which is kept.
-const HeadRoom = 16
+// headRoom is the length of a band's header, which is kept.
+const headRoom = 16
 
 // pageRoom is the minimum length of a hole that frees room.
 const pageRoom = 4096
@@ -185,20 +181,20 @@ func (c *compaction) band(n uint32, st dirfd.Stat) error {
 
 // deadParts returns the parts of a band of that size between its live stretches that are large
 // enough, and the total length of the live ones.
-func deadParts(live []Stretch, size int64) (dead []Stretch, sum int64) {
-	at := int64(HeadRoom)
-	for _, s := range append(slices.Clone(live), Stretch{size, size}) {
+func deadParts(live []stretch, size int64) (dead []stretch, sum int64) {
+	at := int64(headRoom)
+	for _, s := range append(slices.Clone(live), stretch{size, size}) {
 		if s.From-at >= pageRoom {
-			dead = append(dead, Stretch{at, s.From})
+			dead = append(dead, stretch{at, s.From})
 		}
 		sum += s.To - s.From
 		at = max(at, s.To)
 	}
-	return dead, sum + HeadRoom
+	return dead, sum + headRoom
 }
 
 // punch punches holes in the file and returns the number of bytes freed on the disk.
-func punch(path string, dead []Stretch) (freed int64, err error) {
+func punch(path string, dead []stretch) (freed int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return 0, err

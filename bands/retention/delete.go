@@ -118,7 +118,7 @@ func addDescribed(h *bands.Held, used map[uint32]bool) {
 }
 
 // usedBands returns the bands that snapshots refer to.
-func usedBands(h *bands.Held, files []band.File) (map[uint32]bool, error) {
+func usedBands(h *bands.Held, files []band.FileInfo) (map[uint32]bool, error) {
 	used := map[uint32]bool{}
 	if h.Linking() == disk.Hardlink {
 		// Each snapshot has a hard link of its own, so the link counts show the use.

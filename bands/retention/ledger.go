@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -31,13 +30,13 @@ type ledger struct {
 	store    *bands.Store
 	counting counting
 	reader   *band.Reader
-	tree     *tree.Records
+	tree     *band.DirectoryLoader
 	records  map[recordAt]heldRecord
 	snaps    int
 	// pinned are bands whose needed records are not all known.
 	pinned map[uint32]bool
 	// pieces are the stretches of raw bands that snapshots need.
-	pieces map[uint32][]Stretch
+	pieces map[uint32][]stretch
 	bad    []error // errors of unreadable records
 }
 
@@ -55,8 +54,8 @@ type heldRecord struct {
 func newLedger(s *bands.Store, c counting) *ledger {
 	r := band.NewReader(s.BandsDir())
 	return &ledger{
-		store: s, counting: c, reader: r, tree: tree.NewRecords(r),
-		records: map[recordAt]heldRecord{}, pinned: map[uint32]bool{}, pieces: map[uint32][]Stretch{},
+		store: s, counting: c, reader: r, tree: band.NewDirectoryLoader(r),
+		records: map[recordAt]heldRecord{}, pinned: map[uint32]bool{}, pieces: map[uint32][]stretch{},
 	}
 }
 
@@ -112,7 +111,7 @@ func (e *entering) enter(at recordAt, size func() (heldRecord, error)) (below bo
 	return true
 }
 
-func (e *entering) record(ref band.Ref, kind band.Kind) (below bool) {
+func (e *entering) record(ref band.Ref, kind band.RecordKind) (below bool) {
 	return e.enter(recordAt{ref.Band, ref.Offset}, func() (heldRecord, error) {
 		_, stored, err := e.reader.Size(ref, kind)
 		return heldRecord{stored: stored}, err
@@ -123,7 +122,7 @@ func (e *entering) directory(ctx context.Context, ref band.Ref) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !e.record(ref, band.Directory) {
+	if !e.record(ref, band.DirectoryRecord) {
 		return nil
 	}
 	dir, err := e.tree.Header(ref)
@@ -133,7 +132,7 @@ func (e *entering) directory(ctx context.Context, ref band.Ref) error {
 	}
 	for i := range dir.Pages {
 		p := &dir.Pages[i]
-		if !e.record(p.Ref, band.Page) {
+		if !e.record(p.Ref, band.PageRecord) {
 			continue
 		}
 		entries, err := e.tree.Page(p)
@@ -148,26 +147,26 @@ func (e *entering) directory(ctx context.Context, ref band.Ref) error {
 	return e.entries(ctx, dir.Entries)
 }
 
-func (e *entering) entries(ctx context.Context, entries []tree.Entry) error {
+func (e *entering) entries(ctx context.Context, entries []band.Entry) error {
 	for i := range entries {
 		entry := &entries[i]
 		switch {
 		case entry.Content.IsZero():
-		case entry.Kind == tree.Dir:
+		case entry.Kind == band.Dir:
 			if err := e.directory(ctx, entry.Content); err != nil {
 				return err
 			}
 		case entry.Parts:
 			e.parts(entry.Content)
 		default:
-			e.record(entry.Content, band.Data)
+			e.record(entry.Content, band.DataRecord)
 		}
 	}
 	return nil
 }
 
 func (e *entering) parts(ref band.Ref) {
-	if !e.record(ref, band.List) {
+	if !e.record(ref, band.ListRecord) {
 		return
 	}
 	parts, err := e.tree.Parts(ref)
@@ -179,10 +178,10 @@ func (e *entering) parts(ref band.Ref) {
 		switch p.Kind {
 		case band.HolePart:
 		case band.DataPart:
-			e.record(p.Ref, band.Data)
+			e.record(p.Ref, band.DataRecord)
 		case band.RawPart, band.PiecePart:
 			from := int64(p.Ref.Offset) * band.PieceUnit
-			e.pieces[p.Ref.Band] = append(e.pieces[p.Ref.Band], Stretch{from, from + p.Length})
+			e.pieces[p.Ref.Band] = append(e.pieces[p.Ref.Band], stretch{from, from + p.Length})
 			e.enter(recordAt{band: p.Ref.Band}, func() (heldRecord, error) { return e.rawBand(p.Ref.Band) })
 		}
 	}

@@ -1,6 +1,7 @@
 // Package retention removes snapshots and the records that only they need: by age and number, by
 // the cap, or by name. It also compacts bands and measures the room of snapshots. Snapshots that an
-// interrupted restore needs are not pruned.
+// interrupted restore needs are not pruned. Erase removes recorded content from all snapshots: it
+// rewrites the records that refer to the content and overwrites its bytes.
 package retention
 
 import (
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -79,9 +79,9 @@ func Prune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	return Pruned{Versions: w.gone, Before: before, Freed: max(before-w.size, 0)}, err
 }
 
-// Aged returns the snapshots that the policy doesn't keep because of their age or number, whatever
-// the size of the store.
-func Aged(snaps []bands.Snapshot, p Policy) []bands.Version {
+// Expired returns the snapshots that the policy doesn't keep because of their age or number,
+// whatever the size of the store.
+func Expired(snaps []bands.Snapshot, p Policy) []bands.Version {
 	return thin(snaps, ranks(snaps, p.Now, nil), p)
 }
 
@@ -96,8 +96,8 @@ func MakeRoom(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 // needed returns the versions that an interrupted restore needs.
 func needed(h *bands.Held) map[bands.Version]bool {
 	list := map[bands.Version]bool{}
-	for _, lineage := range history.Lineages(h.Store) {
-		if j, err := history.ReadJournal(h.Store, lineage); err == nil && j != nil {
+	for _, lineage := range bands.LineagesWithJournal(h.Store) {
+		if j, err := bands.ReadJournal(h.Store, lineage); err == nil && j != nil {
 			list[j.Target], list[j.Rescue], list[j.Changed] = true, true, true
 		}
 	}

@@ -7,8 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // damage combines the results of a checker with the paths whose content is lost.
@@ -19,7 +17,7 @@ func damage(ctx context.Context, s *bands.Store, c *checker, in []bands.Snapshot
 	}
 	l := &loss{bad: c.bad, whole: map[recordID]bool{}, lost: map[recordID]map[string][]bands.Version{}}
 	for _, v := range in {
-		content, err := contents.Open(s, v)
+		content, err := bands.OpenContent(s, v)
 		if err != nil {
 			return d, err
 		}
@@ -51,7 +49,7 @@ type loss struct {
 	whole   map[recordID]bool // directories with nothing damaged below
 	lost    map[recordID]map[string][]bands.Version
 	version bands.Version
-	content *contents.Reader
+	content *bands.ContentReader
 }
 
 // note adds a path if the record is damaged, and reports whether it is.
@@ -77,7 +75,7 @@ func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, 
 	if l.whole[idOf(ref)] {
 		return true, nil
 	}
-	if l.note(tree.ShownPath(path), ref) {
+	if l.note(band.ShownPath(path), ref) {
 		return false, nil
 	}
 	d, err := l.content.Records.Header(ref)
@@ -91,7 +89,7 @@ func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, 
 	for i := range d.Pages {
 		p := &d.Pages[i]
 		entries, err := l.content.Records.Page(p)
-		if l.note(tree.ShownPath(path), p.Ref) || err != nil {
+		if l.note(band.ShownPath(path), p.Ref) || err != nil {
 			whole = false
 			continue
 		}
@@ -107,18 +105,18 @@ func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, 
 	return whole, nil
 }
 
-func (l *loss) entries(ctx context.Context, path string, entries []tree.Entry) (whole bool, err error) {
+func (l *loss) entries(ctx context.Context, path string, entries []band.Entry) (whole bool, err error) {
 	whole = true
 	for i := range entries {
 		e := &entries[i]
-		at := tree.JoinPath(path, e.Name)
+		at := band.JoinPath(path, e.Name)
 		ok := true
 		switch {
-		case e.Kind == tree.Dir:
+		case e.Kind == band.Dir:
 			if ok, err = l.directory(ctx, at, e.Content); err != nil {
 				return false, err
 			}
-		case e.Kind != tree.File || e.Size == 0:
+		case e.Kind != band.File || e.Size == 0:
 		case l.note(at, e.Content):
 			ok = false
 		case e.Parts:

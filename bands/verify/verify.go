@@ -15,8 +15,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // Damage is the result of Run.
@@ -41,7 +39,7 @@ type BadVersion struct {
 type BadRecord struct {
 	Band, Offset uint32
 	// Kind is the expected kind, 0 for a raw band, and Hash the expected hash of its content.
-	Kind band.Kind
+	Kind band.RecordKind
 	Hash band.Hash
 	Err  error
 	// Lost are the paths whose content is lost, with the versions.
@@ -162,7 +160,7 @@ type checker struct {
 
 // need is a record that has to be read.
 type need struct {
-	kind band.Kind
+	kind band.RecordKind
 	ref  band.Ref
 	raw  int64 // length of a raw band; -1 for other records
 	// piece is the length of a piece of a raw band, 0 for other records.
@@ -171,7 +169,7 @@ type need struct {
 
 // run reads a version's directories, and its files in other goroutines.
 func (c *checker) run(ctx context.Context, s *bands.Store, v bands.Snapshot) error {
-	content, err := contents.Open(s, v)
+	content, err := bands.OpenContent(s, v)
 	if err != nil {
 		return err
 	}
@@ -218,7 +216,7 @@ func (c *checker) begin(ref band.Ref) bool {
 	return true
 }
 
-func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
+func (c *checker) end(kind band.RecordKind, ref band.Ref, err error, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
@@ -233,19 +231,19 @@ func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
 }
 
 // directory reads a directory and all below it, unless an earlier version had it.
-func (c *checker) directory(ctx context.Context, content *contents.Reader, ref band.Ref, work chan<- need) error {
+func (c *checker) directory(ctx context.Context, content *bands.ContentReader, ref band.Ref, work chan<- need) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if !c.begin(ref) {
 		return nil
 	}
-	data, err := content.Bands.Read(ref, band.Directory, nil)
-	var d *tree.Directory
+	data, err := content.Bands.Read(ref, band.DirectoryRecord, nil)
+	var d *band.Directory
 	if err == nil {
-		d, err = tree.Decode(data)
+		d, err = band.DecodeDirectory(data)
 	}
-	c.end(band.Directory, ref, err, int64(len(data)))
+	c.end(band.DirectoryRecord, ref, err, int64(len(data)))
 	if err != nil {
 		return nil //nolint:nilerr // it is noted
 	}
@@ -255,8 +253,8 @@ func (c *checker) directory(ctx context.Context, content *contents.Reader, ref b
 			continue
 		}
 		entries, err := content.Records.Page(p)
-		size, _, _ := content.Bands.Size(p.Ref, band.Page)
-		c.end(band.Page, p.Ref, err, size)
+		size, _, _ := content.Bands.Size(p.Ref, band.PageRecord)
+		c.end(band.PageRecord, p.Ref, err, size)
 		if err := c.entries(ctx, content, entries, work); err != nil {
 			return err
 		}
@@ -264,25 +262,25 @@ func (c *checker) directory(ctx context.Context, content *contents.Reader, ref b
 	return c.entries(ctx, content, d.Entries, work)
 }
 
-func (c *checker) entries(ctx context.Context, content *contents.Reader, entries []tree.Entry, work chan<- need) error {
+func (c *checker) entries(ctx context.Context, content *bands.ContentReader, entries []band.Entry, work chan<- need) error {
 	for i := range entries {
 		e := &entries[i]
-		if e.Kind == tree.Dir {
+		if e.Kind == band.Dir {
 			if err := c.directory(ctx, content, e.Content, work); err != nil {
 				return err
 			}
 		}
-		if e.Kind == tree.File && e.Size > 0 {
+		if e.Kind == band.File && e.Size > 0 {
 			c.file(content, e, work)
 		}
 	}
 	return nil
 }
 
-func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- need) {
+func (c *checker) file(content *bands.ContentReader, e *band.Entry, work chan<- need) {
 	if !e.Parts {
 		if c.begin(e.Content) {
-			work <- need{kind: band.Data, ref: e.Content, raw: -1}
+			work <- need{kind: band.DataRecord, ref: e.Content, raw: -1}
 		}
 		return
 	}
@@ -290,7 +288,7 @@ func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- need
 		return
 	}
 	list, err := content.Parts(e)
-	c.end(band.List, e.Content, err, 0)
+	c.end(band.ListRecord, e.Content, err, 0)
 	for i := range list {
 		p := &list[i]
 		if p.Kind == band.HolePart || !c.begin(p.Ref) {
@@ -302,7 +300,7 @@ func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- need
 		case band.PiecePart:
 			work <- need{ref: p.Ref, raw: -1, piece: p.Length}
 		default:
-			work <- need{kind: band.Data, ref: p.Ref, raw: -1}
+			work <- need{kind: band.DataRecord, ref: p.Ref, raw: -1}
 		}
 	}
 }

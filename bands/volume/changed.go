@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -26,7 +26,7 @@ func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error)
 	}
 	c := comparing{hidden: hidden, progress: a.Progress}
 	if known {
-		c.only = touched.Folders{}
+		c.only = capture.TouchedFolders{}
 		c.only.Add(paths)
 	}
 	from, err := dirfd.OpenRoot(a.Dir)
@@ -48,7 +48,7 @@ func Changed(ctx context.Context, a, b View, hidden ...string) ([]string, error)
 // comparing is the state of one comparison.
 type comparing struct {
 	hidden  []string
-	only    touched.Folders // nil: every directory is compared
+	only    capture.TouchedFolders // nil: every directory is compared
 	changed []string
 
 	progress func(done int64) // may be nil
@@ -60,7 +60,7 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	in := &touched.Folder{All: true}
+	in := &capture.TouchedFolder{All: true}
 	if c.only != nil {
 		if in = c.only[path]; in == nil {
 			return nil
@@ -114,7 +114,7 @@ func (c *comparing) dirs(ctx context.Context, a, b *dirfd.Dir, path string) erro
 
 // entries returns the entries of a folder that are compared. Entries that are removed meanwhile are
 // left out.
-func entries(d *dirfd.Dir, in *touched.Folder) (map[string]dirfd.Stat, error) {
+func entries(d *dirfd.Dir, in *capture.TouchedFolder) (map[string]dirfd.Stat, error) {
 	names := slices.Collect(maps.Keys(in.Names))
 	if in.All {
 		names = names[:0]

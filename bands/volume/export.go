@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -79,7 +78,7 @@ func (v View) Export(ctx context.Context, to string, o ExportOptions) (Exported,
 	}
 	// Directories get their modes and times last, as writing their entries changes these.
 	for _, dir := range slices.Backward(made) {
-		if err := mirror.Attributes(filepath.Join(x.from, dir), filepath.Join(x.to, dir)); err != nil {
+		if err := copyAttributes(filepath.Join(x.from, dir), filepath.Join(x.to, dir)); err != nil {
 			x.done.Failed = append(x.done.Failed, Failure{dir, err})
 		}
 	}
@@ -126,7 +125,7 @@ func (x *exporting) write(paths []string) (dirs []string, err error) {
 		if isDir {
 			err = os.Mkdir(filepath.Join(x.to, dir), 0o700)
 		} else {
-			err = mirror.Copy(filepath.Join(x.from, p), filepath.Join(x.to, p))
+			err = copyTree(filepath.Join(x.from, p), filepath.Join(x.to, p))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			x.done.Failed = append(x.done.Failed, Failure{dir, err})

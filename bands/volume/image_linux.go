@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/loopfs"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -469,4 +469,6 @@ func (d Image) Verify(ctx context.Context, snapshot string) error {
 }
 
 // Touched returns false: ext4 has no such record.
-func (Image) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }
+func (Image) Touched(_, _ string) (capture.TouchedPaths, bool, error) {
+	return capture.TouchedPaths{}, false, nil
+}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -81,7 +80,7 @@ func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done R
 			err = fmt.Errorf("restore %s to %s: %w", o.Root, v, err)
 		}
 	}()
-	set, err := h.Settle(o.Options)
+	set, err := h.ResolveOptions(o.Options)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -175,7 +174,7 @@ func (r *restoring) clone(from string) (err error) {
 		if err := disk.Step("copy", to); err != nil {
 			return err
 		}
-		if err := errors.Join(os.RemoveAll(to), mirror.Copy(filepath.Join(r.journal.Root, name), to)); err != nil {
+		if err := errors.Join(os.RemoveAll(to), copyTree(filepath.Join(r.journal.Root, name), to)); err != nil {
 			return fmt.Errorf("keep %s: %w", name, err)
 		}
 	}
@@ -311,8 +310,8 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	return done, true, nil
 }
 
-// Present returns those of the names that the volume at root has.
-func Present(root string, names ...string) []string {
+// ExistingNames returns those of the names that the volume at root has.
+func ExistingNames(root string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, err := os.Lstat(filepath.Join(root, name))
 		return err != nil

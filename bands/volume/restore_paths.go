@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/mirror"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -132,7 +131,7 @@ func placeCopy(from, root, path string) error {
 		if err := disk.Step("copy", temp); err != nil {
 			return err
 		}
-		err = mirror.Copy(want, temp)
+		err = copyTree(want, temp)
 		switch {
 		case err != nil:
 		case isThere:
@@ -163,7 +162,7 @@ func foldersAbove(from, root, path string, gone bool) error {
 		if err := errors.Join(disk.Step("mkdir", filepath.Join(root, at)), os.Mkdir(filepath.Join(root, at), 0o700)); err != nil {
 			return err
 		}
-		if err := mirror.Attributes(filepath.Join(from, at), filepath.Join(root, at)); err != nil {
+		if err := copyAttributes(filepath.Join(from, at), filepath.Join(root, at)); err != nil {
 			return err
 		}
 	}

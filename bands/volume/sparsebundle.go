@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/hdiutil"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -333,8 +333,8 @@ func (Sparsebundle) Seal(string) error { return nil }
 func (Sparsebundle) Remove(path string) error { return bands.RemoveAll(path) }
 
 // Touched returns false: a sparse bundle has no record of changes.
-func (Sparsebundle) Touched(_, _ string) (touched.Paths, bool, error) {
-	return touched.Paths{}, false, nil
+func (Sparsebundle) Touched(_, _ string) (capture.TouchedPaths, bool, error) {
+	return capture.TouchedPaths{}, false, nil
 }
 
 // Verify attaches a clone of the snapshot, which checks its file system's records.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -263,26 +263,26 @@ func (Subvolume) Verify(_ context.Context, snapshot string) error {
 }
 
 // Touched asks Btrfs for the writes since the two were one subvolume. Only root may do that.
-func (Subvolume) Touched(a, b string) (touched.Paths, bool, error) {
+func (Subvolume) Touched(a, b string) (capture.TouchedPaths, bool, error) {
 	since, known, err := btrfs.Diverged(a, b)
 	if errors.Is(err, fs.ErrPermission) {
-		return touched.Paths{}, false, nil
+		return capture.TouchedPaths{}, false, nil
 	}
 	if err != nil || !known {
-		return touched.Paths{}, false, err
+		return capture.TouchedPaths{}, false, err
 	}
-	var all touched.Paths
+	var all capture.TouchedPaths
 	for _, path := range []string{a, b} {
 		mode, err := btrfs.GetMode(path)
 		if err == nil && mode != btrfs.ReadOnly {
 			err = btrfs.Sync(path)
 		}
 		if err != nil {
-			return touched.Paths{}, false, err
+			return capture.TouchedPaths{}, false, err
 		}
 		files, dirs, err := btrfs.Touched(path, since, math.MaxInt)
 		if err != nil {
-			return touched.Paths{}, false, err
+			return capture.TouchedPaths{}, false, err
 		}
 		all.Files, all.Dirs = append(all.Files, files...), append(all.Dirs, dirs...)
 	}

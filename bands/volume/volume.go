@@ -1,7 +1,8 @@
 // Package volume takes and restores snapshots of volumes: trees that a driver copies as a whole, at
 // a cost independent of the number of files. A Driver has the parts that differ between kinds of
 // volumes. This package has the versions, the descriptions, the order of the steps and the recovery
-// after a crash at any of them. docs/formats/volumes.md describes the layout.
+// after a crash at any of them. docs/formats/volumes.md describes the layout. Mirror makes a
+// directory equal to another, for paths that are restored and for conversions.
 //
 // A snapshot is a folder that can be read like any other: bands.Store.VolumeDir.
 package volume
@@ -14,7 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/touched"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -79,7 +80,7 @@ type Driver interface { //nolint:interfacebloat // what a file system must do: d
 	Verify(ctx context.Context, snapshot string) error
 	// Touched returns the paths that may differ between two volumes or snapshots, at a cost
 	// proportional to the differences; false if the driver has no record of them.
-	Touched(a, b string) (touched.Paths, bool, error)
+	Touched(a, b string) (capture.TouchedPaths, bool, error)
 	// Snapshot makes a read-only copy of the volume at root. It is synced when Snapshot returns.
 	Snapshot(root, to string) error
 	// Clone makes a volume that is a copy of a snapshot.
@@ -160,13 +161,13 @@ const (
 	PoolVolume = "volume"
 )
 
-// Pooled reports whether stores of the driver of that name are in the pool.
-func Pooled(driver string) bool { return driver == PoolDriver }
+// UsesPool reports whether stores of the driver of that name are in the pool.
+func UsesPool(driver string) bool { return driver == PoolDriver }
 
 // StoreDir returns the folder of the store called name, of the given driver, in the folder base of
 // stores.
 func StoreDir(base, driver, name string) string {
-	if Pooled(driver) {
+	if UsesPool(driver) {
 		base = filepath.Join(base, ".pool")
 	}
 	return filepath.Join(base, name)
@@ -200,7 +201,7 @@ func Take(h *bands.Held, d Driver, o TakeOptions) (snap bands.Snapshot, taken bo
 			snap, taken, err = bands.Snapshot{}, false, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
 		}
 	}()
-	set, err := h.Settle(o.Options)
+	set, err := h.ResolveOptions(o.Options)
 	if err != nil {
 		return snap, false, err
 	}

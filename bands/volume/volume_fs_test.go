@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/bands/touched"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -53,7 +53,7 @@ func newWorld(t *testing.T, driver, dir string, seed uint64) *world {
 	root := filepath.Join(dir, "tree")
 	w := &world{t: t, dir: dir, driver: driverOf(driver, dir), holds: map[bands.Version]treetest.Model{}}
 	w.must(os.MkdirAll(root, 0o755))
-	if volume.Pooled(driver) {
+	if volume.UsesPool(driver) {
 		const size = 300 << 20
 		w.must(volume.MakePool(t.Context(), dir, size))
 	}
@@ -70,7 +70,7 @@ func newWorld(t *testing.T, driver, dir string, seed uint64) *world {
 // close unmounts everything.
 func (w *world) close() {
 	_ = w.driver.Close(filepath.Join(w.dir, "tree"), true)
-	if volume.Pooled(w.driver.Name()) {
+	if volume.UsesPool(w.driver.Name()) {
 		_ = exec.Command("umount", "-l", filepath.Join(w.dir, ".pool")).Run()
 		_ = os.Remove(filepath.Join(w.dir, ".pool.img"))
 	}
@@ -411,7 +411,9 @@ func TestFSVolumeTouched(t *testing.T) {
 // byWalk is a Btrfs driver without a record of changes.
 type byWalk struct{ volume.Subvolume }
 
-func (byWalk) Touched(_, _ string) (touched.Paths, bool, error) { return touched.Paths{}, false, nil }
+func (byWalk) Touched(_, _ string) (capture.TouchedPaths, bool, error) {
+	return capture.TouchedPaths{}, false, nil
+}
 
 func (w *world) view(v bands.Version) volume.View {
 	w.t.Helper()

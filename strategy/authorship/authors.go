@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -32,7 +31,7 @@ type WorktreeAuthors struct {
 	snapped   map[string]bool      // turns with a snapshot of their changes
 	last      tracking.Interval    // from the newest snapshot until now
 	newest    bands.Snapshot
-	tree      tree.Loader // of the newest snapshot
+	tree      band.Loader // of the newest snapshot
 	close     []func() error
 	Sparse    map[string]bool // tracked files of a sparse checkout, which git adds and removes
 	partial   []partialRewind // since target
@@ -66,7 +65,7 @@ func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 		case s.Lineage == target.Lineage:
 			later = append(later, s)
 		case s.Lineage == partly && s.Causality.Restores != 0:
-			changed, err := plan.ReadChanged(ctx, store, v, v, nil, nil)
+			changed, err := restore.ReadChanged(ctx, store, v, v, nil, nil)
 			if err != nil {
 				w.Log.InfoContext(ctx, "the files that a rewind restored are unknown", "version", v.String(), "error", err.Error())
 				continue
@@ -85,7 +84,7 @@ func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	}
 	isOpen := slices.ContainsFunc(a.Records, func(act *tracking.Activity) bool { return act.Active })
 	a.last = tracking.Interval{From: a.newest.Created, Between: !isOpen, Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
-	_, a.last.Interrupted = history.Interrupted(store, target.Lineage)
+	_, a.last.Interrupted = bands.InterruptedRestore(store, target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)
@@ -133,18 +132,18 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 		}
 	}
 	records, reader := a.Store.Loader(to)
-	err = a.Store.Changes(ctx, from, to, func(c tree.Change) error {
+	err = a.Store.Changes(ctx, from, to, func(c band.Change) error {
 		if !matters(c) {
 			return nil
 		}
 		at := time.Time{}
 		root, _ := to.Tree.Ref()
 		switch {
-		case c.Kind == tree.Attributes: // they have no time of their own
+		case c.Kind == band.AttributesChanged: // they have no time of their own
 		case c.New != nil:
 			at = c.New.Attr.Mtime
 		default:
-			at = dirTime(records, tree.Entry{Kind: tree.Dir, Content: root}, c.Path)
+			at = dirTime(records, band.Entry{Kind: band.Dir, Content: root}, c.Path)
 		}
 		if what, changed := a.changeIn(&st, c.Path, c.Old, c.New, at); changed {
 			a.changes.add(c.Path, what)
@@ -156,11 +155,11 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 
 // matters reports whether a rewind would revert the change. It ignores changes of times alone, the
 // attributes of directories, and paths that one of the snapshots doesn't record.
-func matters(c tree.Change) bool {
+func matters(c band.Change) bool {
 	switch c.Kind {
-	case tree.UnknownChange:
+	case band.UnknownChange:
 		return false
-	case tree.Attributes:
+	case band.AttributesChanged:
 		return !workspace.IsDir(c.New) && (c.Old.Attr.Mode != c.New.Attr.Mode || c.Old.Attr.UID != c.New.Attr.UID || c.Old.Attr.GID != c.New.Attr.GID)
 	default:
 		return c.Path != ""

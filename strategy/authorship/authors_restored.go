@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
@@ -32,11 +32,11 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 	}
 	records, reader := a.Store.Loader(s)
 	a.close = append(a.close, reader.Close)
-	return &tracking.RestoredTree{Version: v, Root: tree.Entry{Kind: tree.Dir, Content: root}, Records: records}
+	return &tracking.RestoredTree{Version: v, Root: band.Entry{Kind: band.Dir, Content: root}, Records: records}
 }
 
 // partialRewind is a rewind, undo or redo of the files of a partial snapshot.
 type partialRewind struct {
 	at      time.Time
-	changed *plan.ChangedList
+	changed *restore.ChangedList
 }

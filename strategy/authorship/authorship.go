@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -45,7 +45,7 @@ func (a *Authorship) ByPerson() bool { return a.person && len(a.Agents) == 0 }
 func (a *Authorship) ByBoth() bool { return a.person && len(a.Agents) > 0 }
 
 // changeIn returns the change of a path in an interval.
-func (a *WorktreeAuthors) changeIn(st *tracking.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
+func (a *WorktreeAuthors) changeIn(st *tracking.Interval, name string, was, is *band.Entry, at time.Time) (c AuthoredChange, changed bool) {
 	back := bands.Version(0)
 	if st.Restored != nil {
 		wanted := st.Restored.Find(name)
@@ -163,7 +163,7 @@ func (a *WorktreeAuthors) IsNamed(name string) bool {
 }
 
 // Who returns who changed a path since the target. now is its current entry.
-func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
+func (a *WorktreeAuthors) Who(name string, now *band.Entry) Authorship {
 	list := a.changesUntil(name, a.newest.Version)
 	if c, changed := a.sinceNewest(name, now); changed {
 		if c.back != 0 {
@@ -185,13 +185,13 @@ func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
 }
 
 // sinceNewest returns the change of a path since the newest snapshot, or false if there was none.
-func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredChange, bool) {
+func (a *WorktreeAuthors) sinceNewest(name string, now *band.Entry) (AuthoredChange, bool) {
 	root, ok := a.newest.Tree.Ref()
 	if !ok {
 		return AuthoredChange{}, false
 	}
-	var was *tree.Entry
-	switch e, err := tree.Lookup(a.tree, root, name); {
+	var was *band.Entry
+	switch e, err := band.LookupPath(a.tree, root, name); {
 	case err == nil:
 		was = &e
 	case !errors.Is(err, fs.ErrNotExist):
@@ -214,12 +214,12 @@ func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredCha
 }
 
 // dirTime returns the time of the nearest directory above a path that the tree has.
-func dirTime(l tree.Loader, root tree.Entry, name string) time.Time {
+func dirTime(l band.Loader, root band.Entry, name string) time.Time {
 	for name != "." {
 		name = path.Dir(name)
 		in := strings.TrimPrefix(name, ".")
-		e, err := tree.Lookup(l, root.Content, in)
-		if err == nil && e.Kind == tree.Dir {
+		e, err := band.LookupPath(l, root.Content, in)
+		if err == nil && e.Kind == band.Dir {
 			if dir, err := l.Directory(e.Content); err == nil {
 				return dir.Attr.Mtime
 			}
@@ -229,11 +229,11 @@ func dirTime(l tree.Loader, root tree.Entry, name string) time.Time {
 }
 
 // sameFile reports whether two entries are equal, ignoring times.
-func sameFile(a, b *tree.Entry) bool {
+func sameFile(a, b *band.Entry) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	if a.Kind == tree.Dir || b.Kind == tree.Dir {
+	if a.Kind == band.Dir || b.Kind == band.Dir {
 		return a.Kind == b.Kind
 	}
 	return a.Kind == b.Kind && a.Attr.Mode == b.Attr.Mode && a.Size == b.Size && a.Target == b.Target && a.Content.Hash == b.Content.Hash

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 )
 
 // changeLog holds the changes of paths, oldest first. If a whole folder is created and removed,
@@ -48,7 +48,7 @@ type listKey struct {
 }
 
 func (l *changeLog) add(path string, c AuthoredChange) {
-	dir, name := tree.ParentPath(path), tree.BasePath(path)
+	dir, name := band.ParentPath(path), band.BasePath(path)
 	folder := l.folders[dir]
 	if folder == nil {
 		if l.folders == nil {
@@ -70,7 +70,7 @@ func (l *changeLog) add(path string, c AuthoredChange) {
 
 // of returns the changes of a path, oldest first.
 func (l *changeLog) of(path string) []AuthoredChange {
-	dir, name := tree.ParentPath(path), tree.BasePath(path)
+	dir, name := band.ParentPath(path), band.BasePath(path)
 	folder := l.folders[dir]
 	if folder == nil {
 		return nil
@@ -103,7 +103,7 @@ func (l *changeLog) with(match func(AuthoredChange) bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for dir, folder := range l.folders {
 			for _, n := range folder.names {
-				if matches[n.number] && !yield(tree.JoinPath(dir, n.name)) {
+				if matches[n.number] && !yield(band.JoinPath(dir, n.name)) {
 					return
 				}
 			}

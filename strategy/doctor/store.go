@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -84,7 +83,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 		}
 		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
-			if j, found := history.Interrupted(store, lineage); found {
+			if j, found := bands.InterruptedRestore(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, tracking.TargetName(store, j.Target), j.Other()))
 			} else if stopped, found := rewind.FindUnfinished(store, sc.w.Sessions, w.ID); found {
 				// It was stopped after the files, before the conversation or the sessions were

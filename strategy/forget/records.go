@@ -114,7 +114,7 @@ func (r *records) change(path string, data []byte) (fileChange, bool) {
 		if bytes.IndexByte(data, 0) >= 0 { // a cache: text files have no such byte
 			return c, true
 		}
-		c.place.What, c.data = "is masked", bands.Reseal(r.find.MaskInPlace(data))
+		c.place.What, c.data = "is masked", bands.UpdateChecksum(r.find.MaskInPlace(data))
 		return c, true
 	case r.what.Session != "":
 		return r.sessionFile(c, data)
@@ -219,7 +219,7 @@ func withoutPrompt(data []byte, id string) []byte {
 	if bytes.Equal(out, data) {
 		return nil
 	}
-	return bands.Reseal(out)
+	return bands.UpdateChecksum(out)
 }
 
 // named returns the objects that files of the records name.
@@ -286,7 +286,7 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 			}
 		})
 		if !bytes.Equal(next, data) {
-			next = bands.Reseal(next)
+			next = bands.UpdateChecksum(next)
 		}
 		c, has := r.change(path, next)
 		switch {

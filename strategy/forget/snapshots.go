@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/erase"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
@@ -17,14 +16,14 @@ type snapshotRecords struct{ *target }
 
 // request returns the request to erase the matches from snapshots, or false if there is nothing to
 // erase.
-func (s *snapshotRecords) request() (what erase.Request, some bool) {
+func (s *snapshotRecords) request() (what retention.EraseRequest, some bool) {
 	switch {
 	case s.what.File != "":
-		return erase.Request{Path: func(path string) bool { return path == s.what.File }}, true
+		return retention.EraseRequest{Path: func(path string) bool { return path == s.what.File }}, true
 	case s.text == nil, s.what.RecordsOnly:
 		return what, false
 	}
-	return erase.Request{
+	return retention.EraseRequest{
 		Content: s.text.Has,
 		Overlap: s.text.Longest() - 1,
 		Name:    func(name string) string { return string(s.text.MaskInPlace([]byte(name))) },
@@ -45,7 +44,7 @@ func (s *snapshotRecords) places(ctx context.Context) ([]Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, damage, err := erase.Find(ctx, store, what)
+	found, damage, err := retention.FindForgotten(ctx, store, what)
 	if err != nil {
 		return nil, fmt.Errorf("search snapshots: %w", err)
 	}
@@ -84,7 +83,7 @@ func (s *snapshotRecords) clean(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	return erase.Run(ctx, held, what)
+	return retention.Erase(ctx, held, what)
 }
 
 func (s *snapshotRecords) hold(ctx context.Context) (*bands.Held, error) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -228,7 +228,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if export.ReadFile(store, snap, p, &data) == nil {
+			if restore.ReadFile(store, snap, p, &data) == nil {
 				v.addLines(data.buf.Bytes())
 			}
 		}

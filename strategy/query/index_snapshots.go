@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/registry"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
@@ -141,10 +141,10 @@ func (sr *snapshotReader) before(s bands.Snapshot) (bands.Snapshot, bool) {
 // differences returns the files that differ between two snapshots, except those that git
 // ignores.
 func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapshot) (files []index.FileChange, err error) {
-	contents := map[string]tree.Change{}
+	contents := map[string]band.Change{}
 	var paths []string
-	err = sr.store.Changes(ctx, from, to, func(c tree.Change) error {
-		if c.Path != "" && (c.Old == nil || c.Old.Kind != tree.Dir) && (c.New == nil || c.New.Kind != tree.Dir) && c.Kind != tree.Attributes {
+	err = sr.store.Changes(ctx, from, to, func(c band.Change) error {
+		if c.Path != "" && (c.Old == nil || c.Old.Kind != band.Dir) && (c.New == nil || c.New.Kind != band.Dir) && c.Kind != band.AttributesChanged {
 			contents[c.Path] = c
 			paths = append(paths, c.Path)
 		}
@@ -187,7 +187,7 @@ func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapsh
 }
 
 // contentOf returns the beginning of the hash of a file's content, a zero byte for none.
-func contentOf(e *tree.Entry) []byte {
+func contentOf(e *band.Entry) []byte {
 	const length = 8
 	if e == nil {
 		return []byte{0}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -78,11 +78,11 @@ func changedInSnapshot(ctx context.Context, w *workspace.Workspace, v bands.Vers
 	defer func() { err = errors.Join(err, closeOlder.Close()) }()
 	to, _ := now.Tree.Ref()
 	from, _ := before.Tree.Ref()
-	err = tree.Diff(ctx, older, from, newer, to, func(c tree.Change) error {
+	err = band.DiffTrees(ctx, older, from, newer, to, func(c band.Change) error {
 		switch {
 		case len(paths) == most:
 			return fs.SkipAll
-		case c.Kind == tree.Attributes && c.New.Kind == tree.Dir:
+		case c.Kind == band.AttributesChanged && c.New.Kind == band.Dir:
 			return nil // an entry in it changed
 		}
 		paths = append(paths, c.Path)

@@ -14,8 +14,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -31,7 +29,7 @@ import (
 // CodePlan lists the changes of a rewind to a point without a snapshot. They are limited to
 // files that sessions touched, as a turn checkpoint has no others.
 type CodePlan struct {
-	Steps []plan.Step // created, rewritten or deleted
+	Steps []restore.Step // created, rewritten or deleted
 	// Skipped paths can't be restored: they lead through a link or a file, or are directories
 	// now.
 	Skipped []string
@@ -65,14 +63,14 @@ func PreviewCode(ctx context.Context, w *workspace.Workspace, p Point) (planned 
 	}
 	planned.present = present
 	removed := map[string]bool{}
-	var steps []plan.Step
+	var steps []restore.Step
 	for _, name := range planned.touched {
 		wanted, _, err := w.Lookup(ctx, c.Tree, name)
 		if err != nil {
 			return planned, err
 		}
 		now, after := present[name], gittree.Edit{Path: name, Mode: wanted.Mode, OID: wanted.OID}
-		step := plan.Step{Path: name, Kind: plan.StepRewrite}
+		step := restore.Step{Path: name, Kind: restore.StepRewrite}
 		switch {
 		case now.blocked || after.Mode == git.ModeModule:
 			planned.Skipped = append(planned.Skipped, name)
@@ -80,9 +78,9 @@ func PreviewCode(ctx context.Context, w *workspace.Workspace, p Point) (planned 
 		case now.Mode == after.Mode && now.OID == after.OID:
 			continue
 		case now.Mode == 0:
-			step.Kind = plan.StepCreate
+			step.Kind = restore.StepCreate
 		case after.Mode == 0:
-			step.Kind, removed[name] = plan.StepDelete, true
+			step.Kind, removed[name] = restore.StepDelete, true
 		}
 		steps = append(steps, step)
 		if after.Mode != 0 {
@@ -200,7 +198,7 @@ func RestoreCode(ctx context.Context, w *workspace.Workspace, p Point, o Options
 	done.Rewound, err = restoreFiles(ctx, w, store, o, func(held *bands.Held) (restore.Result, error) {
 		opts := restoreOptions(w, o)
 		opts.Message = "before rewind to " + p.Shadow.Short()
-		left, found := history.Interrupted(store, opts.Lineage)
+		left, found := bands.InterruptedRestore(store, opts.Lineage)
 		if found = found && !left.Other(); found { // does it restore the files of the same point?
 			target, err := store.Snapshot(left.Target)
 			found = err == nil && len(target.Only) > 0 && target.Causality.Shadow == string(p.Shadow)
@@ -210,7 +208,7 @@ func RestoreCode(ctx context.Context, w *workspace.Workspace, p Point, o Options
 				done.Before = git.OID(before.Causality.Shadow)
 			}
 			opts.Causality.Shadow = string(done.Before)
-			if left.Op == history.OpRestore {
+			if left.Op == bands.OpRestore {
 				return restore.Run(ctx, held, left.Target, opts)
 			}
 			opts.Follow = withoutConversation(left.Op, nil)

@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
@@ -28,7 +26,7 @@ import (
 // committed content would change: commits since the snapshot gave them the content that they have at
 // HEAD, and the snapshot has another. It calls steps, which returns the steps of the rewind, only if
 // there are such commits.
-func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, steps func() (iter.Seq[plan.Step], error)) (paths []string, err error) {
+func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, steps func() (iter.Seq[restore.Step], error)) (paths []string, err error) {
 	store, target, err := PointTarget(w, p)
 	if err != nil {
 		return nil, err
@@ -53,14 +51,14 @@ func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, step
 	if err != nil {
 		return nil, err
 	}
-	content, err := contents.Open(store, target)
+	content, err := bands.OpenContent(store, target)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, content.Bands.Close()) }()
 	for step := range planned {
 		c, found := since[step.Path]
-		if found && step.Kind != plan.StepAttributes && !hasContent(w, content, target, step.Path, c.New) {
+		if found && step.Kind != restore.StepAttributes && !hasContent(w, content, target, step.Path, c.New) {
 			paths = append(paths, step.Path)
 		}
 	}
@@ -69,15 +67,15 @@ func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, step
 
 // hasContent reports whether a snapshot has the content of a blob at a path, perhaps with other line
 // ends. It is false for large files, which are not read.
-func hasContent(w *workspace.Workspace, content *contents.Reader, s bands.Snapshot, name string, blob git.OID) bool {
+func hasContent(w *workspace.Workspace, content *bands.ContentReader, s bands.Snapshot, name string, blob git.OID) bool {
 	const most = 64 << 20
 	root, _ := s.Tree.Ref()
-	e, err := tree.Lookup(content.Records, root, name)
+	e, err := band.LookupPath(content.Records, root, name)
 	if err != nil || e.Size > most {
 		return false
 	}
 	data := []byte(e.Target)
-	if e.Kind == tree.File {
+	if e.Kind == band.File {
 		var b bytes.Buffer
 		if err := content.CopyTo(&b, &e); err != nil {
 			return false
@@ -142,13 +140,13 @@ type PastRewind struct {
 	Interrupted bool
 }
 
-// LastRewind returns what an undo or redo takes back: [history.ErrEmpty] if there is nothing.
-func LastRewind(ctx context.Context, w *workspace.Workspace, op history.Operation) (last PastRewind, err error) {
+// LastRewind returns what an undo or redo takes back: [bands.ErrNoHistory] if there is nothing.
+func LastRewind(ctx context.Context, w *workspace.Workspace, op bands.Operation) (last PastRewind, err error) {
 	store, err := movable(w)
 	if err != nil {
 		return last, err
 	}
-	past, left, err := history.WithInterrupted(store, tracking.Lineage(w))
+	past, left, err := bands.ReadHistoryAndJournal(store, tracking.Lineage(w))
 	if err != nil {
 		return last, err
 	}
@@ -156,11 +154,11 @@ func LastRewind(ctx context.Context, w *workspace.Workspace, op history.Operatio
 		return PastRewind{What: "rewind to " + tracking.TargetName(store, left.Target), At: left.Started, Interrupted: true}, nil
 	}
 	turns := past.Undo
-	if op == history.OpRedo {
+	if op == bands.OpRedo {
 		turns = past.Redo
 	}
 	if len(turns) == 0 {
-		return last, history.ErrEmpty
+		return last, bands.ErrNoHistory
 	}
 	turn := turns[len(turns)-1]
 	last = PastRewind{What: "rewind to " + tracking.TargetName(store, turn.Target), At: turn.At}

@@ -11,10 +11,9 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -33,7 +32,7 @@ type MadeFork struct {
 	// Files counts files, symlinks and folders; it is 0 if git checked them out.
 	Files int
 	// Failed are paths that could not be written. Unknown are paths that the snapshot lacks.
-	Failed  []apply.Failure
+	Failed  []restore.Failure
 	Unknown []string
 	// Severed are repositories inside the worktree whose .git is a file: submodules and worktrees.
 	// Two working trees with one index would destroy each other's state, so the fork has their
@@ -147,15 +146,15 @@ func exportTree(ctx context.Context, w *workspace.Workspace, m ForkMoment, made 
 		return err
 	}
 	var mu sync.Mutex
-	o := export.Options{
+	o := restore.ExportOptions{
 		Over: []string{".git"}, Progress: progress,
-		Skip: func(path string, e *tree.Entry) bool {
-			if e.Kind != tree.File || tree.BasePath(path) != ".git" {
+		Skip: func(path string, e *band.Entry) bool {
+			if e.Kind != band.File || band.BasePath(path) != ".git" {
 				return false
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			made.Severed = append(made.Severed, tree.ParentPath(path))
+			made.Severed = append(made.Severed, band.ParentPath(path))
 			return true
 		},
 	}
@@ -167,8 +166,8 @@ func exportTree(ctx context.Context, w *workspace.Workspace, m ForkMoment, made 
 			defer func() { _ = present.Close() }()
 		}
 	}
-	done, err := export.Run(ctx, store, m.Snapshot, made.Dir, o)
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	done, err := restore.Export(ctx, store, m.Snapshot, made.Dir, o)
+	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return err
 	}
 	slices.Sort(made.Severed)
@@ -178,8 +177,8 @@ func exportTree(ctx context.Context, w *workspace.Workspace, m ForkMoment, made 
 
 // clones returns this worktree as the source of clones. The worktree is scanned unless the moment
 // is now: then its snapshot was taken just before.
-func clones(ctx context.Context, w *workspace.Workspace, store *bands.Store, m ForkMoment) (from *export.CloneSource, err error) {
-	from = &export.CloneSource{Root: w.Repo.Root, Read: m.read}
+func clones(ctx context.Context, w *workspace.Workspace, store *bands.Store, m ForkMoment) (from *restore.CloneSource, err error) {
+	from = &restore.CloneSource{Root: w.Repo.Root, Read: m.read}
 	if from.Read.At != 0 {
 		return from, nil
 	}
@@ -192,7 +191,7 @@ func clones(ctx context.Context, w *workspace.Workspace, store *bands.Store, m F
 
 // stamp returns the time of the file system of this worktree.
 func stamp(w *workspace.Workspace, store *bands.Store) (bands.Stamp, error) {
-	set, err := store.Settle(tracking.TreeOptions(w))
+	set, err := store.ResolveOptions(tracking.TreeOptions(w))
 	if err != nil {
 		return bands.Stamp{}, err
 	}

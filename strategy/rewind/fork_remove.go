@@ -11,9 +11,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/contents"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -116,9 +115,9 @@ func changed(ctx context.Context, w *workspace.Workspace, f Fork, there *workspa
 
 // beginning is the snapshot that a fork was made of.
 type beginning struct {
-	*contents.Reader
+	*bands.ContentReader
 
-	root tree.Entry
+	root band.Entry
 }
 
 // readBeginning opens the snapshot that a fork was made of. It returns nil if there was none or it no
@@ -139,16 +138,16 @@ func readBeginning(w *workspace.Workspace, f Fork) (*beginning, error) {
 		return nil, err
 	}
 	ref, _ := s.Tree.Ref()
-	reader, err := contents.Open(store, s)
+	reader, err := bands.OpenContent(store, s)
 	if err != nil {
 		return nil, err
 	}
-	return &beginning{reader, tree.Entry{Kind: tree.Dir, Content: ref}}, nil
+	return &beginning{reader, band.Entry{Kind: band.Dir, Content: ref}}, nil
 }
 
 // has reports whether a path of a fork is as it was in the beginning.
 func (b *beginning) has(dir, path string) bool {
-	e, err := tree.Lookup(b.Records, b.root.Content, strings.TrimSuffix(path, "/"))
+	e, err := band.LookupPath(b.Records, b.root.Content, strings.TrimSuffix(path, "/"))
 	full := filepath.Join(dir, filepath.FromSlash(path))
 	info, statErr := os.Lstat(full)
 	switch {
@@ -156,10 +155,10 @@ func (b *beginning) has(dir, path string) bool {
 		return errors.Is(statErr, fs.ErrNotExist)
 	case err != nil || statErr != nil:
 		return false
-	case e.Kind == tree.Symlink:
+	case e.Kind == band.Symlink:
 		target, err := os.Readlink(full)
 		return err == nil && target == e.Target
-	case e.Kind != tree.File || !info.Mode().IsRegular() || info.Size() != e.Size:
+	case e.Kind != band.File || !info.Mode().IsRegular() || info.Size() != e.Size:
 		return false
 	case info.Mode().Perm()&0o100 != os.FileMode(e.Attr.Mode)&0o100:
 		return false

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -63,7 +62,7 @@ func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, do
 			is, was := tracking.ReadSession(ctx, w, s), wanted[s.ID]
 			return (is.Turn != "" || len(is.Files) > 0) && (is.Turn != was.Turn || is.Base != was.Base)
 		}
-		if done.Op != history.OpRestore && slices.ContainsFunc(states, worked) {
+		if done.Op != bands.OpRestore && slices.ContainsFunc(states, worked) {
 			changed, err = addPending(ctx, w, states, wanted)
 			return err
 		}
@@ -342,7 +341,7 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 // alignWithRescue restores the sessions to their states at the time of a rescue's commit; if
 // these are unknown, files that don't differ from HEAD are no longer pending.
 func alignWithRescue(ctx context.Context, w *workspace.Workspace, store *bands.Store, commit git.OID, states []*session.State) ([]string, error) {
-	past, err := history.Read(store, tracking.Lineage(w))
+	past, err := bands.ReadHistory(store, tracking.Lineage(w))
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -90,7 +87,7 @@ func PreviewRewind(ctx context.Context, w *workspace.Workspace, p Point, o Optio
 		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
-	planned, err := plan.New(ctx, store, present, target, scope)
+	planned, err := restore.NewPlan(ctx, store, present, target, scope)
 	return choice.plan(planned), err
 }
 
@@ -105,7 +102,7 @@ func Rewind(ctx context.Context, w *workspace.Workspace, p Point, o Options) (do
 		return Rewound{}, err
 	}
 	stopped, found := unfinished(w, store)
-	if found && o.Conversation && stopped.Op == history.OpRestore && stopped.Target == p.Snapshot {
+	if found && o.Conversation && stopped.Op == bands.OpRestore && stopped.Target == p.Snapshot {
 		plan, err := PreviewRewind(ctx, w, p, o)
 		if err != nil {
 			return done, err
@@ -142,32 +139,32 @@ func Rewind(ctx context.Context, w *workspace.Workspace, p Point, o Options) (do
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing. For an undo that has
 // only sessions or a conversation left to restore, the plan has no changes.
-func PreviewUndo(ctx context.Context, w *workspace.Workspace, o Options) (plan.Plan, error) {
-	return previewMove(ctx, w, history.OpUndo, o, restore.PlanUndo)
+func PreviewUndo(ctx context.Context, w *workspace.Workspace, o Options) (restore.Plan, error) {
+	return previewMove(ctx, w, bands.OpUndo, o, restore.PlanUndo)
 }
 
 // PreviewRedo returns what RedoRewind would change, and writes nothing.
-func PreviewRedo(ctx context.Context, w *workspace.Workspace, o Options) (plan.Plan, error) {
-	return previewMove(ctx, w, history.OpRedo, o, restore.PlanRedo)
+func PreviewRedo(ctx context.Context, w *workspace.Workspace, o Options) (restore.Plan, error) {
+	return previewMove(ctx, w, bands.OpRedo, o, restore.PlanRedo)
 }
 
-func previewMove(ctx context.Context, w *workspace.Workspace, op history.Operation, o Options, how func(context.Context, *bands.Store, restore.Options) (plan.Plan, error)) (plan.Plan, error) {
+func previewMove(ctx context.Context, w *workspace.Workspace, op bands.Operation, o Options, how func(context.Context, *bands.Store, restore.Options) (restore.Plan, error)) (restore.Plan, error) {
 	store, err := movable(w)
 	if err != nil {
-		return plan.Plan{}, err
+		return restore.Plan{}, err
 	}
 	if stopped, found := unfinished(w, store); found && stopped.Op == op {
 		target, err := store.Snapshot(stopped.Target)
-		return plan.Plan{Target: target}, err
+		return restore.Plan{Target: target}, err
 	}
 	return how(ctx, store, moveOptions(w, o))
 }
 
-// movable opens the store for an undo or redo: [history.ErrEmpty] if there is none.
+// movable opens the store for an undo or redo: [bands.ErrNoHistory] if there is none.
 func movable(w *workspace.Workspace) (*bands.Store, error) {
 	store, err := tracking.OpenStore(w)
 	if errors.Is(err, tracking.ErrNoBands) {
-		err = fmt.Errorf("%w: %w", history.ErrEmpty, err)
+		err = fmt.Errorf("%w: %w", bands.ErrNoHistory, err)
 	}
 	return store, err
 }
@@ -175,15 +172,15 @@ func movable(w *workspace.Workspace) (*bands.Store, error) {
 // UndoRewind reverts the last rewind: the files that it changed and that haven't changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
 func UndoRewind(ctx context.Context, w *workspace.Workspace, o Options) (Rewound, error) {
-	return move(ctx, w, history.OpUndo, o, restore.Undo)
+	return move(ctx, w, bands.OpUndo, o, restore.Undo)
 }
 
 // RedoRewind reverts the last undo.
 func RedoRewind(ctx context.Context, w *workspace.Workspace, o Options) (Rewound, error) {
-	return move(ctx, w, history.OpRedo, o, restore.Redo)
+	return move(ctx, w, bands.OpRedo, o, restore.Redo)
 }
 
-func move(ctx context.Context, w *workspace.Workspace, op history.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
+func move(ctx context.Context, w *workspace.Workspace, op bands.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
 	store, err := movable(w)
 	if err != nil {
 		return Rewound{}, err
@@ -203,7 +200,7 @@ func move(ctx context.Context, w *workspace.Workspace, op history.Operation, o O
 	if v := done.Target.Causality.Restores; v != 0 {
 		done.TakesBack = tracking.TargetName(store, v)
 	}
-	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
+	if (err == nil || errors.Is(err, restore.ErrIncomplete)) && len(o.Paths) == 0 {
 		convs, failed := UndoConversations(ctx, w, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
 			failed = MarkCompleted(store, done.Origin)
@@ -215,10 +212,10 @@ func move(ctx context.Context, w *workspace.Workspace, op history.Operation, o O
 
 // shadowLeft returns the commit with the files of the partial snapshot that an undo or redo
 // reverts, empty if it reverts a whole one.
-func shadowLeft(store *bands.Store, lineage string, op history.Operation) string {
-	past, err := history.Read(store, lineage)
+func shadowLeft(store *bands.Store, lineage string, op bands.Operation) string {
+	past, err := bands.ReadHistory(store, lineage)
 	turns := past.Undo
-	if op == history.OpRedo {
+	if op == bands.OpRedo {
 		turns = past.Redo
 	}
 	if err != nil || len(turns) == 0 {
@@ -239,13 +236,13 @@ func moveOptions(w *workspace.Workspace, o Options) restore.Options {
 }
 
 func restoreOptions(w *workspace.Workspace, o Options) restore.Options {
-	follow := withoutConversation(history.OpRestore, o.Paths)
+	follow := withoutConversation(bands.OpRestore, o.Paths)
 	if o.Conversation {
 		follow = followTruncate
 	}
 	head, _ := w.Repo.ResolveRef("HEAD") // "" on an unborn branch
 	return restore.Options{
-		Options: tracking.TreeOptions(w), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
+		Options: tracking.TreeOptions(w), Scope: restore.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
 		Causality: bands.Causality{Action: "rewind", Commit: string(head)}, Follow: follow, Always: o.Conversation,
 	}
 }
@@ -261,13 +258,13 @@ func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 		return Rewound{}, err
 	}
 	done, err := do(held)
-	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return Rewound{Result: done, Plan: Plan{Plan: done.Plan}}, err
 	}
 	sessions, failed := realign(ctx, w, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
-		var past history.History
-		if past, failed = history.Read(store, tracking.Lineage(w)); failed == nil {
+		var past bands.History
+		if past, failed = bands.ReadHistory(store, tracking.Lineage(w)); failed == nil {
 			turn, _, found := past.Last()
 			if found && turn.Rescue == done.Origin && strings.HasPrefix(turn.Follow, followSessions) { // no conversation is affected
 				failed = MarkCompleted(store, done.Origin)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -50,7 +50,7 @@ type SessionPaths struct {
 
 // Plan lists the changes of a rewind, and the authors of the changed work.
 type Plan struct {
-	plan.Plan
+	restore.Plan
 
 	// KeptPaths is Kept, with the reasons.
 	KeptPaths []KeptPath
@@ -95,20 +95,20 @@ func newChoice(ctx context.Context, w *workspace.Workspace, store *bands.Store, 
 }
 
 // scope returns the part of the tree to restore.
-func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
+func (c *rewindChoice) scope(ctx context.Context) (restore.Scope, error) {
 	o := c.opts
-	scope := plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact, Keep: c.keep, Delete: c.remove}
+	scope := restore.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact, Keep: c.keep, Delete: c.remove}
 	switch o.Scope {
 	case RewindPaths:
 		scope.Paths = o.Paths
-		return scope, plan.CheckPaths(c.Store, c.target, plan.Scope{Root: c.Workspace.Repo.Root, Paths: o.Paths})
+		return scope, restore.CheckPaths(c.Store, c.target, restore.Scope{Root: c.Workspace.Repo.Root, Paths: o.Paths})
 	case RewindCode:
 		var err error
 		if scope.Paths, err = c.Touched(ctx); err != nil {
 			return scope, err
 		}
 		if len(scope.Paths) == 0 { // restore nothing: no paths would mean all of them
-			scope.Keep = func(string, *tree.Entry, *tree.Entry) bool { return true }
+			scope.Keep = func(string, *band.Entry, *band.Entry) bool { return true }
 		}
 	case RewindAll:
 	}
@@ -116,7 +116,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 }
 
 // of returns the authorship of a path, determined once.
-func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
+func (c *rewindChoice) of(name string, now *band.Entry) authorship.Authorship {
 	w, known := c.who[name]
 	if !known {
 		w = c.Who(name, now)
@@ -126,7 +126,7 @@ func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 }
 
 // keep reports whether a path that differs stays as it is.
-func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
+func (c *rewindChoice) keep(name string, now, want *band.Entry) bool {
 	if workspace.IsDir(now) || now == nil && workspace.IsDir(want) && c.HasAgentsBelow(name) {
 		return false // its contents are decided individually
 	}
@@ -151,7 +151,7 @@ func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
 }
 
 // remove reports whether a path that the target lacks is removed.
-func (c *rewindChoice) remove(name string, now tree.Entry) bool {
+func (c *rewindChoice) remove(name string, now band.Entry) bool {
 	if c.opts.Exact || c.named[name] {
 		return true
 	}
@@ -171,7 +171,7 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 }
 
 // plan returns a plan with the decisions about its paths.
-func (c *rewindChoice) plan(p plan.Plan) Plan {
+func (c *rewindChoice) plan(p restore.Plan) Plan {
 	plan := Plan{Plan: p}
 	reasons := make([]KeptPath, 0, len(c.why))
 	for _, why := range c.why {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript/prompts"
@@ -142,7 +141,7 @@ func (o *ownSnapshots) before(turn int, id string) (s bands.Snapshot, found bool
 			}
 		}
 	}
-	return history.Present(earlier)
+	return bands.PresentSnapshot(earlier)
 }
 
 // TurnsSince returns the turns, oldest first, whose snapshots a rewind to a version takes back: those
@@ -154,10 +153,10 @@ func TurnsSince(w *workspace.Workspace, v bands.Version) ([]Turn, error) {
 	}
 	all, _ := store.Snapshots() // unreadable ones are left out
 	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Lineage != tracking.Lineage(w) || len(s.Only) > 0 })
-	if now, found := history.Present(all); found {
+	if now, found := bands.PresentSnapshot(all); found {
 		all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > now.Version })
 	}
-	leading, _ := history.Leading(all)
+	leading, _ := bands.LeadingSnapshots(all)
 	var turns []Turn
 	last := ""
 	for _, s := range leading {

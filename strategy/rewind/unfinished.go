@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
@@ -31,9 +30,9 @@ const (
 )
 
 // withoutConversation returns the step that follows the files if no conversation is affected.
-func withoutConversation(op history.Operation, paths []string) string {
+func withoutConversation(op bands.Operation, paths []string) string {
 	follow := followSessions
-	if op == history.OpRedo {
+	if op == bands.OpRedo {
 		follow = followSessionsRedo
 	}
 	if len(paths) > 0 {
@@ -51,8 +50,8 @@ type Unfinished struct {
 	Name string
 	// Sessions reports whether only the sessions are left to be aligned.
 	Sessions bool
-	// Op is history.OpRestore for a rewind, else the undo or redo.
-	Op history.Operation
+	// Op is bands.OpRestore for a rewind, else the undo or redo.
+	Op bands.Operation
 
 	rescue bands.Version
 	paths  []string // restored, if not everything
@@ -62,13 +61,13 @@ type Unfinished struct {
 func (u Unfinished) Explain() (what, hint string) {
 	if u.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
-		if u.Op == history.OpRestore {
+		if u.Op == bands.OpRestore {
 			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Name, left),
 				"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + "` completes it"
 		}
 		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire rewind --" + string(u.Op) + "` completes it"
 	}
-	if u.Op == history.OpRestore {
+	if u.Op == bands.OpRestore {
 		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", u.Name),
 			"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + " --conversation` completes it"
 	}
@@ -81,8 +80,8 @@ func (u Unfinished) Explain() (what, hint string) {
 // one of the worktree, has continued.
 func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID string) (stopped Unfinished, found bool) {
 	lineage := checkpoint.WorktreeHash(worktreeID)
-	past, err := history.Read(store, lineage)
-	if _, files := history.Interrupted(store, lineage); err != nil || files {
+	past, err := bands.ReadHistory(store, lineage)
+	if _, files := bands.InterruptedRestore(store, lineage); err != nil || files {
 		return stopped, false
 	}
 	turn, op, found := past.Last()
@@ -100,7 +99,7 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 			stopped.paths = turn.Paths
 		}
 		if follow == followSessionsRedo {
-			stopped.Op = history.OpRedo
+			stopped.Op = bands.OpRedo
 		}
 		// Once a session of the worktree has continued, its stop finds the changes of its
 		// turn.
@@ -118,8 +117,8 @@ func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID stri
 		info, err := os.Stat(target.Causality.TranscriptPath)
 		return stopped, err == nil && !info.ModTime().After(turn.At)
 	}
-	if op == history.OpRestore {
-		stopped.Op = history.OpRedo
+	if op == bands.OpRestore {
+		stopped.Op = bands.OpRedo
 	}
 	convs, err := ReplacedConversations(store, turn.Target)
 	return stopped, err == nil && slices.ContainsFunc(convs, func(t Conversation) bool { return t.Changed })
@@ -133,15 +132,15 @@ func unfinished(w *workspace.Workspace, store *bands.Store) (Unfinished, bool) {
 // finish completes an operation that was stopped after its files: it aligns the sessions, and
 // restores the transcripts of an undo or redo. It returns that undo or redo, empty if there
 // was none. Cutting a conversation back is left to the caller.
-func finish(ctx context.Context, w *workspace.Workspace, store *bands.Store) (op history.Operation, done Rewound, err error) {
+func finish(ctx context.Context, w *workspace.Workspace, store *bands.Store) (op bands.Operation, done Rewound, err error) {
 	stopped, found := unfinished(w, store)
-	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
+	if !found || stopped.Op == bands.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
 	if done, err = finishSessions(ctx, w, store, stopped); err != nil {
 		return "", done, err
 	}
-	if stopped.Op == history.OpRestore {
+	if stopped.Op == bands.OpRestore {
 		return "", done, MarkCompleted(store, stopped.rescue)
 	}
 	if done.Conversations, err = UndoConversations(ctx, w, stopped.Target, stopped.rescue); err != nil {
@@ -164,13 +163,13 @@ func finishSessions(ctx context.Context, w *workspace.Workspace, store *bands.St
 }
 
 // followUp returns the step that follows the files of an undo or redo.
-func followUp(w *workspace.Workspace, store *bands.Store, op history.Operation, paths []string) string {
-	past, err := history.Read(store, tracking.Lineage(w))
-	if _, unfinished := history.Interrupted(store, tracking.Lineage(w)); err != nil || unfinished {
+func followUp(w *workspace.Workspace, store *bands.Store, op bands.Operation, paths []string) string {
+	past, err := bands.ReadHistory(store, tracking.Lineage(w))
+	if _, unfinished := bands.InterruptedRestore(store, tracking.Lineage(w)); err != nil || unfinished {
 		return "" // reverting it adds no turn, completing it uses its own
 	}
 	turns := past.Undo
-	if op == history.OpRedo {
+	if op == bands.OpRedo {
 		turns = past.Redo
 	}
 	if len(turns) == 0 {

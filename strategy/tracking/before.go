@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -271,11 +271,11 @@ func AtPrompt(_ context.Context, w *workspace.Workspace, s *session.State, work 
 // the store or is too large.
 func blobIn(w *workspace.Workspace, store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
 	content := &bounded{room: largestBefore}
-	err := export.ReadFile(store, snap, path, content)
+	err := restore.ReadFile(store, snap, path, content)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return GoneBlob, true, nil
-	case errors.Is(err, export.ErrNotHeld), errors.Is(err, export.ErrIsDirectory), errors.Is(err, errFull):
+	case errors.Is(err, restore.ErrNotHeld), errors.Is(err, restore.ErrIsDirectory), errors.Is(err, errFull):
 		return "", false, nil
 	case err != nil:
 		return "", false, err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -81,14 +81,14 @@ func mergeSpans(spans []Span) []Span {
 // RestoredTree is the tree that a rewind restored, replacing that in its rescue.
 type RestoredTree struct {
 	Version bands.Version
-	Root    tree.Entry
-	Records *tree.Records
+	Root    band.Entry
+	Records *band.DirectoryLoader
 }
 
 // Find returns the entry of the rewind's target at a path, nil if there is none or it can't be
 // read.
-func (t *RestoredTree) Find(name string) *tree.Entry {
-	e, err := tree.Lookup(t.Records, t.Root.Content, name)
+func (t *RestoredTree) Find(name string) *band.Entry {
+	e, err := band.LookupPath(t.Records, t.Root.Content, name)
 	if err != nil {
 		return nil
 	}

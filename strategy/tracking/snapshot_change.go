@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -21,7 +21,7 @@ const MaxRequestTimes = 10_000
 var ErrTooMany = errors.New("too many changes")
 
 // TreeChangesSince calls visit for each difference between an older snapshot and s.
-func TreeChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(tree.Change) error) error {
+func TreeChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(band.Change) error) error {
 	before, err := store.Snapshot(older)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func lastChange(ctx context.Context, w *workspace.Workspace, store *bands.Store,
 	}
 	var latest time.Time
 	seen := 0
-	err := TreeChangesSince(ctx, store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
+	err := TreeChangesSince(ctx, store, taken.Snapshot, taken.Snapshot.Parent, func(c band.Change) error {
 		if seen++; seen > MaxRequestTimes {
 			return ErrTooMany
 		}

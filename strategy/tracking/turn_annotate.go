@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -26,7 +26,7 @@ func annotate(ctx context.Context, w *workspace.Workspace, _ *session.State, n *
 	// The changes of others since the snapshot's parent are not removed when the turn is
 	// rewound.
 	count := 0
-	err := TreeChangesSince(ctx, seen.snap.store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
+	err := TreeChangesSince(ctx, seen.snap.store, taken.Snapshot, taken.Snapshot.Parent, func(c band.Change) error {
 		if count++; count > MaxRequestTimes {
 			return ErrTooMany
 		}

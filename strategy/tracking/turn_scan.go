@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -118,7 +118,7 @@ func changedSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	}
 	paths := map[string]bool{}
 	modules := map[string]string{}
-	err := TreeChangesSince(ctx, store, of, seen, func(c tree.Change) error {
+	err := TreeChangesSince(ctx, store, of, seen, func(c band.Change) error {
 		if workspace.IsDir(c.Old) || workspace.IsDir(c.New) {
 			return nil // its contents are listed individually
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -60,4 +60,4 @@ func RemovalTime(root, p string) time.Time {
 }
 
 // IsDir reports whether an entry of a snapshot, which may be nil, is a directory.
-func IsDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }
+func IsDir(e *band.Entry) bool { return e != nil && e.Kind == band.Dir }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
@@ -62,7 +61,7 @@ func Fill(ctx context.Context, w *workspace.Workspace, r *index.Reader, s Select
 	if err != nil {
 		return f.report, nil //nolint:nilerr // there are none
 	}
-	past, err := history.Read(store, tracking.Lineage(w))
+	past, err := bands.ReadHistory(store, tracking.Lineage(w))
 	if err != nil {
 		return f.report, nil //nolint:nilerr // as far as is known, there are none
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
@@ -86,7 +86,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
 	w := &capturing{
-		Capture: c, exclude: rules.NewExclusion(c.Limits.Exclude), taken: &taken,
+		Capture: c, exclude: capture.NewExclusion(c.Limits.Exclude), taken: &taken,
 		room: c.Limits.Total, work: c.Limits.Work,
 		tree: worktree{root: root, began: time.Now()}, //nolint:forbidigo // the age of a file has no other clock
 		base: baseTree{repo: c.Repo, commit: c.Base},
@@ -111,7 +111,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 // capturing is one run of Files.
 type capturing struct {
 	Capture
-	exclude rules.Exclusion
+	exclude capture.Exclusion
 	taken   *Taken
 	// room is the space left in the checkpoint, work the bytes that may still be read.
 	room, work int64

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -62,7 +61,7 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
 	store := bands.At(registry.RepositoryDir(repo.CommonDir))
-	if j, found := history.Interrupted(store, lineage); found && !j.Other() {
+	if j, found := bands.InterruptedRestore(store, lineage); found && !j.Other() {
 		return tracking.TargetName(store, j.Target), false
 	} else if found {
 		return "", true

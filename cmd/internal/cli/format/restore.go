@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
@@ -37,7 +35,7 @@ func NewRestoredJSON(done restore.Result, spent time.Duration) RestoredJSON {
 }
 
 // NewFailuresJSON returns the JSON of the paths that were not restored.
-func NewFailuresJSON(list []apply.Failure) []FailureJSON {
+func NewFailuresJSON(list []restore.Failure) []FailureJSON {
 	failed := make([]FailureJSON, 0, len(list))
 	for _, failure := range list {
 		failed = append(failed, FailureJSON{Path: failure.Path, Error: failure.Err.Error()})
@@ -72,7 +70,7 @@ type StepJSON struct {
 }
 
 // NewPlanJSON returns the JSON of a plan.
-func NewPlanJSON(p plan.Plan, target bands.Snapshot) PlanJSON {
+func NewPlanJSON(p restore.Plan, target bands.Snapshot) PlanJSON {
 	steps := []StepJSON{}
 	for step := range p.Steps() {
 		steps = append(steps, StepJSON{Path: step.Path, Bytes: PathBytes(step.Path), Kind: step.Kind.String()})
@@ -86,14 +84,14 @@ func NewPlanJSON(p plan.Plan, target bands.Snapshot) PlanJSON {
 }
 
 // StepLine returns a line with the kind of a step of a plan and its path.
-func StepLine(s ui.Streams, kind plan.StepKind, path string) string {
+func StepLine(s ui.Streams, kind restore.StepKind, path string) string {
 	style := ui.Yellow
 	switch kind {
-	case plan.StepDelete:
+	case restore.StepDelete:
 		style = ui.Red
-	case plan.StepCreate:
+	case restore.StepCreate:
 		style = ui.Green
-	case plan.StepRewrite, plan.StepReplace, plan.StepAttributes:
+	case restore.StepRewrite, restore.StepReplace, restore.StepAttributes:
 	}
 	const width = len("Attributes:")
 	return s.Paint(style, fmt.Sprintf("%-*s", width, Capitalize(kind.String())+":")) + " " + Path(path)

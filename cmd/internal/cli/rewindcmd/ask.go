@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -57,12 +57,12 @@ func (r *rewinding) confirm(ctx context.Context, p rewind.Point) error {
 // confirmMove asks before an undo or redo of something old, and before a redo if files have changed
 // since the undo: the redo leaves them as they are, so that the tree becomes one that never existed.
 // Without a terminal it refuses. If nothing is asked, it prints what is taken back.
-func (r *rewinding) confirmMove(ctx context.Context, op history.Operation, past *rewind.PastRewind,
-	look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options,
+func (r *rewinding) confirmMove(ctx context.Context, op bands.Operation, past *rewind.PastRewind,
+	look func(context.Context, rewind.Options) (restore.Plan, error), o rewind.Options,
 ) error {
 	about, old := describePast(r.Now(), past), isOld(r.Now(), past)
 	var since []string
-	if op == history.OpRedo && !r.opts.force {
+	if op == bands.OpRedo && !r.opts.force {
 		planned, err := look(ctx, o)
 		if err != nil {
 			return err

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -24,7 +23,7 @@ type codePlanJSON struct {
 	Rescue       string               `json:"rescue,omitempty"`
 }
 
-func newCodePlanJSON(id string, steps []plan.Step, skipped []string) codePlanJSON {
+func newCodePlanJSON(id string, steps []restore.Step, skipped []string) codePlanJSON {
 	j := codePlanJSON{ID: id, Changes: []format.StepJSON{}, Skipped: format.NotNil(slices.Clone(skipped)), Committed: []string{}, ChangedSince: []string{}, Failed: []format.FailureJSON{}}
 	for _, s := range steps {
 		j.Changes = append(j.Changes, format.StepJSON{Path: s.Path, Bytes: format.PathBytes(s.Path), Kind: s.Kind.String()})
@@ -33,7 +32,7 @@ func newCodePlanJSON(id string, steps []plan.Step, skipped []string) codePlanJSO
 }
 
 // printCode prints steps by their kinds, and the skipped paths.
-func (r *rewinding) printCode(steps []plan.Step, skipped []string) {
+func (r *rewinding) printCode(steps []restore.Step, skipped []string) {
 	if len(steps) == 0 {
 		r.Streams.Printf("%s\n", "Nothing to change: the session's files are as they were there.")
 	}
@@ -62,14 +61,14 @@ func (r *rewinding) goToCode(ctx context.Context, p rewind.Point) error {
 		done, err = rewind.RestoreCode(ctx, r.w, p, o)
 		return err
 	})
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return r.stopped(ctx, err, p, done.Rewound)
 	}
 	conv, failed := r.rewindConversation(ctx, p, done.Origin)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
-	var steps []plan.Step
+	var steps []restore.Step
 	if done.Plan.Root != nil {
 		steps = slices.Collect(done.Plan.Steps())
 	}

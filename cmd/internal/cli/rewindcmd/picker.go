@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/browse"
@@ -226,7 +226,7 @@ func (pi *picker) glance(ctx context.Context, p rewind.Point) string {
 			}
 			lines = append(lines, taken.lines(pi.Now(), false)...)
 			lines = append(lines, summary(planned.Plan), "")
-			for _, kind := range append([]plan.StepKind{plan.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
+			for _, kind := range append([]restore.StepKind{restore.StepDelete}, stepKinds()[:len(stepKinds())-1]...) {
 				for step := range planned.Steps(kind) {
 					lines = append(lines, format.StepLine(pi.Streams, kind, step.Path))
 				}

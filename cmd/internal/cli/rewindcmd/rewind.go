@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -170,9 +168,9 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	case opts.list:
 		return (&picker{w}).list(ctx)
 	case opts.undo:
-		return w.noPaths(w.undo(ctx, history.OpUndo))
+		return w.noPaths(w.undo(ctx, bands.OpUndo))
 	case opts.redo:
-		return w.noPaths(w.undo(ctx, history.OpRedo))
+		return w.noPaths(w.undo(ctx, bands.OpRedo))
 	case opts.to == "":
 		return (&picker{w}).choose(ctx)
 	}
@@ -196,7 +194,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 
 // noPaths explains the error for paths given by the user that match no file.
 func (r *rewinding) noPaths(err error) error {
-	missing, ok := errors.AsType[*plan.PathsError](err)
+	missing, ok := errors.AsType[*restore.PathsError](err)
 	if !ok {
 		return err
 	}
@@ -208,23 +206,27 @@ func (r *rewinding) noPaths(err error) error {
 }
 
 // undo undoes the last rewind, or redoes the last one undone.
-func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
+func (r *rewinding) undo(ctx context.Context, op bands.Operation) error {
 	var err error
-	if op == history.OpRedo {
-		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (plan.Plan, error) { return rewind.PreviewRedo(ctx, r.w, o) }, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
+	if op == bands.OpRedo {
+		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (restore.Plan, error) {
+			return rewind.PreviewRedo(ctx, r.w, o)
+		}, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
 			return rewind.RedoRewind(ctx, r.w, o)
 		})
 	} else {
-		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (plan.Plan, error) { return rewind.PreviewUndo(ctx, r.w, o) }, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
+		err = r.step(ctx, op, func(ctx context.Context, o rewind.Options) (restore.Plan, error) {
+			return rewind.PreviewUndo(ctx, r.w, o)
+		}, func(ctx context.Context, o rewind.Options) (rewind.Rewound, error) {
 			return rewind.UndoRewind(ctx, r.w, o)
 		})
 	}
-	if !errors.Is(err, history.ErrEmpty) {
+	if !errors.Is(err, bands.ErrNoHistory) {
 		return err
 	}
 	err = fmt.Errorf("nothing to %s", op)
 	former, found := tracking.ReadFormerRewind(r.repo.CommonDir, checkpoint.WorktreeHash(r.repo.WorktreeID))
-	if found && op == history.OpUndo {
+	if found && op == bands.OpUndo {
 		return app.WithHint(fmt.Errorf("%w: the rewind to %s was made by an earlier version of entire", err, former.To.Short()), former.Hint())
 	}
 	return err
@@ -280,7 +282,7 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 		done, err = rewind.Rewind(ctx, r.w, p, o)
 		return err
 	})
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return r.stopped(ctx, err, p, done)
 	}
 	conv, failed := r.rewindConversation(ctx, p, done.Origin)

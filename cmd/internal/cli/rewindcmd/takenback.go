@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -61,7 +61,7 @@ func (r *rewinding) turnsBack(p rewind.Point) ([]rewind.Turn, error) {
 
 // committed returns the files whose committed content a rewind to a point changes. steps are those
 // of the rewind, if it is known; else they are planned if they are needed.
-func (r *rewinding) committed(ctx context.Context, p rewind.Point, steps iter.Seq[plan.Step]) ([]string, error) {
+func (r *rewinding) committed(ctx context.Context, p rewind.Point, steps iter.Seq[restore.Step]) ([]string, error) {
 	switch {
 	case r.opts.reset:
 		return rewind.DiscardedChanges(ctx, r.w, p.Commit)
@@ -74,7 +74,7 @@ func (r *rewinding) committed(ctx context.Context, p rewind.Point, steps iter.Se
 		}
 		return rewind.CommittedCodeChanges(ctx, r.w, p, planned)
 	default:
-		return rewind.CommittedChanges(ctx, r.w, p, func() (iter.Seq[plan.Step], error) {
+		return rewind.CommittedChanges(ctx, r.w, p, func() (iter.Seq[restore.Step], error) {
 			if steps != nil {
 				return steps, nil
 			}
@@ -159,12 +159,12 @@ func (r *rewinding) unchanged(p rewind.Point) error {
 
 // past returns what an undo or redo takes back, nil if there is nothing, or if that can't be read:
 // the operation reports it.
-func (r *rewinding) past(ctx context.Context, op history.Operation) *rewind.PastRewind {
+func (r *rewinding) past(ctx context.Context, op bands.Operation) *rewind.PastRewind {
 	last, err := rewind.LastRewind(ctx, r.w, op)
 	if err != nil {
 		return nil
 	}
-	if op == history.OpRedo && !last.Interrupted {
+	if op == bands.OpRedo && !last.Interrupted {
 		last.What = "undo of the " + last.What
 	}
 	return &last

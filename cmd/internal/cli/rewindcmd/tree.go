@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -39,8 +37,8 @@ func rewoundTo(p rewind.Point, name string) string {
 }
 
 // step performs an undo or a redo.
-func (r *rewinding) step(ctx context.Context, op history.Operation,
-	look func(context.Context, rewind.Options) (plan.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
+func (r *rewinding) step(ctx context.Context, op bands.Operation,
+	look func(context.Context, rewind.Options) (restore.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
 	o, err := r.scope(rewind.Point{})
 	if err != nil {
@@ -62,12 +60,12 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 		done, err = do(ctx, o)
 		return err
 	})
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return r.stopped(ctx, err, rewind.Point{}, done)
 	}
 	reverted := "the restore of " + done.TakesBack
 	switch {
-	case op == history.OpRedo:
+	case op == bands.OpRedo:
 		reverted = "the undo"
 	case done.TakesBack == "":
 		reverted = "the rewind"
@@ -93,8 +91,8 @@ func (r *rewinding) step(ctx context.Context, op history.Operation,
 }
 
 // previewStep prints what an undo or redo would change.
-func (r *rewinding) previewStep(ctx context.Context, past *rewind.PastRewind, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
-	var planned plan.Plan
+func (r *rewinding) previewStep(ctx context.Context, past *rewind.PastRewind, look func(context.Context, rewind.Options) (restore.Plan, error), o rewind.Options) error {
+	var planned restore.Plan
 	err := r.Streams.Sized("Comparing", func(reach func(string, ui.Amount)) (err error) {
 		o.Progress = format.ProgressOnly(reach)
 		planned, err = look(ctx, o)
@@ -139,7 +137,7 @@ func (r *rewinding) stopped(ctx context.Context, err error, p rewind.Point, done
 }
 
 func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
-	if !errors.Is(err, apply.ErrIncomplete) {
+	if !errors.Is(err, restore.ErrIncomplete) {
 		return err
 	}
 	for _, failure := range done.Failed {
@@ -201,10 +199,10 @@ func (r *reporter) reportConversation(conv rewind.Conversation) {
 }
 
 // summary counts the changes of a plan by kind.
-func summary(p plan.Plan) string {
-	words := map[plan.StepKind]string{
-		plan.StepCreate: "created", plan.StepRewrite: "rewritten", plan.StepReplace: "replaced",
-		plan.StepAttributes: "with changed attributes", plan.StepDelete: "deleted",
+func summary(p restore.Plan) string {
+	words := map[restore.StepKind]string{
+		restore.StepCreate: "created", restore.StepRewrite: "rewritten", restore.StepReplace: "replaced",
+		restore.StepAttributes: "with changed attributes", restore.StepDelete: "deleted",
 	}
 	var parts []string
 	for _, kind := range stepKinds() {
@@ -218,13 +216,13 @@ func summary(p plan.Plan) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-func stepKinds() []plan.StepKind {
-	return []plan.StepKind{plan.StepCreate, plan.StepRewrite, plan.StepReplace, plan.StepAttributes, plan.StepDelete}
+func stepKinds() []restore.StepKind {
+	return []restore.StepKind{restore.StepCreate, restore.StepRewrite, restore.StepReplace, restore.StepAttributes, restore.StepDelete}
 }
 
 // nothingChanges returns the line for a plan without steps; same is the line if the tree is
 // identical to the target.
-func nothingChanges(p plan.Plan, same string) string {
+func nothingChanges(p restore.Plan, same string) string {
 	kept := len(p.Kept) + len(p.Unknown) + len(p.Nested) + len(p.Unnamed) + len(p.Busy) + len(p.Blocked) + len(p.Damaged)
 	switch {
 	case len(p.ChangedSince)+len(p.Untouched) > 0:

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 )
 
@@ -68,7 +68,7 @@ func (c *command) cobra() *cobra.Command {
 type opened struct {
 	*Selection
 
-	record *bisect.Record
+	record *diff.BisectRecord
 }
 
 // with locks the search of the selected tree, calls do with it, and explains its error.
@@ -79,7 +79,7 @@ func (c *command) with(do func(context.Context, *opened, []string) error) func(*
 			return c.explained(err)
 		}
 		defer s.Close()
-		record, err := bisect.Open(ctx, s.Store, s.Options.Lineage)
+		record, err := diff.OpenBisect(ctx, s.Store, s.Options.Lineage)
 		if err != nil {
 			return c.explained(err)
 		}
@@ -90,14 +90,14 @@ func (c *command) with(do func(context.Context, *opened, []string) error) func(*
 
 // explained adds a hint to an error of a search.
 func (c *command) explained(err error) error {
-	abort, aborted := errors.AsType[*bisect.AbortError](err)
-	end, wrongEnd := errors.AsType[*bisect.EndError](err)
+	abort, aborted := errors.AsType[*diff.BisectAbortError](err)
+	end, wrongEnd := errors.AsType[*diff.BisectEndError](err)
 	switch {
 	case app.HintOf(err) != "":
 		return err
-	case errors.Is(err, bisect.ErrNone):
+	case errors.Is(err, diff.ErrNoBisect):
 		return app.WithHint(err, "`"+c.name+" run -- COMMAND` begins one")
-	case errors.Is(err, bisect.ErrInUse):
+	case errors.Is(err, diff.ErrBisectInUse):
 		return app.WithHint(err, "wait until it has ended, or interrupt it")
 	case aborted && abort.Status > 0:
 		return app.WithHint(err, "`"+c.name+" run --continue` tries it again; exit status 125 skips a snapshot")

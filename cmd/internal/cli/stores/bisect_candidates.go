@@ -10,8 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/filehistory"
-	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -65,7 +64,7 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 // leading returns the snapshots from a version on that led to the last of all, and notes those that
 // it leaves out because a restore took them back, or why it leaves none out.
 func (c *command) leading(all []bands.Snapshot, from bands.Version) []bands.Snapshot {
-	list, partly := history.Leading(all)
+	list, partly := bands.LeadingSnapshots(all)
 	since := func(s bands.Snapshot) bool { return s.Version < from }
 	all, list = slices.DeleteFunc(all, since), slices.DeleteFunc(list, since)
 	if len(list) == 0 || list[0].Version != from {
@@ -93,7 +92,7 @@ func changing(ctx context.Context, o *opened, all []bands.Snapshot, paths []stri
 	if o.IsVolume() {
 		return changingInVolume(ctx, o, all, paths)
 	}
-	reader := filehistory.Open(o.Store, all[len(all)-1], o.Options)
+	reader := diff.OpenFileHistory(o.Store, all[len(all)-1], o.Options)
 	defer func() { _ = reader.Close() }()
 	list := []bands.Version{all[0].Version}
 	for i := 1; i < len(all); i++ {

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 )
 
@@ -58,7 +58,7 @@ type runJSON struct {
 	At      *time.Time `json:"at,omitempty"`
 }
 
-func newRunsJSON(runs []bisect.Run) []runJSON {
+func newRunsJSON(runs []diff.BisectRun) []runJSON {
 	list := make([]runJSON, 0, len(runs))
 	for _, r := range runs {
 		one := runJSON{Version: r.Version.String(), Result: string(r.Result), Exit: r.Exit, Note: r.Note, Millis: r.Millis, Setup: r.Setup}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands/bisect"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 )
@@ -63,7 +63,7 @@ replaced. Another command may be given.` + ExitStatus,
 				in = file
 			}
 			const most = 64 << 20
-			state, err := bisect.ReadLog(io.LimitReader(in, most))
+			state, err := diff.ReadBisectLog(io.LimitReader(in, most))
 			if err != nil {
 				return app.WithHint(err, "`"+c.name+" log` prints lines that can be replayed")
 			}
@@ -102,7 +102,7 @@ func (c *command) newReset() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: c.with(func(_ context.Context, o *opened, _ []string) error {
 			_, err := o.record.Read()
-			if errors.Is(err, bisect.ErrNone) {
+			if errors.Is(err, diff.ErrNoBisect) {
 				return err
 			}
 			if err := o.record.Remove(); err != nil {

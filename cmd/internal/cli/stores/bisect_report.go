@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/bisect"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -20,7 +19,7 @@ import (
 
 // culprit is the change from good to bad.
 type culprit struct {
-	bisect.Outcome
+	diff.BisectOutcome
 
 	good, bad bands.Snapshot
 	turn      *turnJSON // nil if no turn made the change
@@ -30,8 +29,8 @@ type culprit struct {
 }
 
 // report prints the result. If results differed between runs, it fails.
-func (c *command) report(ctx context.Context, o *opened, state *bisect.State, found bisect.Outcome) (err error) {
-	at := &culprit{Outcome: found}
+func (c *command) report(ctx context.Context, o *opened, state *diff.BisectState, found diff.BisectOutcome) (err error) {
+	at := &culprit{BisectOutcome: found}
 	if at.good, err = o.Snapshot(found.Good); err == nil {
 		at.bad, err = o.Snapshot(found.Bad)
 	}

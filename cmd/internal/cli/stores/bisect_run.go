@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/bisect"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
@@ -97,13 +97,13 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 	case err == nil && state.Ended == nil:
 		return app.WithHint(fmt.Errorf("a bisect of %s has begun and isn't over", ui.Plural(len(state.Versions), "snapshot")),
 			fmt.Sprintf("`%s run --continue` continues it, `%s reset` ends it", c.name, c.name))
-	case err != nil && !errors.Is(err, bisect.ErrNone):
+	case err != nil && !errors.Is(err, diff.ErrNoBisect):
 		return app.WithHint(err, fmt.Sprintf("`%s reset` removes it", c.name))
 	}
 	if opts.keep && o.IsVolume() {
 		return app.Usagef("--keep: the scratch tree of a volume is rebuilt for each run")
 	}
-	state = &bisect.State{Command: args, Keep: opts.keep, Repeat: !opts.once, Began: c.Now().UTC()}
+	state = &diff.BisectState{Command: args, Keep: opts.keep, Repeat: !opts.once, Began: c.Now().UTC()}
 	if state.Paths, err = o.TreePaths(opts.paths...); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 }
 
 // search runs the search to its end, and reports the result.
-func (c *command) search(ctx context.Context, o *opened, state *bisect.State, opts runOptions) error {
+func (c *command) search(ctx context.Context, o *opened, state *diff.BisectState, opts runOptions) error {
 	dir, err := c.scratchFolder(o, state, opts)
 	if err != nil {
 		return err
@@ -126,9 +126,9 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 	if opts.quiet {
 		out = io.Discard
 	}
-	s := &bisect.Search{
-		Store: o.Store, Record: o.record, State: state, Dir: dir, Now: c.Now,
-		Clones: func(ctx context.Context, v bands.Snapshot) (*export.CloneSource, error) { return clones(ctx, o, v) },
+	s := &diff.BisectSearch{
+		Store: o.Store, Record: o.record, BisectState: state, Dir: dir, Now: c.Now,
+		Clones: func(ctx context.Context, v bands.Snapshot) (*restore.CloneSource, error) { return clones(ctx, o, v) },
 		Exec: func(ctx context.Context, dir string, v bands.Version) (int, error) {
 			env := slices.DeleteFunc(slices.Clone(c.Environ), func(pair string) bool {
 				name, _, _ := strings.Cut(pair, "=")
@@ -137,7 +137,7 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 			env = append(env, "PWD="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "ENTIRE_BISECT="+v.String())
 			return proc.Run{Path: state.Command[0], Args: state.Command[1:], Dir: dir, Env: env}.Wait(ctx, out)
 		},
-		Trying: func(n bisect.Next) {
+		Trying: func(n diff.BisectStep) {
 			text := "Trying " + n.Version.String()
 			if s, err := o.Snapshot(n.Version); err == nil {
 				if turn := format.TurnText(s); turn != "" {
@@ -153,8 +153,8 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 			}
 			c.Streams.Notef("%s", text)
 		},
-		Tried: func(r bisect.Run) {
-			style := map[bisect.Result]ui.Style{bisect.Good: ui.Green, bisect.Bad: ui.Red, bisect.Skip: ui.Yellow}[r.Result]
+		Tried: func(r diff.BisectRun) {
+			style := map[diff.BisectResult]ui.Style{diff.BisectGood: ui.Green, diff.BisectBad: ui.Red, diff.BisectSkip: ui.Yellow}[r.Result]
 			about := r.Note
 			if about == "" {
 				about = fmt.Sprintf("exit status %d, %s", r.Exit, format.Took(time.Duration(r.Millis)*time.Millisecond))
@@ -179,7 +179,7 @@ func (c *command) search(ctx context.Context, o *opened, state *bisect.State, op
 }
 
 // scratchFolder returns the folder for the scratch tree.
-func (c *command) scratchFolder(o *opened, state *bisect.State, opts runOptions) (string, error) {
+func (c *command) scratchFolder(o *opened, state *diff.BisectState, opts runOptions) (string, error) {
 	dir := opts.scratch
 	if dir == "" && o.IsVolume() {
 		dir = o.Dir() // in the volume's file system
@@ -212,11 +212,11 @@ func (c *command) scratchFolder(o *opened, state *bisect.State, opts runOptions)
 }
 
 // clones returns the present tree as a source of clones, if the file system shares blocks.
-func clones(ctx context.Context, o *opened, v bands.Snapshot) (*export.CloneSource, error) {
+func clones(ctx context.Context, o *opened, v bands.Snapshot) (*restore.CloneSource, error) {
 	if o.Linking() != disk.Reflink || v.Lineage != o.Options.Lineage {
 		return nil, nil //nolint:nilnil // none
 	}
-	set, err := o.Settle(o.Options)
+	set, err := o.ResolveOptions(o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func clones(ctx context.Context, o *opened, v bands.Snapshot) (*export.CloneSour
 	if err != nil {
 		return nil, err
 	}
-	return &export.CloneSource{Root: o.Options.Root, Read: read, Present: present}, nil
+	return &restore.CloneSource{Root: o.Options.Root, Read: read, Present: present}, nil
 }
 
 // gitLocal holds the variables that belong to one repository, as git rev-parse --local-env-vars

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -126,14 +126,14 @@ func whatToBlame(s *Selection, file string) (blamed, error) {
 	return blamed{path: paths[0]}, nil
 }
 
-func blame(ctx context.Context, s *Selection, what blamed, first, last int) (result *filehistory.Blame, err error) {
+func blame(ctx context.Context, s *Selection, what blamed, first, last int) (result *diff.Blame, err error) {
 	lineage := s.Options.Lineage
 	var present []byte
 	if what.version == 0 {
 		if err := s.CheckThere(); err != nil {
 			return nil, err
 		}
-		if present, err = filehistory.ReadPresent(s.Options.Root, what.path); err != nil {
+		if present, err = diff.ReadPresent(s.Options.Root, what.path); err != nil {
 			return nil, unblamed(s, what, err)
 		}
 		present = append(make([]byte, 0, len(present)), present...) // not nil
@@ -159,7 +159,7 @@ func blame(ctx context.Context, s *Selection, what blamed, first, last int) (res
 	if len(history) > 0 {
 		newest = history[0]
 	}
-	r := filehistory.Open(s.Store, newest, s.Options)
+	r := diff.OpenFileHistory(s.Store, newest, s.Options)
 	defer func() { err = errors.Join(err, r.Close()) }()
 	err = s.Command.Streams.Count("Comparing", func(tick func(done, total int64)) error {
 		r.Progress = tick
@@ -180,7 +180,7 @@ func unblamed(s *Selection, what blamed, err error) error {
 		return nil
 	case errors.Is(err, fs.ErrInvalid):
 		return app.Usagef("-L: %s: %v", name, strings.TrimSuffix(err.Error(), ": "+fs.ErrInvalid.Error()))
-	case errors.Is(err, filehistory.ErrNoFile) && what.version == 0:
+	case errors.Is(err, diff.ErrNoFile) && what.version == 0:
 		return app.WithHint(fmt.Errorf("%s: %w", name, err), fmt.Sprintf("`%s blame v3:path` shows a file as it was at a checkpoint", s.Command.Program))
 	}
 	return fmt.Errorf("%s: %w", name, err)
@@ -217,7 +217,7 @@ func lineRange(text string) (first, last int, err error) {
 	return first, last, nil
 }
 
-func blameOut(s *Selection, what blamed, result *filehistory.Blame) blameJSON {
+func blameOut(s *Selection, what blamed, result *diff.Blame) blameJSON {
 	out := blameJSON{
 		Path: what.path, Bytes: format.PathBytes(what.path), Lines: result.Lines, Ranges: make([]rangeJSON, 0, len(result.Ranges)), Unread: []string{},
 	}

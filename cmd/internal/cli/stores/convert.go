@@ -81,9 +81,9 @@ The same command goes on with it, --cancel takes it back.` + ExitStatus,
 				return explainConversion(f, root, opts.driver, err)
 			}
 			if nameUsers(f, root) > 0 {
-				f.Streams.Notef("These continue to use the current folder, which becomes %s.", f.ShortPath(registry.Former(root)))
+				f.Streams.Notef("These continue to use the current folder, which becomes %s.", f.ShortPath(registry.BackupPath(root)))
 			}
-			question := fmt.Sprintf("Convert %s to the driver %s? What is there now is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.Former(root)))
+			question := fmt.Sprintf("Convert %s to the driver %s? What is there now is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.BackupPath(root)))
 			if yes, err := sure(ctx, f, question); err != nil || !yes {
 				return err
 			}

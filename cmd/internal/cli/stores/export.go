@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -41,21 +40,21 @@ unless --ignored is given: keys and passwords are often among them.` + ExitStatu
 				return err
 			}
 			dir := f.Absolute(args[1])
-			options := export.Options{}
+			options := restore.ExportOptions{}
 			if !ignored {
 				options.Ignored = s.Options.Ignored
 			}
-			var done export.Result
+			var done restore.ExportResult
 			err = f.Streams.Sized("Exporting", func(reach func(string, ui.Amount)) (err error) {
 				options.Progress = format.ProgressOnly(reach)
 				if s.IsVolume() {
 					done, err = exportVolume(ctx, s, snapshot, dir, options)
 					return err
 				}
-				done, err = export.Run(ctx, s.Store, snapshot, dir, options)
+				done, err = restore.Export(ctx, s.Store, snapshot, dir, options)
 				return err
 			})
-			if errors.Is(err, export.ErrNotEmpty) {
+			if errors.Is(err, restore.ErrNotEmpty) {
 				return app.WithHint(err, "name a folder that doesn't exist yet")
 			}
 			if err != nil && len(done.Failed) == 0 {
@@ -97,8 +96,8 @@ type exportedJSON struct {
 	Failed  []format.FailureJSON `json:"failed"`
 }
 
-// exportVolume is export.Run for a snapshot of a volume.
-func exportVolume(ctx context.Context, s *Selection, snapshot bands.Snapshot, dir string, o export.Options) (done export.Result, err error) {
+// exportVolume is restore.Export for a snapshot of a volume.
+func exportVolume(ctx context.Context, s *Selection, snapshot bands.Snapshot, dir string, o restore.ExportOptions) (done restore.ExportResult, err error) {
 	view, err := volume.Open(s.Store, snapshot)
 	if err != nil {
 		return done, err
@@ -108,10 +107,10 @@ func exportVolume(ctx context.Context, s *Selection, snapshot bands.Snapshot, di
 	})
 	done.Files, done.LeftOut = wrote.Files, wrote.LeftOut
 	for _, failure := range wrote.Failed {
-		done.Failed = append(done.Failed, apply.Failure{Path: failure.Path, Err: failure.Err})
+		done.Failed = append(done.Failed, restore.Failure{Path: failure.Path, Err: failure.Err})
 	}
 	if errors.Is(err, volume.ErrNotEmpty) {
-		err = fmt.Errorf("export %s: %s: %w", snapshot.Version, dir, export.ErrNotEmpty)
+		err = fmt.Errorf("export %s: %s: %w", snapshot.Version, dir, restore.ErrNotEmpty)
 	}
 	return done, errors.Join(err, view.Close())
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -96,7 +96,7 @@ func eachLogged(ctx context.Context, s *Selection, paths []string, opts logOptio
 			return !opts.accept(snap) || snap.Created.Before(from) || limited(snap)
 		})
 	}
-	var r *filehistory.Reader
+	var r *diff.FileHistory
 	defer func() {
 		if r != nil {
 			err = errors.Join(err, r.Close())
@@ -105,7 +105,7 @@ func eachLogged(ctx context.Context, s *Selection, paths []string, opts logOptio
 	var failed error
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
-			r = filehistory.Open(s.Store, now, s.Options)
+			r = diff.OpenFileHistory(s.Store, now, s.Options)
 		}
 		if !opts.accept(now) || now.Created.Before(from) {
 			return true

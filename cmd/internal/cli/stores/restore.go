@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/apply"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -103,12 +101,12 @@ func runFSRestore(ctx context.Context, f *Command, opts fsRestoreOptions, versio
 	if s.IsVolume() {
 		return runVolumeRestore(ctx, f, s, opts, target)
 	}
-	scope := plan.Scope{Nested: opts.nested, Force: opts.busy}
+	scope := restore.Scope{Nested: opts.nested, Force: opts.busy}
 	if scope.Paths, err = s.TreePaths(opts.paths...); err != nil {
 		return err
 	}
-	err = plan.CheckPaths(s.Store, target, plan.Scope{Root: s.Options.Root, Paths: scope.Paths})
-	if missing, ok := errors.AsType[*plan.PathsError](err); ok {
+	err = restore.CheckPaths(s.Store, target, restore.Scope{Root: s.Options.Root, Paths: scope.Paths})
+	if missing, ok := errors.AsType[*restore.PathsError](err); ok {
 		return app.Unmatched(missing.Paths, v.String(), f.ShortPath(s.Options.Root))
 	}
 	if err != nil {
@@ -123,7 +121,7 @@ func runFSRestore(ctx context.Context, f *Command, opts fsRestoreOptions, versio
 			return err
 		}
 		defer func() { _ = present.Close() }() // only read
-		planned, err := plan.New(ctx, s.Store, present, target, scope)
+		planned, err := restore.NewPlan(ctx, s.Store, present, target, scope)
 		if err != nil {
 			return err
 		}
@@ -154,7 +152,7 @@ func runFSRestore(ctx context.Context, f *Command, opts fsRestoreOptions, versio
 	return restoreTree(ctx, f, s, target, scope)
 }
 
-func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Snapshot, scope plan.Scope) error {
+func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Snapshot, scope restore.Scope) error {
 	began := f.Now()
 	held, err := s.HoldLock(ctx, LockWait)
 	if err != nil {
@@ -190,7 +188,7 @@ func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Sna
 	if done.Rescue.Version != 0 {
 		s.Record(ctx, done.Rescue)
 	}
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		if done.Rescue.Version == 0 {
 			return err
 		}
@@ -240,7 +238,7 @@ func elsewhere(f *Command, s *Selection) string {
 }
 
 // noteLeft prints notes on the paths that a plan leaves unchanged.
-func noteLeft(f *Command, p plan.Plan) {
+func noteLeft(f *Command, p restore.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
 	notePaths(f, "left as it is unless named", p.Unnamed)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -65,7 +65,7 @@ func runVolumeRestore(ctx context.Context, f *Command, s *Selection, opts fsRest
 		return err
 	}
 	if opts.keepGit == nil && s.IsRecorded() || opts.keepGit != nil && *opts.keepGit {
-		v.keep = volume.Present(s.Options.Root, volume.Hidden()...)
+		v.keep = volume.ExistingNames(s.Options.Root, volume.Hidden()...)
 	}
 	return v.run(ctx)
 }
@@ -103,12 +103,12 @@ func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err 
 		return err
 	})
 	for _, path := range differing {
-		kind := plan.StepReplace
+		kind := restore.StepReplace
 		switch {
 		case !isIn(from.Dir, path):
-			kind = plan.StepDelete
+			kind = restore.StepDelete
 		case !isIn(v.Options.Root, path):
-			kind = plan.StepCreate
+			kind = restore.StepCreate
 		}
 		steps = append(steps, format.StepJSON{Path: path, Bytes: format.PathBytes(path), Kind: kind.String()})
 	}
@@ -119,7 +119,7 @@ func (v *volumeRestore) plan(ctx context.Context) (steps []format.StepJSON, err 
 func (v *volumeRestore) dryRun() error {
 	f := v.Command
 	if f.JSON {
-		p := format.NewPlanJSON(plan.Plan{}, v.target)
+		p := format.NewPlanJSON(restore.Plan{}, v.target)
 		p.Changes = append(p.Changes, v.steps...)
 		return f.PrintJSON(p)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/filehistory"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -110,7 +110,7 @@ type hitJSON struct {
 // returns false.
 func search(ctx context.Context, s *Selection, words []string, limit int, tick func(done, total int64), take func(hit) bool) (err error) {
 	count := 0
-	var r *filehistory.Reader
+	var r *diff.FileHistory
 	defer func() {
 		if r != nil {
 			err = errors.Join(err, r.Close())
@@ -118,7 +118,7 @@ func search(ctx context.Context, s *Selection, words []string, limit int, tick f
 	}()
 	err = eachPair(ctx, s, tick, func(now bands.Snapshot, old *bands.Snapshot) bool {
 		if r == nil {
-			r = filehistory.Open(s.Store, now, s.Options)
+			r = diff.OpenFileHistory(s.Store, now, s.Options)
 		}
 		h := hit{snapshot: now}
 		left := h.match(words)

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/history"
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -88,11 +87,11 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	s.Options = s.treeOptions()
 	if s.IsVolume() {
 		c.recover(ctx, s)
-	} else if j, ok := history.Interrupted(s.Store, s.Options.Lineage); ok && !c.Quiet && j.Other() {
+	} else if j, ok := bands.InterruptedRestore(s.Store, s.Options.Lineage); ok && !c.Quiet && j.Other() {
 		c.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
 	} else if ok && !c.Quiet {
 		c.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
-		c.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
+		c.Streams.Hint(s.Advice(j.Target, j.Rescue, restore.Scope{Paths: j.Paths, Nested: j.Nested}))
 	}
 	return s, nil
 }
@@ -224,7 +223,7 @@ func (s *Selection) IsRecorded() bool {
 }
 
 // Advice returns the commands that complete or undo an interrupted restore.
-func (s *Selection) Advice(target, rescue bands.Version, scope plan.Scope) string {
+func (s *Selection) Advice(target, rescue bands.Version, scope restore.Scope) string {
 	var more strings.Builder
 	if scope.Nested {
 		more.WriteString(" --nested")

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -66,7 +66,7 @@ absolute, too.` + ExitStatus,
 					}
 					return errors.Join(view.ReadFile(path, w), view.Close())
 				}
-				return export.ReadFile(s.Store, snapshot, path, w)
+				return restore.ReadFile(s.Store, snapshot, path, w)
 			})
 			if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
 				return fmt.Errorf("%s has no file %s", v, format.Path(path))

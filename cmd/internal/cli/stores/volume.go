@@ -39,7 +39,7 @@ func Room(s *Selection) volume.Room {
 // free.
 func CheckRoom(s *Selection) error {
 	if !s.IsVolume() {
-		set, err := s.Settle(s.Options)
+		set, err := s.ResolveOptions(s.Options)
 		if err == nil {
 			err = set.CheckFloor()
 		}
@@ -188,7 +188,7 @@ func age(ctx context.Context, s *Selection, held *bands.Held, cause bands.Cause)
 // PruneVolume deletes the snapshots of a volume that the policy doesn't keep.
 func PruneVolume(ctx context.Context, s *Selection, held *bands.Held, p retention.Policy) (retention.Pruned, error) {
 	snaps, _ := held.Snapshots() // an unreadable one is kept
-	gone := retention.Aged(snaps, p)
+	gone := retention.Expired(snaps, p)
 	if p.DryRun || len(gone) == 0 {
 		return retention.Pruned{Versions: gone}, nil
 	}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package apply
-
-// spreads returns false: no file system here has the flag.
-func spreads(string) bool { return false }

@@ -1,0 +1,281 @@
+package bands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrNotWritten means that a file doesn't have the expected content after writing.
+var ErrNotWritten = errors.New("not written as it should be")
+
+// ContentReader reads the contents of files of a snapshot. It is safe for concurrent use.
+type ContentReader struct {
+	Bands   *band.Reader
+	Records *band.DirectoryLoader
+}
+
+// CopyBuffer holds the buffers of one worker.
+type CopyBuffer struct{ data []byte }
+
+// Parts returns the parts of a file, in order.
+func (c *ContentReader) Parts(e *band.Entry) ([]band.Part, error) {
+	switch {
+	case e.Size == 0:
+		return nil, nil
+	case !e.Parts:
+		return []band.Part{{Kind: band.DataPart, Length: e.Size, Ref: e.Content}}, nil
+	}
+	list, err := c.Records.Parts(e.Content)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	for _, p := range list {
+		total += p.Length
+	}
+	if total != e.Size {
+		return nil, fmt.Errorf("its parts have %d bytes, not %d: %w", total, e.Size, band.ErrDamaged)
+	}
+	return list, nil
+}
+
+// Whole reports whether all records of the entry exist, judging by their headers.
+func (c *ContentReader) Whole(e *band.Entry) bool {
+	if e.Kind != band.File || e.Size == 0 {
+		return true
+	}
+	if !e.Parts {
+		return c.Bands.Check(e.Content, band.DataRecord)
+	}
+	list, err := c.Parts(e)
+	if err != nil {
+		return false
+	}
+	raws := map[uint32]int64{} // minimum lengths of raw bands
+	for i := range list {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			raws[p.Ref.Band] = p.Length
+		case band.PiecePart:
+			raws[p.Ref.Band] = max(raws[p.Ref.Band], int64(p.Ref.Offset)*band.PieceUnit+p.Length)
+		default:
+			if !c.Bands.Check(p.Ref, band.DataRecord) {
+				return false
+			}
+		}
+	}
+	for number, length := range raws {
+		f, err := c.Bands.OpenRaw(number, length)
+		if err != nil || f.Close() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Head returns the beginning of a file, up to headLength bytes.
+func (c *ContentReader) Head(e *band.Entry) ([]byte, error) {
+	list, err := c.Parts(e)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	head := make([]byte, min(headLength, e.Size))
+	switch p := &list[0]; p.Kind {
+	case band.DataPart, band.PiecePart:
+		data, err := c.data(p, nil)
+		return data[:min(len(data), len(head))], err
+	case band.RawPart:
+		f, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.ReadAt(head, 0)
+		return head, errors.Join(err, f.Close())
+	default:
+		return head, nil
+	}
+}
+
+// data reads a part that is a record, or a piece of a raw band.
+func (c *ContentReader) data(p *band.Part, buf []byte) ([]byte, error) {
+	if p.Kind == band.PiecePart {
+		return c.Bands.ReadPiece(*p, buf[:0])
+	}
+	data, err := c.Bands.Read(p.Ref, band.DataRecord, buf[:0])
+	if err == nil && int64(len(data)) != p.Length {
+		err = fmt.Errorf("it has %d bytes, not %d: %w", len(data), p.Length, band.ErrDamaged)
+	}
+	return data, err
+}
+
+// zeroReader provides the content of holes.
+type zeroReader struct{}
+
+// Read fills b with zeros.
+func (zeroReader) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// CopyTo writes the file's content to w. The content of a raw band is verified after it was
+// written: its hash is known only at the end.
+func (c *ContentReader) CopyTo(w io.Writer, e *band.Entry) error {
+	list, err := c.Parts(e)
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	for i := range list {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+			_, err = io.Copy(w, io.LimitReader(zeroReader{}, p.Length))
+		case band.RawPart:
+			err = c.copyRaw(w, p)
+		default:
+			if buf, err = c.data(p, buf); err == nil {
+				_, err = w.Write(buf)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ContentReader) copyRaw(w io.Writer, p *band.Part) (err error) {
+	f, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, hash), io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return err
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+func sameHash(sum []byte, p *band.Part) error {
+	if !bytes.Equal(sum, p.Ref.Hash[:]) {
+		return &band.DamageError{Band: p.Ref.Band, What: "the content doesn't match its hash"}
+	}
+	return nil
+}
+
+// Fill writes the content to the new file f, leaving out its holes. Content read from the store
+// is verified against its hash; so is cloned content, by reading it back.
+func (c *ContentReader) Fill(f *os.File, e *band.Entry, s *CopyBuffer) error {
+	if e.Size == 0 {
+		return nil
+	}
+	if err := disk.Step("write", f.Name()); err != nil {
+		return err
+	}
+	list, err := c.Parts(e)
+	if err != nil {
+		return err
+	}
+	if e.Parts {
+		// Truncate first, since writes past the end of a file may allocate more than needed.
+		if err := f.Truncate(e.Size); err != nil {
+			return err
+		}
+	}
+	off := int64(0)
+	for i := range list {
+		p := &list[i]
+		switch p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			err = c.fillRaw(f, p)
+		case band.PiecePart:
+			if !c.share(f, p, off, s) {
+				err = c.fillData(f, p, off, s)
+			}
+		default:
+			err = c.fillData(f, p, off, s)
+		}
+		if err != nil {
+			return err
+		}
+		off += p.Length
+	}
+	return nil
+}
+
+func (c *ContentReader) fillData(f *os.File, p *band.Part, off int64, s *CopyBuffer) (err error) {
+	if s.data, err = c.data(p, s.data); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(s.data, off)
+	return err
+}
+
+// share clones the blocks of a piece of a raw band into the file, and reports whether the file
+// then has the piece's content.
+func (c *ContentReader) share(f *os.File, p *band.Part, off int64, s *CopyBuffer) bool {
+	at := int64(p.Ref.Offset) * band.PieceUnit
+	from, err := c.Bands.OpenRaw(p.Ref.Band, at+p.Length)
+	if err != nil {
+		return false
+	}
+	err = disk.CloneRange(f, off, from, at, p.Length)
+	if errors.Join(err, from.Close()) != nil {
+		return false
+	}
+	if cap(s.data) < int(p.Length) {
+		s.data = make([]byte, p.Length)
+	}
+	back := s.data[:p.Length]
+	if _, err := f.ReadAt(back, off); err != nil {
+		return false
+	}
+	return sha256.Sum256(back) == p.Ref.Hash
+}
+
+func (c *ContentReader) fillRaw(f *os.File, p *band.Part) (err error) {
+	from, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	err = disk.Clone(f, from)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = disk.Segments(from, p.Length, func(off, n int64, hole bool) error {
+			if hole {
+				return nil
+			}
+			_, err := io.Copy(io.NewOffsetWriter(f, off), io.NewSectionReader(from, off, n))
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(p.Length); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return fmt.Errorf("check the copy: %w", err)
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+// OpenContent returns a ContentReader of a snapshot's files; the caller closes its Bands.
+func OpenContent(s *Store, v Snapshot) (*ContentReader, error) {
+	if _, ok := v.Tree.Ref(); !ok {
+		return nil, fmt.Errorf("snapshot %s: %w", v.Version, ErrDamaged)
+	}
+	records, reader := s.Loader(v)
+	return &ContentReader{Bands: reader, Records: records}, nil
+}
