@@ -1,6 +1,6 @@
 //go:build faults
 
-package contextstore
+package contextstore_test
 
 import (
 	"errors"
@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 // storeOperations returns the operations that are killed at every write and then repeated, in a store
@@ -88,7 +89,7 @@ func storeKilled(t *testing.T, name string, do func(b *bench, id string) error, 
 	b := newBench(t)
 	b.write("new.go", "package n\n")
 	id := b.put(b.checkpoint("old"))
-	b.lists(Filter{}, "old")
+	b.lists(contextstore.Filter{}, "old")
 	mark := filepath.Join(b.Dir, "mark")
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStoreChild$")
 	child.Env = append(os.Environ(), "STORE_DOING="+name, "STORE_DIR="+b.Dir, "STORE_ID="+id,
@@ -112,11 +113,11 @@ func storeKilled(t *testing.T, name string, do func(b *bench, id string) error, 
 // checkStore checks that the list matches the stored checkpoints and that all are readable.
 func (b *bench) checkStore() {
 	b.Helper()
-	list, err := b.store.List(b.Context(), Filter{})
+	list, err := b.store.List(b.Context(), contextstore.Filter{})
 	fine(b, err)
 	without := b.store
 	without.Catalog = nil
-	plain, err := without.List(b.Context(), Filter{})
+	plain, err := without.List(b.Context(), contextstore.Filter{})
 	fine(b, err)
 	var listed, there []string
 	for _, e := range list {
