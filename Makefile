@@ -165,7 +165,7 @@ check-format:
 # What the tests beside a package run of it; less than COVER % is a failure.
 COVER   ?= 80
 COVERED := ./strategy/recall ./cmd/internal/mcpserver ./internal/settings \
-	$(addprefix ./internal/recall/,brief capture contextstore digest outline plain shellcmd)
+	./internal/plain $(addprefix ./strategy/recall/,brief capture contextstore digest outline shellcmd)
 cover-own:
 	@out=$$(go test -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
 	echo "$$out" | awk -v least=$(COVER) -v want=$(words $(COVERED)) ' \
