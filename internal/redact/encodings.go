@@ -18,9 +18,7 @@ import (
 // see or that only join strings. The latter have an empty content. It also lists the secrets after
 // words with letters that aren't ASCII, and the random passwords in quotes.
 func charParts(text []byte) (parts []encodedPart, found []Finding) {
-	if s := spanOf(ownrules.LonePassword(text, -1)); s.end > 0 {
-		found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
-	}
+	found = lonePasswords(text)
 	for i := 0; i < len(text); i++ {
 		for ; i+8 <= len(text); i += 8 {
 			w := text[i : i+8]
@@ -50,10 +48,6 @@ func charParts(text []byte) (parts []encodedPart, found []Finding) {
 			if s := spanOf(ownrules.QuotedPassword(text, i)); s.end > 0 {
 				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
 			}
-		case ' ', '\n':
-			if s := spanOf(ownrules.LonePassword(text, i)); s.end > 0 {
-				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
-			}
 		case 0, 0x1b:
 			parts = unseenPart(text, i, parts)
 		case 0xc2, 0xe2, 0xef:
@@ -67,9 +61,37 @@ func charParts(text []byte) (parts []encodedPart, found []Finding) {
 	return parts, found
 }
 
+// lonePasswords lists the random passwords without quotes. They have at least 20 bytes, so a block of
+// ten at a multiple of ten is within each.
+func lonePasswords(text []byte) (found []Finding) {
+	for i := 0; i+10 <= len(text); i += 10 {
+		b := text[i : i+10]
+		if endsWord[b[0]]|endsWord[b[1]]|endsWord[b[2]]|endsWord[b[3]]|endsWord[b[4]]|endsWord[b[5]]|endsWord[b[6]]|endsWord[b[7]]|endsWord[b[8]]|endsWord[b[9]] != 0 {
+			continue
+		}
+		begin, end := i, i+10
+		for begin > 0 && endsWord[text[begin-1]] == 0 {
+			begin--
+		}
+		for end < len(text) && endsWord[text[end]] == 0 {
+			end++
+		}
+		if begin == 0 || text[begin-1] == ' ' || text[begin-1] == '\n' {
+			if s := spanOf(ownrules.LonePassword(text, begin-1)); s.end > 0 {
+				found = append(found, ownFinding(ownrules.RuleQuoted, text, s))
+			}
+		}
+		i = end - end%10
+	}
+	return found
+}
+
+// endsWord has the bytes around a password without quotes.
+var endsWord = [256]uint8{' ': 1, '\n': 1, '\t': 1, '\r': 1, '"': 1, '\'': 1, '\\': 1} //nolint:gochecknoglobals // read-only table, laid out by the linker
+
 // mayEncode has the bytes at which charParts looks.
 var mayEncode = [256]uint8{ //nolint:gochecknoglobals // read-only table, laid out by the linker
-	'%': 1, '\\': 1, '&': 1, '=': 1, '"': 1, '\'': 1, ' ': 1, '\n': 1, 0: 1, 0x1b: 1, 0xc2: 1, 0xe2: 1, 0xef: 1,
+	'%': 1, '\\': 1, '&': 1, '=': 1, '"': 1, '\'': 1, 0: 1, 0x1b: 1, 0xc2: 1, 0xe2: 1, 0xef: 1,
 	0xc3: 1, 0xc5: 1, 0xd0: 1, 0xe3: 1, 0xe5: 1, 0xe6: 1, 0xeb: 1, 0xec: 1,
 }
 
