@@ -1,9 +1,14 @@
 package testkit
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 )
 
 // Measurement is the TB of a program that measures. A failure ends the function that Do runs.
@@ -41,5 +46,59 @@ func (m *Measurement) Fatalf(format string, args ...any) {
 func (m *Measurement) Must(err error) {
 	if err != nil {
 		m.Fatalf("%w", err)
+	}
+}
+
+// Median returns the median of values, 0 for none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2 //nolint:mnd // half
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
+}
+
+// PeakMemory returns the peak memory of an exited process in KiB.
+func PeakMemory(p *os.ProcessState) int64 {
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	switch {
+	case !ok:
+		return 0
+	case runtime.GOOS == "darwin": // in bytes
+		return usage.Maxrss >> 10
+	default:
+		return usage.Maxrss
+	}
+}
+
+// PrintJSON writes v as indented JSON.
+func PrintJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// PrintTable writes lines as a table in Markdown with aligned columns. The second line aligns a
+// column to the right by a colon at its end.
+func PrintTable(out io.Writer, lines [][]string) {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, text := range line {
+			widths[i] = max(widths[i], len(text))
+		}
+	}
+	for _, line := range lines {
+		for i, text := range line {
+			pad := strings.Repeat(" ", widths[i]-len(text))
+			if strings.HasSuffix(lines[1][i], ":") {
+				text, pad = pad+text, ""
+			}
+			fmt.Fprintf(out, "| %s%s ", text, pad)
+		}
+		fmt.Fprintln(out, "|")
 	}
 }

@@ -161,17 +161,24 @@ func (t *Transcript) user(text, origin string) {
 	if origin != "human" {
 		source, turn = "system", strings.ReplaceAll(origin, "-", "_")
 	}
-	t.Line(append(Object{
-		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
-		"message",
-		Object{"role", "user", "content", text},
-		"uuid", id, "timestamp", Stamp(),
+	t.fromUser(id, parent, text, Object{
 		"permissionMode", "acceptEdits", "origin",
 		Object{"kind", origin},
 		"promptSource", source, "turnOrigin", turn,
 		"turnPosition",
 		Object{"promptIndex", t.prompts, "turnIndex", t.prompts},
-	}, t.envelope()...))
+	})
+}
+
+// fromUser writes a line with a message of the user, or of the client in the user's name.
+func (t *Transcript) fromUser(id string, parent, content any, more Object) {
+	line := append(Object{
+		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
+		"message",
+		Object{"role", "user", "content", content},
+		"uuid", id, "timestamp", Stamp(),
+	}, more...)
+	t.Line(append(line, t.envelope()...))
 }
 
 // assistant returns one line of an answer. An empty message id makes a new one; several lines with
@@ -223,12 +230,8 @@ func (t *Transcript) toolError(tool, text string) { t.toolEnd(tool, text, true, 
 
 func (t *Transcript) toolEnd(tool, text string, failed bool, result any) {
 	id, parent := t.chain()
-	t.Line(append(Object{
-		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
-		"message",
-		Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", failed}}},
-		"uuid", id, "timestamp", Stamp(), "toolUseResult", result, "sourceToolAssistantUUID", parent,
-	}, t.envelope()...))
+	content := []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", failed}}
+	t.fromUser(id, parent, content, Object{"toolUseResult", result, "sourceToolAssistantUUID", parent})
 }
 
 // patch returns the structuredPatch of a change: one hunk with three lines of context; none for a
@@ -280,12 +283,7 @@ func (t *Transcript) text(text string) {
 // interrupted writes the line with which the client records that a person stopped the agent.
 func (t *Transcript) interrupted() {
 	id, parent := t.chain()
-	t.Line(append(Object{
-		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
-		"message",
-		Object{"role", "user", "content", []any{Object{"type", "text", "text", "[Request interrupted by user]"}}},
-		"uuid", id, "timestamp", Stamp(),
-	}, t.envelope()...))
+	t.fromUser(id, parent, []any{Object{"type", "text", "text", "[Request interrupted by user]"}}, nil)
 }
 
 // system writes a line that the client adds after a turn.

@@ -2,15 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -44,9 +41,7 @@ func measure(o options, out, progress io.Writer) error {
 		return err
 	}
 	if o.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(b.table.results())
+		return testkit.PrintJSON(out, b.table.results())
 	}
 	b.table.printTable(out)
 	return nil
@@ -71,13 +66,7 @@ func (c command) run() (ms float64, peak int64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s %q: %w\n%s", c.name, c.args, err, out.Bytes())
 	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		peak = usage.Maxrss
-		if runtime.GOOS == "darwin" {
-			peak >>= 10 // in bytes on macOS
-		}
-	}
-	return ms, peak, nil
+	return ms, testkit.PeakMemory(cmd.ProcessState), nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // cell has the measurements of one tool for one row.
@@ -66,7 +66,7 @@ func (t *table) results() []result {
 	for _, row := range t.order {
 		r := result{Name: row, In: "ms", Median: map[string]float64{}, PeakMB: map[string]float64{}}
 		for tool, c := range t.cells[row] {
-			r.Median[tool] = median(c.ms)
+			r.Median[tool] = testkit.Median(c.ms)
 			if c.peak > 0 {
 				r.PeakMB[tool] = float64(c.peak) / (1 << 10)
 			}
@@ -78,25 +78,13 @@ func (t *table) results() []result {
 		r.Budget = limit.text
 		c := t.cells[cmp.Or(limit.row, row)][limit.tool]
 		if ok && c != nil && len(c.ms) > 0 && t.cells[row][ours] != nil {
-			base := median(c.ms)
+			base := testkit.Median(c.ms)
 			r.Ratio, r.Limit = r.Median[ours]/base, base*limit.times+limit.more
 			r.Over = r.Median[ours] > r.Limit
 		}
 		list = append(list, r)
 	}
 	return list
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2 //nolint:mnd // half
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
 }
 
 func (t *table) printTable(out io.Writer) {
@@ -123,22 +111,7 @@ func (t *table) printTable(out io.Writer) {
 		rest := []string{number(r.Ratio, 2, ""), r.Budget, verdict, number(r.PeakMB[ours], 0, "")} //nolint:mnd // digits
 		lines = append(lines, slices.Concat([]string{r.Name}, medians, rest))
 	}
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, text := range line {
-			widths[i] = max(widths[i], len(text))
-		}
-	}
-	for _, line := range lines {
-		for i, text := range line {
-			pad := strings.Repeat(" ", widths[i]-len(text))
-			if strings.HasSuffix(lines[1][i], ":") {
-				text, pad = pad+text, ""
-			}
-			fmt.Fprintf(out, "| %s%s ", text, pad)
-		}
-		fmt.Fprintln(out, "|")
-	}
+	testkit.PrintTable(out, lines)
 }
 
 func number(v float64, digits int, unit string) string {

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -49,9 +47,7 @@ func measure(o options, out, progress io.Writer) error {
 		for i, r := range b.table {
 			results[i] = r.result()
 		}
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(results)
+		return testkit.PrintJSON(out, results)
 	}
 	b.printTable(out)
 	return nil
@@ -177,14 +173,10 @@ func (b *bench) execute(c testkit.Call) (s sample, code int, output []byte) {
 
 // newSample returns the measurements of an exited process.
 func newSample(cmd *exec.Cmd, took time.Duration) sample {
-	s := sample{ms: millis(took), cpu: millis(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.kib = usage.Maxrss
-		if runtime.GOOS == "darwin" {
-			s.kib >>= 10 // in bytes on macOS
-		}
+	return sample{
+		ms: millis(took), cpu: millis(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()),
+		kib: testkit.PeakMemory(cmd.ProcessState),
 	}
-	return s
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

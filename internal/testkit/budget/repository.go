@@ -167,37 +167,55 @@ func (im *importer) checkpoint(r record, parent int) int {
 	for transcript.Len() < r.talk {
 		transcript.WriteString(w.step())
 	}
-	base := "/" + id[:2] + "/" + id[2:]
-	created := time.Unix(im.at, 0).UTC().Format(time.RFC3339)
-	paths := make([]string, 0, len(r.touched))
-	for p := range r.touched {
-		paths = append(paths, p)
+	c := storedSession{
+		id: id, session: session, transcript: transcript.String(), created: time.Unix(im.at, 0),
+		prompts: "Please change the parser", context: "# Session Context\n\n## User Prompts\n\n### Prompt 1\n\nPlease change the parser\n",
 	}
+	for p := range r.touched {
+		c.paths = append(c.paths, p)
+	}
+	if r.lines != nil {
+		c.more = testkit.Object{"initial_attribution", r.lines}
+	}
+	return im.store(c, parent)
+}
+
+// storedSession has the contents of a checkpoint of one session.
+type storedSession struct {
+	id, session string // of the checkpoint and of its session
+	paths       []string
+	created     time.Time
+
+	transcript, prompts, context string
+
+	more testkit.Object // other properties of the session
+}
+
+// store writes a checkpoint with the given parent.
+func (im *importer) store(c storedSession, parent int) int {
+	dir := c.id[:2] + "/" + c.id[2:]
+	base := "/" + dir
 	usage := testkit.Object{"input_tokens", 10, "cache_creation_tokens", 10, "cache_read_tokens", 10, "output_tokens", 10, "api_call_count", 2}
 	root := testkit.Object{
-		"cli_version", "bench", "checkpoint_id", id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
-		"files_touched", paths, "sessions",
+		"cli_version", "bench", "checkpoint_id", c.id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
+		"files_touched", c.paths, "sessions",
 		[]any{testkit.Object{
 			"metadata", base + "/0/metadata.json", "transcript", base + "/0/full.jsonl", "context", base + "/0/context.md",
 			"content_hash", base + "/0/content_hash.txt", "prompt", base + "/0/prompt.txt",
 		}},
 		"token_usage", usage,
 	}
-	meta := testkit.Object{
-		"cli_version", "bench", "checkpoint_id", id, "session_id", session, "strategy", "manual-commit", "created_at", created,
-		"branch", "main", "checkpoints_count", 1, "files_touched", paths, "agent", "Claude Code", "token_usage", usage,
-	}
-	if r.lines != nil {
-		meta = append(meta, "initial_attribution", r.lines)
-	}
-	dir := strings.TrimPrefix(base, "/")
+	meta := append(testkit.Object{
+		"cli_version", "bench", "checkpoint_id", c.id, "session_id", c.session, "strategy", "manual-commit",
+		"created_at", c.created.UTC().Format(time.RFC3339),
+		"branch", "main", "checkpoints_count", 1, "files_touched", c.paths, "agent", "Claude Code", "token_usage", usage,
+	}, c.more...)
 	files := map[string]string{
 		dir + "/metadata.json": root.JSON() + "\n", dir + "/0/metadata.json": meta.JSON() + "\n",
-		dir + "/0/full.jsonl": transcript.String(), dir + "/0/prompt.txt": "Please change the parser",
-		dir + "/0/context.md":       "# Session Context\n\n## User Prompts\n\n### Prompt 1\n\nPlease change the parser\n",
-		dir + "/0/content_hash.txt": fmt.Sprintf("sha256:%x", sha256.Sum256(transcript.Bytes())),
+		dir + "/0/full.jsonl": c.transcript, dir + "/0/prompt.txt": c.prompts, dir + "/0/context.md": c.context,
+		dir + "/0/content_hash.txt": fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(c.transcript))),
 	}
-	message := "Checkpoint: " + id + "\n\nEntire-Session: " + session + "\nEntire-Strategy: manual-commit\nEntire-Agent: Claude Code"
+	message := "Checkpoint: " + c.id + "\n\nEntire-Session: " + c.session + "\nEntire-Strategy: manual-commit\nEntire-Agent: Claude Code"
 	return im.commit("refs/heads/entire/checkpoints/v1", message, files, parent)
 }
 

@@ -1,8 +1,6 @@
 package main
 
-import (
-	"slices"
-)
+import "github.com/seed-3aff656d/entire/internal/testkit"
 
 // unit is the quantity with which a row is compared.
 type unit string
@@ -48,18 +46,18 @@ func (r *row) times() []float64 {
 	return times
 }
 
-func (r *row) ms() float64 { return median(r.times()) }
+func (r *row) ms() float64 { return testkit.Median(r.times()) }
 
 func (r *row) cpu() float64 {
 	times := make([]float64, len(r.samples))
 	for i, s := range r.samples {
 		times[i] = s.cpu
 	}
-	return median(times)
+	return testkit.Median(times)
 }
 
 func (r *row) ratio() float64 {
-	if base := median(r.base); base > 0 {
+	if base := testkit.Median(r.base); base > 0 {
 		return r.ms() / base
 	}
 	return 0
@@ -72,18 +70,6 @@ func (r *row) peak() int64 {
 		most = max(most, s.kib)
 	}
 	return most
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2 //nolint:mnd // half
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
 }
 
 // measured has the rows to which a play adds its measurements.

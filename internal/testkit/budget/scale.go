@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -155,7 +154,11 @@ func (im *importer) sessions(h history) {
 		for from := s.text.Len(); s.text.Len() < from+h.talk; {
 			s.say(s.writer.step())
 		}
-		shadow = im.part(id, path, &s, start, shadow)
+		shadow = im.store(storedSession{
+			id: id, session: s.id, paths: []string{path}, created: time.Unix(im.at+50, 0), //nolint:mnd // within the turn
+			transcript: strings.TrimSuffix(s.text.String(), "\n"), prompts: strings.Join(s.prompts, "\n\n---\n\n"), context: "# Session Context\n",
+			more: testkit.Object{"checkpoint_transcript_start", start, "transcript_lines", s.lines},
+		}, shadow)
 		tip = im.commit("refs/heads/main", fmt.Sprintf("change %d\n\nEntire-Checkpoint: %s", n, id), changed, tip)
 	}
 }
@@ -172,39 +175,4 @@ type importedSession struct {
 func (s *importedSession) say(text string) {
 	s.text.WriteString(text)
 	s.lines += strings.Count(text, "\n")
-}
-
-// part imports a checkpoint of the session's transcript with the part from a line on.
-func (im *importer) part(id, path string, s *importedSession, start, parent int) int {
-	usage := testkit.Object{"input_tokens", 10, "cache_creation_tokens", 10, "cache_read_tokens", 10, "output_tokens", 10, "api_call_count", 2}
-	base := "/" + id[:2] + "/" + id[2:]
-	root := testkit.Object{
-		"cli_version", "bench", "checkpoint_id", id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
-		"files_touched",
-		[]string{path},
-		"sessions",
-		[]any{testkit.Object{
-			"metadata", base + "/0/metadata.json", "transcript", base + "/0/full.jsonl", "context", base + "/0/context.md",
-			"content_hash", base + "/0/content_hash.txt", "prompt", base + "/0/prompt.txt",
-		}},
-		"token_usage", usage,
-	}
-	meta := testkit.Object{
-		"cli_version", "bench", "checkpoint_id", id, "session_id", s.id, "strategy", "manual-commit",
-		"created_at", time.Unix(im.at+50, 0).UTC().Format(time.RFC3339), "branch", "main", "checkpoints_count", 1,
-		"files_touched",
-		[]string{path},
-		"agent", "Claude Code", "token_usage", usage,
-		"checkpoint_transcript_start", start, "transcript_lines", s.lines,
-	}
-	stored := strings.TrimSuffix(s.text.String(), "\n")
-	dir := strings.TrimPrefix(base, "/")
-	files := map[string]string{
-		dir + "/metadata.json": root.JSON() + "\n", dir + "/0/metadata.json": meta.JSON() + "\n", dir + "/0/full.jsonl": stored,
-		dir + "/0/prompt.txt":       strings.Join(s.prompts, "\n\n---\n\n"),
-		dir + "/0/context.md":       "# Session Context\n",
-		dir + "/0/content_hash.txt": fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(stored))),
-	}
-	message := "Checkpoint: " + id + "\n\nEntire-Session: " + s.id + "\nEntire-Strategy: manual-commit\nEntire-Agent: Claude Code"
-	return im.commit("refs/heads/entire/checkpoints/v1", message, files, parent)
 }

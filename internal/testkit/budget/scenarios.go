@@ -189,7 +189,7 @@ func big(b *bench, rows []*row) {
 	p.grows = &row{}
 	b.laps(p)
 	b.Must(os.RemoveAll(p.dir))
-	growth.value, growth.slack = p.grows.ms()/1000, median(p.grows.base)/1000
+	growth.value, growth.slack = p.grows.ms()/1000, testkit.Median(p.grows.base)/1000
 }
 
 // first plays a session of one turn each time, a third of the runs: its detached child takes

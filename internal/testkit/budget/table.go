@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // result is a row in printed form.
@@ -50,14 +50,14 @@ func (r *row) result() result {
 		}
 	}
 	out := result{
-		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", CPU: p.cpu(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
+		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", CPU: p.cpu(), Unit: string(r.Unit), UnitMS: testkit.Median(p.base), Ratio: p.ratio(),
 		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
 	}
 	// The ratio of the fastest times of both sides approximates the ratio on an idle machine.
 	if len(p.samples) > 0 && len(p.base) > 0 {
 		out.Best = slices.Min(p.times()) / slices.Min(p.base)
 	}
-	if base := median(p.baseCPU); base > 0 {
+	if base := testkit.Median(p.baseCPU); base > 0 {
 		out.CPURatio = p.cpu() / base
 	}
 	for _, s := range p.samples {
@@ -78,23 +78,7 @@ func (b *bench) printTable(out io.Writer) {
 	for _, r := range b.table {
 		lines = append(lines, r.result().cells())
 	}
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
-	for _, line := range lines {
-		for i, cell := range line {
-			pad := strings.Repeat(" ", widths[i]-len(cell))
-			if i == 0 || lines[1][i] == "---" {
-				fmt.Fprintf(out, "| %s%s ", cell, pad)
-			} else {
-				fmt.Fprintf(out, "| %s%s ", pad, cell)
-			}
-		}
-		fmt.Fprintln(out, "|")
-	}
+	testkit.PrintTable(out, lines)
 }
 
 func (r result) cells() []string {
