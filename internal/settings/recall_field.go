@@ -39,14 +39,14 @@ func recallFields() []field {
 			},
 			get: func(s *Settings) any { return s.Recall.Inject },
 		},
-		number(KeyThreshold, span{70, 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
+		number(KeyThreshold, span{least: 70, most: 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
 			also(hooksBlock, "CONTEXTD_CHECKPOINT_THRESHOLD", "ENTIRE_CHECKPOINT_THRESHOLD"),
 		tokens("recall.checkpoint_threshold_tokens", func(s *Settings) *int64 { return &s.Recall.ThresholdTokens }),
 		boolean(KeyVerify, func(s *Settings) *bool { return &s.Recall.VerifyBeforeClear }).
 			also(hooksBlock, "CONTEXTD_VERIFY_BEFORE_CLEAR", "ENTIRE_VERIFY_BEFORE_CLEAR"),
 		boolean("recall.auto_summary_enabled", func(s *Settings) *bool { return &s.Recall.Auto }).also(checkpointBlock),
-		number("recall.max_auto_summaries", span{1, 1000}, func(s *Settings) *int { return &s.Recall.MaxAuto }).also(checkpointBlock),
-		number("recall.cleanup_after_days", span{1, 3650}, func(s *Settings) *int { return &s.Recall.CleanupAfterDays }).also(checkpointBlock),
+		number("recall.max_auto_summaries", span{least: 1, most: 1000}, func(s *Settings) *int { return &s.Recall.MaxAuto }).also(checkpointBlock),
+		number("recall.cleanup_after_days", span{least: 1, most: 3650}, func(s *Settings) *int { return &s.Recall.CleanupAfterDays }).also(checkpointBlock),
 		field{
 			key: "recall.mode", allowed: `"stateful" or "summary"`,
 			set: func(s *Settings, r raw) bool { return choose(&s.Recall.Mode, r, Stateful, SummaryOnly) },
@@ -68,8 +68,11 @@ func (f field) also(block string, variables ...string) field {
 	return f
 }
 
-// span is the range of a number, inclusive.
-type span struct{ least, most int64 }
+// span is the range of a number, inclusive; orNone adds 0.
+type span struct {
+	least, most int64
+	orNone      bool
+}
 
 func (s span) String() string {
 	return strconv.FormatInt(s.least, 10) + " to " + strconv.FormatInt(s.most, 10)
@@ -99,15 +102,19 @@ func choice(key string, at func(*Settings) *Choice) field {
 }
 
 func number(key string, in span, at func(*Settings) *int) field {
+	return whole(key, "a whole number from "+in.String(), in, raw.number, at)
+}
+
+// whole returns a field for a number in a range, which parse returns.
+func whole[T int | int64](key, allowed string, in span, parse func(raw) (int64, bool), at func(*Settings) *T) field {
 	return field{
-		key: key, allowed: "a whole number from " + in.String(),
+		key: key, allowed: allowed,
 		set: func(s *Settings, r raw) bool {
-			n, ok := r.number()
-			if !ok || n < in.least || n > in.most {
-				return false
+			n, ok := parse(r)
+			if ok = ok && (n >= in.least && n <= in.most || n == 0 && in.orNone); ok {
+				*at(s) = T(n)
 			}
-			*at(s) = int(n)
-			return true
+			return ok
 		},
 		get: func(s *Settings) any { return *at(s) },
 	}
@@ -115,41 +122,23 @@ func number(key string, in span, at func(*Settings) *int) field {
 
 // tokens returns a field for a number of tokens, 0 for none.
 func tokens(key string, at func(*Settings) *int64) field {
-	in := span{1000, 10_000_000}
-	return field{
-		key: key, allowed: "0 for none, or a whole number from " + in.String(),
-		set: func(s *Settings, r raw) bool {
-			n, ok := r.number()
-			if !ok || (n != 0 && n < in.least) || n > in.most {
-				return false
-			}
-			*at(s) = n
-			return true
-		},
-		get: func(s *Settings) any { return *at(s) },
-	}
+	in := span{1000, 10_000_000, true}
+	return whole(key, "0 for none, or a whole number from "+in.String(), in, raw.number, at)
 }
 
 // amount returns a field for a number of bytes, given as a number or as a size.
 func amount(key string, at func(*Settings) *int64) field {
-	in := span{1 << 10, 1 << 30}
-	return field{
-		key: key, allowed: "bytes from " + in.String() + `, or a size like "10MiB"`,
-		set: func(s *Settings, r raw) bool {
-			n, ok := r.number()
-			if !ok && r.kind <= kindString {
-				var err error
-				n, err = ParseSize(r.text)
-				ok = err == nil
-			}
-			if !ok || n < in.least || n > in.most {
-				return false
-			}
-			*at(s) = n
-			return true
-		},
-		get: func(s *Settings) any { return formatSize(*at(s)) },
-	}
+	in := span{least: 1 << 10, most: 1 << 30}
+	f := whole(key, "bytes from "+in.String()+`, or a size like "10MiB"`, in, func(r raw) (int64, bool) {
+		n, ok := r.number()
+		if ok || r.kind > kindString {
+			return n, ok
+		}
+		n, err := ParseSize(r.text)
+		return n, err == nil
+	}, at)
+	f.get = func(s *Settings) any { return formatSize(*at(s)) }
+	return f
 }
 
 // number parses a whole number from a variable or from JSON.

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,17 +171,18 @@ func (c *collector) use(b *block, at moment) {
 
 // asked returns the parts of a message that a person wrote, joined.
 func asked(m *message, from source) string {
+	return m.joined(func(text string) string { return human(text, from) })
+}
+
+// joined returns what part returns for the texts of a message, without empty ones, joined.
+func (m *message) joined(part func(text string) string) string {
 	var parts []string
 	for i := range m.blocks {
-		b := &m.blocks[i]
-		if string(b.kind) != "text" {
-			continue
-		}
-		if s := human(Unquoted(b.text), from); s != "" {
-			parts = append(parts, s)
+		if b := &m.blocks[i]; string(b.kind) == "text" {
+			parts = append(parts, part(Unquoted(b.text)))
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n")
 }
 
 // result processes the end of a tool use, or its continuation in the background.

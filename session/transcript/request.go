@@ -11,29 +11,20 @@ import (
 // plan that was accepted for a new session, commands that are prompts, with their arguments, and, after
 // [prompts.ShellPrefix], commands that the person ran in the client's shell.
 func request(m *message, from source) string {
-	var parts []string
-	for i := range m.blocks {
-		b := &m.blocks[i]
-		if string(b.kind) != "text" {
-			continue
-		}
-		s := Unquoted(b.text)
+	return m.joined(func(s string) string {
 		said := human(s, from)
 		s = strings.TrimSpace(strip(s, isAside))
 		switch {
 		case said != "":
+			return said
 		case strings.HasPrefix(s, prompts.PlanPrefix):
-			said = s
+			return s
 		case strings.HasPrefix(s, "<bash-input>"): // run by the person in the client's shell
-			said = prompts.ShellPrefix + strings.TrimSpace(elementText(s, "bash-input"))
+			return prompts.ShellPrefix + strings.TrimSpace(elementText(s, "bash-input"))
 		default:
-			said = commandRequest(s)
+			return commandRequest(s)
 		}
-		if said != "" {
-			parts = append(parts, said)
-		}
-	}
-	return strings.Join(parts, "\n\n")
+	})
 }
 
 // commandRequest returns a command and its arguments from the trace of a command, "" if the text is

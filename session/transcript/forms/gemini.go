@@ -192,16 +192,16 @@ func (c *geminiCall) blocks() []block {
 		}
 	}
 	if name == "Bash" {
-		status, rest := geminiShell(output)
+		status, rest := shellOutput("Output: ", output)
 		output, failed = withStatus(status, rest), failed || status != 0
 	}
 	id := strings.ReplaceAll(c.ID, "#", "-") // of a subagent's call; # is invalid in a tool id
 	return []block{useBlock(id, name, input), resultBlock(id, output, failed)}
 }
 
-// geminiShell returns the exit status in the result of a shell, and the output of the command.
-func geminiShell(result string) (status int, output string) {
-	const begin = "Output: "
+// shellOutput returns the exit status in the result of a shell of Gemini or Qwen, and the output of
+// the command, before which the result has begin.
+func shellOutput(begin, result string) (status int, output string) {
 	result = strings.TrimSuffix(strings.TrimPrefix(result, "<untrusted_context>\n"), "\n</untrusted_context>")
 	_, output, found := strings.Cut(result, begin)
 	if !found {

@@ -2,7 +2,6 @@ package forms
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 )
 
@@ -190,7 +189,7 @@ func (q *qwenEnvelope) results(e *entry) {
 		}
 		switch qwenTool(r.Name) {
 		case "Bash":
-			status, rest := shellOutput(output)
+			status, rest := shellOutput("\nOutput: ", output)
 			output, failed = withStatus(status, rest), failed || status != 0
 		case "Task":
 			// The subagent continues in the background.
@@ -217,25 +216,4 @@ func text(v any) string {
 		return ""
 	}
 	return string(data)
-}
-
-// shellOutput returns the exit status in the result of a shell, and the output of the command.
-func shellOutput(result string) (status int, output string) {
-	const begin, end, code = "\nOutput: ", "\nError: ", "\nExit Code: "
-	_, output, found := strings.Cut(result, begin)
-	if !found {
-		return 0, result
-	}
-	if i := strings.LastIndex(output, end); i >= 0 {
-		tail := output[i:]
-		output = output[:i]
-		if _, rest, ok := strings.Cut(tail, code); ok {
-			digits, _, _ := strings.Cut(rest, "\n")
-			status, _ = strconv.Atoi(strings.TrimSpace(digits)) // 0 if it is not a number
-		}
-	}
-	if output == "(empty)" {
-		output = ""
-	}
-	return status, output
 }
