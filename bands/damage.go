@@ -90,7 +90,7 @@ func (h *Held) NoteRepaired(repaired []band.Damaged) error {
 
 func (h *Held) writeDamage(all []band.Damaged) error {
 	if len(all) == 0 {
-		return RemoveFile(h.Path(damageFile))
+		return disk.Remove(h.Path(damageFile))
 	}
 	list := damageList{Format: damageFormat}
 	for _, d := range all {

@@ -85,7 +85,7 @@ func (h *Held) dropStatCaches() error {
 		if !strings.HasPrefix(e.Name(), StatPrefix) {
 			continue
 		}
-		if err := RemoveFile(h.Path(e.Name())); err != nil {
+		if err := disk.Remove(h.Path(e.Name())); err != nil {
 			return fmt.Errorf("drop caches: %w", err)
 		}
 	}
@@ -102,14 +102,8 @@ func RemoveAll(path string) error {
 			return err
 		}
 	}
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	return os.RemoveAll(path)
+	return disk.RemoveAll(path)
 }
-
-// RemoveFile removes a file; a missing file is not an error.
-func RemoveFile(path string) error { return disk.Remove(path) }
 
 // Hardlink adds a name to a band. The number of links to a file is limited: at the limit, a copy
 // replaces the band and gets the new name.
@@ -122,7 +116,7 @@ func (h *Held) Hardlink(from, to string) error {
 		return err
 	}
 	fresh := from + TempSuffix
-	if err := RemoveFile(fresh); err != nil {
+	if err := disk.Remove(fresh); err != nil {
 		return err
 	}
 	if err := disk.CopyFile(from, fresh); err != nil {
@@ -131,10 +125,7 @@ func (h *Held) Hardlink(from, to string) error {
 	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
 		return err
 	}
-	if err := disk.Step("rename", from); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, from); err != nil {
+	if err := disk.Rename(fresh, from); err != nil {
 		return err
 	}
 	if err := disk.Step("link", to); err != nil {

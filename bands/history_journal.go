@@ -134,10 +134,7 @@ func EndJournal(h *Held, j Journal, changed bool) error {
 		}
 	}
 	path := journalPath(h.Store, j.Lineage)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(path); err != nil {
 		return fmt.Errorf("end journal: %w", err)
 	}
 	return nil

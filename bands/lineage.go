@@ -2,6 +2,7 @@ package bands
 
 import (
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,18 @@ func (l Lineage) Latest() (Snapshot, bool, error) {
 		return Snapshot{}, false, err
 	}
 	return snap, true, nil
+}
+
+// Recent yields the lineage's last snapshot, then its parent and so on, at most most of them. It
+// ends at one that can't be read.
+func (l Lineage) Recent(most int) iter.Seq[Snapshot] {
+	return func(yield func(Snapshot) bool) {
+		snap, found, err := l.Latest()
+		for n := 0; n < most && err == nil && found && yield(snap); n++ {
+			found = snap.Parent != 0
+			snap, err = l.store.Snapshot(snap.Parent)
+		}
+	}
 }
 
 // Linked returns the version that the lineage's link names, 0 if there is no link.

@@ -89,9 +89,6 @@ func Create(dir string) (*Store, error) {
 
 func (s *Store) create() error {
 	for _, dir := range []string{s.dir, s.BandsDir(), s.Path(SnapshotsFolder)} {
-		if err := disk.Step("mkdir", dir); err != nil {
-			return err
-		}
 		if err := disk.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}

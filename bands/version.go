@@ -93,24 +93,43 @@ func (s *Store) Has(v Version) bool {
 	return err == nil
 }
 
+// Publish writes the description of a snapshot whose files are in the folder making, and renames
+// the folder to the version's after the reservation. The batch has the files to sync before.
+func (h *Held) Publish(d Described, next Reservation, making string, batch *disk.Batch) error {
+	data, err := Seal(d)
+	if err != nil {
+		return err
+	}
+	description := filepath.Join(making, SnapshotFile)
+	if err := disk.Step("write", description); err != nil {
+		return err
+	}
+	if err := os.WriteFile(description, data, 0o600); err != nil {
+		return err
+	}
+	batch.Sync(description, making)
+	if err := batch.Write(h.Path(VersionFile), next.Encode(), 0o600); err != nil {
+		return err
+	}
+	batch.Rename(making, h.SnapshotDir(d.Version))
+	return batch.Commit()
+}
+
 // Link points the lineage's link to v; 0 removes the link.
 func (h *Held) Link(lineage string, v Version) error {
 	link := h.Path(latestPrefix + lineage)
 	if v == 0 {
-		return RemoveFile(link)
+		return disk.Remove(link)
 	}
 	target := filepath.Join(SnapshotsFolder, v.String())
 	temp := link + TempSuffix
-	if err := errors.Join(RemoveFile(temp), disk.Step("symlink", temp)); err != nil {
+	if err := errors.Join(disk.Remove(temp), disk.Step("symlink", temp)); err != nil {
 		return err
 	}
 	if err := os.Symlink(target, temp); err != nil {
 		return disk.WriteCache(link, []byte(target), 0o600)
 	}
-	if err := disk.Step("rename", link); err != nil {
-		return err
-	}
-	return os.Rename(temp, link)
+	return disk.Rename(temp, link)
 }
 
 // Raise raises the highest reserved version to at least v. It writes only if the recorded version

@@ -231,15 +231,7 @@ func (f Side) Exists() bool {
 }
 
 // Remove removes the file; a missing file is not an error.
-func (f Side) Remove() error {
-	if err := disk.Step("remove", f.path); err != nil {
-		return err
-	}
-	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (f Side) Remove() error { return disk.Remove(f.path) }
 
 // ReadAll returns the whole file, nil if it doesn't exist.
 func (f Side) ReadAll() ([]byte, error) {

@@ -146,10 +146,7 @@ func (s *Store) SetAside(id string) (string, error) {
 	}
 	from := filepath.Join(s.dir, id+stateExt)
 	to := from + ".corrupt"
-	if err := disk.Step("rename", to); err != nil {
-		return "", err
-	}
-	return to, os.Rename(from, to)
+	return to, disk.Rename(from, to)
 }
 
 // All returns every readable state, sorted by id, and the errors of the others.
@@ -196,10 +193,7 @@ func (s *Store) Remove(id string) error {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil {
+		if err := disk.Remove(path); err != nil {
 			return fmt.Errorf("session %s: %w", id, err)
 		}
 	}

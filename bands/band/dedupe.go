@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 
@@ -71,10 +70,7 @@ func OpenDedupe(path string) (*Dedupe, error) {
 
 // ResetDedupe removes the table, for use after bands have lost content.
 func ResetDedupe(path string) error {
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(path); err != nil {
 		return fmt.Errorf("remove table of contents: %w", err)
 	}
 	return nil
@@ -263,10 +259,7 @@ func (d *Dedupe) grow() error {
 		err = larger.flush()
 	}
 	if err == nil {
-		err = disk.Step("rename", d.path)
-	}
-	if err == nil {
-		err = os.Rename(temp, d.path)
+		err = disk.Rename(temp, d.path)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close(), os.Remove(temp))

@@ -23,7 +23,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.FileInfo, error) {
 	}
 	to := filepath.Join(t.BandsDir(), own.Name())
 	fresh := to + bands.TempSuffix
-	if err := bands.RemoveFile(fresh); err != nil {
+	if err := disk.Remove(fresh); err != nil {
 		return f, err
 	}
 	if err := disk.LinkOrCopy(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
@@ -32,10 +32,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.FileInfo, error) {
 	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
 		return f, err
 	}
-	if err := disk.Step("rename", to); err != nil {
-		return f, err
-	}
-	if err := os.Rename(fresh, to); err != nil {
+	if err := disk.Rename(fresh, to); err != nil {
 		return f, err
 	}
 	return own, disk.SyncDir(t.BandsDir())

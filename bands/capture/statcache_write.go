@@ -195,10 +195,7 @@ func replaceStatCache(path string, meta StatMeta, root *statNode, old *StatCache
 		_, err = f.Write(le.AppendUint32(nil, hash.Sum32()))
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = disk.Step("rename", path)
-	}
-	if err == nil {
-		err = os.Rename(temp, path)
+		err = disk.Rename(temp, path)
 	}
 	if err != nil {
 		return 0, 0, errors.Join(err, os.Remove(temp))

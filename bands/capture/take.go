@@ -283,21 +283,5 @@ func (t *taking) commit(snap bands.Snapshot, files []band.FileInfo, next bands.R
 			return fmt.Errorf("link band %d: %w", f.Number, err)
 		}
 	}
-	data, err := bands.Seal(bands.Described{Format: bands.SnapshotFormat, Snapshot: snap})
-	if err != nil {
-		return err
-	}
-	description := filepath.Join(making, bands.SnapshotFile)
-	if err := disk.Step("write", description); err != nil {
-		return err
-	}
-	if err := os.WriteFile(description, data, 0o600); err != nil {
-		return err
-	}
-	batch.Sync(description, making)
-	if err := batch.Write(t.Path(bands.VersionFile), next.Encode(), 0o600); err != nil {
-		return err
-	}
-	batch.Rename(making, t.SnapshotDir(snap.Version))
-	return batch.Commit()
+	return t.Publish(bands.Described{Format: bands.SnapshotFormat, Snapshot: snap}, next, making, batch)
 }

@@ -154,7 +154,7 @@ func (s *settling) directory() (*band.Directory, error) {
 		for e := range band.ApplyEdits(whole.Entries, s.edits) {
 			dir.Entries = append(dir.Entries, *e)
 		}
-		dir.Totals, dir.Bands, err = s.sum(dir.Entries)
+		dir.Totals, dir.Bands, err = SumEntries(dir.Entries, s.under)
 		return dir, err
 	}
 	var pages []band.Page
@@ -172,7 +172,7 @@ func (s *settling) directory() (*band.Directory, error) {
 
 // page stores a page, unless the former directory has it.
 func (s *settling) page(entries []band.Entry, p *band.Page) (err error) {
-	if p.Totals, p.Bands, err = s.sum(entries); err != nil {
+	if p.Totals, p.Bands, err = SumEntries(entries, s.under); err != nil {
 		return err
 	}
 	s.enc = band.EncodePage(entries, s.enc[:0])
@@ -187,17 +187,18 @@ func (s *settling) page(entries []band.Entry, p *band.Page) (err error) {
 	return kept(err)
 }
 
-// sum returns the totals of the entries and of everything below, and the bands that they refer to.
-func (s *settling) sum(entries []band.Entry) (totals band.Totals, bands []uint32, err error) {
+// SumEntries returns the totals of the entries and of everything below, and the bands that they
+// refer to. under returns the record of a directory, or the bands of a list of parts.
+func SumEntries(entries []band.Entry, under func(*band.Entry) (band.StoredDirectory, error)) (totals band.Totals, bands []uint32, err error) {
 	part := band.Directory{Entries: entries}
 	below := [][]uint32{part.OwnBands()}
 	for i := range entries {
 		e := &entries[i]
-		CountEntry(&totals, e)
+		countEntry(&totals, e)
 		if e.Kind != band.Dir && !e.Parts {
 			continue
 		}
-		rec, err := s.under(e)
+		rec, err := under(e)
 		if err != nil {
 			return totals, nil, err
 		}
@@ -207,8 +208,8 @@ func (s *settling) sum(entries []band.Entry) (totals band.Totals, bands []uint32
 	return totals, band.UnionBands(below...), nil
 }
 
-// CountEntry adds an entry, without its contents, to the totals.
-func CountEntry(totals *band.Totals, e *band.Entry) {
+// countEntry adds an entry, without its contents, to the totals.
+func countEntry(totals *band.Totals, e *band.Entry) {
 	switch e.Kind {
 	case band.File, band.Symlink:
 		totals.Files++

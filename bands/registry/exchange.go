@@ -82,11 +82,7 @@ func (c Converter) exchange(ctx context.Context, j exchange) error {
 
 // note records the progress of the exchange.
 func (c Converter) note(j exchange) error {
-	data, err := json.MarshalIndent(j, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(c.exchangePath(), append(data, '\n'), 0o600)
+	return disk.WriteJSON(c.exchangePath(), j)
 }
 
 // sides returns the drivers of the two stores, nil for trees.
@@ -123,7 +119,7 @@ func (c Converter) cancelExchange(j exchange) error {
 	if err != nil {
 		return err
 	}
-	return bands.RemoveFile(c.exchangePath())
+	return disk.Remove(c.exchangePath())
 }
 
 // finishExchange carries out the steps after the exchange of the folders.
@@ -164,7 +160,7 @@ func (c Converter) finishExchange(ctx context.Context, j exchange) error {
 	if err != nil {
 		return err
 	}
-	return bands.RemoveFile(c.exchangePath())
+	return disk.Remove(c.exchangePath())
 }
 
 // End ends an interrupted exchange of folders: it completes it if the folders were exchanged, else

@@ -74,8 +74,5 @@ func makeFolder(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
-	if err := disk.Step("mkdir", dir); err != nil {
-		return err
-	}
 	return disk.MkdirAll(dir, 0o700)
 }

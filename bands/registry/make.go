@@ -388,10 +388,7 @@ func (m maker) make(ctx context.Context, dir string, info bands.Info) (Entry, er
 	}
 	store := filepath.Join(temp, "store")
 	if err = complete(ctx, store, info); err == nil {
-		err = disk.Step("rename", dir)
-	}
-	if err == nil {
-		err = os.Rename(store, dir)
+		err = disk.Rename(store, dir)
 	}
 	if err = errors.Join(err, os.RemoveAll(temp)); err != nil {
 		return Entry{}, fmt.Errorf("make store %s: %w", dir, err)

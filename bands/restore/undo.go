@@ -82,15 +82,7 @@ func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 	if left != nil {
 		return takeBack(ctx, s, *left, o)
 	}
-	if len(past.Undo) == 0 {
-		return job{}, fmt.Errorf("undo: %w", bands.ErrNoHistory)
-	}
-	last := past.Undo[len(past.Undo)-1]
-	rest := past.Undo[:len(past.Undo)-1]
-	return turnBack(ctx, s, bands.OpUndo, last, o, func(back []bands.PastRestore, whole bool) bands.History {
-		if !whole {
-			rest = past.Undo
-		}
+	return turnBack(ctx, s, bands.OpUndo, past.Undo, o, func(rest, back []bands.PastRestore) bands.History {
 		return bands.History{Undo: rest, Redo: append(past.Redo, back...)}
 	})
 }
@@ -104,40 +96,45 @@ func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 		return finishJob(ctx, s, *left, o)
 	case left != nil && left.Op == bands.OpUndo:
 		return takeBack(ctx, s, *left, o)
-	case len(past.Redo) == 0:
-		return job{}, fmt.Errorf("redo: %w", bands.ErrNoHistory)
 	}
-	last := past.Redo[len(past.Redo)-1]
-	rest := past.Redo[:len(past.Redo)-1]
-	return turnBack(ctx, s, bands.OpRedo, last, o, func(back []bands.PastRestore, whole bool) bands.History {
-		if !whole {
-			rest = past.Redo
-		}
+	return turnBack(ctx, s, bands.OpRedo, past.Redo, o, func(rest, back []bands.PastRestore) bands.History {
 		return bands.History{Undo: append(past.Undo, back...), Redo: rest}
 	})
 }
 
 // takeBack restores the state before an interrupted operation, and the history of that time.
 func takeBack(ctx context.Context, s *bands.Store, left bands.Journal, o Options) (job, error) {
-	if len(o.Paths) > 0 {
-		return job{}, fmt.Errorf("%w: %s of %s", errInterrupted, left.Op, left.Target)
-	}
 	before, err := bands.ReadRecordedHistory(s, o.Lineage)
 	if err != nil {
 		return job{}, err
 	}
-	j := job{op: bands.OpUndo, target: left.Rescue, scope: o.Scope, note: o.Message, again: &left}
-	j.scope.Delete = nil
+	j, err := interruptedJob(ctx, s, left, o)
+	j.op, j.target = bands.OpUndo, left.Rescue
 	j.next = func(*Result, time.Time) bands.History { return before }
-	j.undo, err = undoing(ctx, s, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
-	j.undo.Interrupted, j.undo.Begun = true, begunBy(s, left)
 	return j, err
 }
 
-// turnBack restores the rescue of a completed restore, except for paths that were changed since.
-// next returns the history after it: back is the turn that undoes this one, none if nothing
-// changes; whole reports whether last is completely undone.
-func turnBack(ctx context.Context, s *bands.Store, op bands.Operation, last bands.PastRestore, o Options, next func(back []bands.PastRestore, whole bool) bands.History) (job, error) {
+// interruptedJob returns a job on the paths that an interrupted operation was going to change,
+// without its operation, target and history.
+func interruptedJob(ctx context.Context, s *bands.Store, left bands.Journal, o Options) (job, error) {
+	if len(o.Paths) > 0 {
+		return job{}, fmt.Errorf("%w: %s of %s", errInterrupted, left.Op, left.Target)
+	}
+	undo, err := undoing(ctx, s, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
+	undo.Interrupted, undo.Begun = true, begunBy(s, left)
+	j := job{scope: o.Scope, note: o.Message, again: &left, undo: undo}
+	j.scope.Delete = nil
+	return j, err
+}
+
+// turnBack restores the rescue of the last of the completed restores, except for paths that were
+// changed since. next returns the history after it: rest are the restores that are not completely
+// undone, back is the turn that undoes this one, none if nothing changes.
+func turnBack(ctx context.Context, s *bands.Store, op bands.Operation, turns []bands.PastRestore, o Options, next func(rest, back []bands.PastRestore) bands.History) (job, error) {
+	if len(turns) == 0 {
+		return job{}, fmt.Errorf("%s: %w", op, bands.ErrNoHistory)
+	}
+	last := turns[len(turns)-1]
 	target, err := s.Snapshot(last.Rescue)
 	if err == nil {
 		err = CheckPaths(s, target, Scope{Root: o.Options.Root, Paths: o.Paths})
@@ -155,15 +152,18 @@ func turnBack(ctx context.Context, s *bands.Store, op bands.Operation, last band
 	if err != nil {
 		return job{}, err
 	}
-	whole := undo.Changed.Within(in)
+	rest := turns
+	if undo.Changed.Within(in) {
+		rest = turns[:len(turns)-1]
+	}
 	j.next = func(done *Result, at time.Time) bands.History {
 		if done.Plan.Empty() && !o.Always {
-			return next(nil, whole)
+			return next(rest, nil)
 		}
-		return next([]bands.PastRestore{{
+		return next(rest, []bands.PastRestore{{
 			Rescue: done.Rescue.Version, Target: last.Rescue, At: at, Note: last.Note,
 			Paths: o.Paths, Nested: last.Nested, Changed: done.Rescue.Version,
-		}}, whole)
+		}})
 	}
 	return j, nil
 }
@@ -198,24 +198,18 @@ func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
 // finishJob completes an interrupted operation on the paths that it was going to change, if they
 // are still as they were before, or as it left them.
 func finishJob(ctx context.Context, s *bands.Store, left bands.Journal, o Options) (job, error) {
-	if len(o.Paths) > 0 {
-		return job{}, fmt.Errorf("%w: %s of %s", errInterrupted, left.Op, left.Target)
-	}
-	j := job{op: left.Op, target: left.Target, scope: o.Scope, note: o.Message, again: &left}
-	j.scope.Delete = nil
-	j.next = func(done *Result, _ time.Time) bands.History {
-		return left.Next.ListedBy(left.Op, done.Rescue.Version)
-	}
-	undo, err := undoing(ctx, s, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
+	j, err := interruptedJob(ctx, s, left, o)
 	if err != nil {
 		return j, err
+	}
+	j.op, j.target = left.Op, left.Target
+	j.next = func(done *Result, _ time.Time) bands.History {
+		return left.Next.ListedBy(left.Op, done.Rescue.Version)
 	}
 	before, err := s.Snapshot(left.Rescue)
 	if err != nil {
 		return j, err
 	}
-	undo.Interrupted, undo.Begun = true, begunBy(s, left)
-	undo.Changed, err = withStatesBefore(s, undo.Changed, before)
-	j.undo = undo
+	j.undo.Changed, err = withStatesBefore(s, j.undo.Changed, before)
 	return j, err
 }

@@ -61,10 +61,7 @@ func hide(h *bands.Held, v bands.Version, others []bands.Version) error {
 	if err := bands.RemoveAll(gone); err != nil {
 		return err
 	}
-	if err := disk.Step("rename", gone); err != nil {
-		return err
-	}
-	return os.Rename(h.SnapshotDir(v), gone)
+	return disk.Rename(h.SnapshotDir(v), gone)
 }
 
 // relink sets the lineage's link to the last snapshot that is kept.
@@ -99,7 +96,7 @@ func Collect(h *bands.Held) error {
 		if used[f.Number] || i == len(files)-1 && !f.Raw {
 			continue
 		}
-		if err := bands.RemoveFile(filepath.Join(h.BandsDir(), f.Name())); err != nil {
+		if err := disk.Remove(filepath.Join(h.BandsDir(), f.Name())); err != nil {
 			return err
 		}
 	}

@@ -327,11 +327,18 @@ func (f *forgetter) write(from *bands.ContentReader, attr band.Attr, entries []b
 		taken[entries[i].Name] = true
 	}
 	slices.SortFunc(entries, byName)
+	under := func(e *band.Entry) (band.StoredDirectory, error) {
+		if !e.Parts {
+			return below[e.Name], nil
+		}
+		parts, err := from.Records.Parts(e.Content)
+		return band.StoredDirectory{Bands: capture.BandsOf(parts)}, err
+	}
 	dir := &band.Directory{Attr: attr}
 	var err error
 	if len(entries) > band.FlatEntries {
 		pager := band.Pager{Store: func(entries []band.Entry, p *band.Page) (err error) {
-			if p.Totals, p.Bands, err = f.sum(from, entries, below); err != nil {
+			if p.Totals, p.Bands, err = capture.SumEntries(entries, under); err != nil {
 				return err
 			}
 			p.Ref, err = f.add(band.PageRecord, band.EncodePage(entries, nil))
@@ -344,7 +351,7 @@ func (f *forgetter) write(from *bands.ContentReader, attr band.Attr, entries []b
 		dir.SetPages(pages)
 	} else {
 		dir.Entries = entries
-		if dir.Totals, dir.Bands, err = f.sum(from, entries, below); err != nil {
+		if dir.Totals, dir.Bands, err = capture.SumEntries(entries, under); err != nil {
 			return err
 		}
 	}
@@ -357,26 +364,4 @@ func (f *forgetter) add(kind band.RecordKind, content []byte) (band.Ref, error) 
 	ref, err := f.keep.Add(kind, content)
 	f.wrote[ref.Band] = true
 	return ref, err
-}
-
-// sum returns the totals of the entries and of everything below, and the bands that they refer to.
-func (f *forgetter) sum(from *bands.ContentReader, entries []band.Entry, below map[string]band.StoredDirectory) (totals band.Totals, bands []uint32, err error) {
-	part := band.Directory{Entries: entries}
-	all := [][]uint32{part.OwnBands()}
-	for i := range entries {
-		e := &entries[i]
-		capture.CountEntry(&totals, e)
-		if e.Kind == band.Dir {
-			totals.Add(below[e.Name].Totals)
-			all = append(all, below[e.Name].Bands)
-		}
-		if e.Parts {
-			parts, err := from.Records.Parts(e.Content)
-			if err != nil {
-				return totals, nil, err
-			}
-			all = append(all, capture.BandsOf(parts))
-		}
-	}
-	return totals, band.UnionBands(all...), nil
 }

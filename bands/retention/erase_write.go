@@ -131,7 +131,7 @@ func linkBand(h *bands.Held, file band.FileInfo, v bands.Version) error {
 		return err
 	}
 	fresh := h.Path(bands.MakingPrefix + file.Name())
-	if err := bands.RemoveFile(fresh); err != nil {
+	if err := disk.Remove(fresh); err != nil {
 		return err
 	}
 	if h.Linking() == disk.Hardlink {
@@ -144,10 +144,7 @@ func linkBand(h *bands.Held, file band.FileInfo, v bands.Version) error {
 	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
 		return err
 	}
-	if err := disk.Step("rename", to); err != nil {
-		return err
-	}
-	return os.Rename(fresh, to)
+	return disk.Rename(fresh, to)
 }
 
 // dropUnlisted removes the bands in snapshots' folders that they don't list, and those that no
@@ -164,7 +161,7 @@ func dropUnlisted(h *bands.Held) error {
 			if _, listed := lengths[file.Number]; listed {
 				continue
 			}
-			if err := bands.RemoveFile(filepath.Join(h.SnapshotDir(snap.Version), file.Name())); err != nil {
+			if err := disk.Remove(filepath.Join(h.SnapshotDir(snap.Version), file.Name())); err != nil {
 				return err
 			}
 		}

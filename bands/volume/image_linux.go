@@ -443,7 +443,7 @@ func (d Image) copySealed(used *loopfs.Detached, path string) error {
 }
 
 // Remove removes the image.
-func (Image) Remove(path string) error { return bands.RemoveFile(path) }
+func (Image) Remove(path string) error { return disk.Remove(path) }
 
 // View mounts the snapshot for this process alone.
 func (Image) View(snapshot string) (View, error) {
@@ -465,7 +465,7 @@ func (d Image) Verify(ctx context.Context, snapshot string) error {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", bands.ErrDamaged, err)
 	}
-	return errors.Join(err, bands.RemoveFile(temp))
+	return errors.Join(err, disk.Remove(temp))
 }
 
 // Touched returns false: ext4 has no such record.

@@ -204,7 +204,7 @@ func (r *restoring) cancel() error {
 	if err := r.driver.Open(r.journal.Root); err != nil {
 		return err
 	}
-	return errors.Join(bands.RemoveAll(r.folder()), bands.RemoveFile(r.Path(journalFile)))
+	return errors.Join(bands.RemoveAll(r.folder()), disk.Remove(r.Path(journalFile)))
 }
 
 // complete makes the former volume a snapshot.
@@ -222,7 +222,7 @@ func (r *restoring) complete() error {
 		}
 	}
 	_ = r.Link(r.journal.Lineage, r.journal.Rescue.Version) // as in publish
-	return bands.RemoveFile(r.Path(journalFile))
+	return disk.Remove(r.Path(journalFile))
 }
 
 // Recovered is the result of Recover.
@@ -291,7 +291,7 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 		if err != nil {
 			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
 		}
-		return done, true, bands.RemoveFile(r.Path(journalFile))
+		return done, true, disk.Remove(r.Path(journalFile))
 	}
 	replaced := r.Has(r.journal.Rescue.Version)
 	if !replaced {

@@ -83,7 +83,7 @@ func RestorePaths(ctx context.Context, h *bands.Held, d Driver, v bands.Version,
 		o.Progress(Replacing)
 	}
 	err = r.place(from.Dir, o.Placed)
-	return done, errors.Join(err, bands.RemoveFile(r.Path(journalFile)))
+	return done, errors.Join(err, disk.Remove(r.Path(journalFile)))
 }
 
 // place replaces the paths of the journal by copies.
@@ -117,7 +117,7 @@ func placeCopy(from, root, path string) error {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(path)) // a hash never returns an error
 	temp := filepath.Join(filepath.Dir(live), fmt.Sprintf(".entire-restoring-%x", sum.Sum64()))
-	if err := errors.Join(disk.Step("remove", temp), os.RemoveAll(temp)); err != nil {
+	if err := disk.RemoveAll(temp); err != nil {
 		return err
 	}
 	_, err = os.Lstat(live)

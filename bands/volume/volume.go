@@ -283,27 +283,9 @@ func CheckRoom(s *bands.Store, d Driver, o bands.Options) error {
 	return err
 }
 
-// publish writes the description of a snapshot whose files are in the folder making, and renames
-// the folder to the version's.
+// publish publishes a snapshot whose files are in the folder making.
 func publish(h *bands.Held, snap bands.Snapshot, next bands.Reservation, making string) error {
-	data, err := bands.Seal(bands.Described{Format: bands.VolumeFormat, Snapshot: snap})
-	if err != nil {
-		return err
-	}
-	description := filepath.Join(making, bands.SnapshotFile)
-	if err := disk.Step("write", description); err != nil {
-		return err
-	}
-	if err := os.WriteFile(description, data, 0o600); err != nil {
-		return err
-	}
-	var batch disk.Batch
-	batch.Sync(description, making)
-	if err := batch.Write(h.Path(bands.VersionFile), next.Encode(), 0o600); err != nil {
-		return err
-	}
-	batch.Rename(making, h.SnapshotDir(snap.Version))
-	if err := batch.Commit(); err != nil {
+	if err := h.Publish(bands.Described{Format: bands.VolumeFormat, Snapshot: snap}, next, making, &disk.Batch{}); err != nil {
 		return err
 	}
 	// Readers of the link read the reservation first. If the link can't be made here, the next

@@ -73,15 +73,11 @@ func Load(commonDir string) (List, error) {
 // Save writes the list durably.
 func (t *List) Save(commonDir string) error {
 	t.Forgotten = t.With(checkpoint.Forgotten{})
-	data, err := json.MarshalIndent(t, "", "  ")
-	if err != nil {
-		return err
-	}
 	path := Path(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteDurable(path, append(data, '\n'), 0o600)
+	return disk.WriteJSON(path, t)
 }
 
 // makeSalt creates the salt if there is none. A salt of the branch is used again, so that texts

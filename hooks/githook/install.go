@@ -177,9 +177,6 @@ func (i Installer) makeDir(d hookDir) error {
 			return err
 		}
 	}
-	if err := disk.Step("mkdir", d.path); err != nil {
-		return err
-	}
 	return disk.MkdirAll(d.path, 0o755)
 }
 
@@ -189,9 +186,6 @@ func (i Installer) lockPath() string {
 
 func (i Installer) lock(ctx context.Context) (unlock func() error, err error) {
 	dir := filepath.Dir(i.lockPath())
-	if err := disk.Step("mkdir", dir); err != nil {
-		return nil, err
-	}
 	if err := disk.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}

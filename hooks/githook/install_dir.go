@@ -103,7 +103,7 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	}
 	path := filepath.Join(d.path, name)
 	if f.info.IsDir() {
-		return note, rename(path, path+backupSuffix)
+		return note, disk.Rename(path, path+backupSuffix)
 	}
 	// The backup is a hard link, or a copy if the file system has no hard links.
 	if err := disk.Step("link", path+backupSuffix); err != nil {
@@ -143,7 +143,7 @@ func (d hookDir) settleBackup(name string, f file) (file, string, error) {
 	note := ""
 	if len(moved) > 0 && backup.info != nil && !sameTool(backup.text, f.text) {
 		from, to := filepath.Join(d.path, name+backupSuffix), filepath.Join(d.path, moved[0])
-		if err := rename(from, to); err != nil {
+		if err := disk.Rename(from, to); err != nil {
 			return file{}, "", err
 		}
 		note = fmt.Sprintf("%s replaced %s and runs the one before as %s", name, name+backupSuffix, moved[0])
@@ -188,7 +188,7 @@ func (d hookDir) archive(name string) (note string, err error) {
 		kept := backup + "." + strconv.Itoa(n)
 		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
 			note := fmt.Sprintf("%s was replaced by another tool; the hook before it is kept as %s", name, filepath.Base(kept))
-			return note, rename(backup, kept)
+			return note, disk.Rename(backup, kept)
 		}
 	}
 }
@@ -235,26 +235,15 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 	if !hasBackup {
 		return "", true, nil
 	}
-	return "", true, rename(path+backupSuffix, path)
+	return "", true, disk.Rename(path+backupSuffix, path)
 }
 
 func (d hookDir) remove(base string) error {
-	path := filepath.Join(d.path, base)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	return os.Remove(path)
+	return disk.Remove(filepath.Join(d.path, base))
 }
 
 // runs reports whether git would run the file name in the directory dir.
 func runs(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir, name))
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
-}
-
-func rename(from, to string) error {
-	if err := disk.Step("rename", to); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
 }

@@ -48,10 +48,7 @@ func (i Installer) forgetSeen() error {
 	paths := disk.Glob(filepath.Join(i.Repo.CommonDir, "entire"), seenName+"*")
 	failed := make([]error, 0, len(paths))
 	for _, path := range paths {
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		failed = append(failed, ignoreMissing(os.Remove(path)))
+		failed = append(failed, disk.Remove(path))
 	}
 	return errors.Join(failed...)
 }

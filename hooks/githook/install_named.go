@@ -76,11 +76,7 @@ func (d hookDir) clearName(name string) error {
 	if !d.hasName(name) {
 		return nil
 	}
-	path := filepath.Join(d.namedDir(), name)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	err := os.Remove(path)
+	err := disk.Remove(filepath.Join(d.namedDir(), name))
 	_ = os.Remove(d.namedDir()) // fails if it isn't empty
 	return err
 }

@@ -85,10 +85,7 @@ func (i Installer) uninstall(ctx context.Context) (Report, error) {
 		return r, err
 	default:
 		_ = os.Remove(c.own) // fails if it isn't empty
-		if err := disk.Step("remove", i.madeMark()); err != nil {
-			return r, err
-		}
-		if err := os.Remove(i.madeMark()); err != nil {
+		if err := disk.Remove(i.madeMark()); err != nil {
 			return r, err
 		}
 	}
@@ -123,8 +120,5 @@ func (d hookDir) clear() (notes []string, changed bool, err error) {
 	if kept > 0 {
 		return notes, true, nil
 	}
-	if err := disk.Step("remove", d.path); err != nil {
-		return nil, true, err
-	}
-	return nil, true, os.Remove(d.path)
+	return nil, true, disk.Remove(d.path)
 }

@@ -183,10 +183,7 @@ func each(ctx context.Context, db *sql.DB, query string, args []any, scan func(*
 func SetAside(path, suffix string) (string, error) {
 	to := path + ".damaged-" + suffix
 	for _, ending := range []string{"-wal", "-shm", ""} {
-		if err := disk.Step("rename", path+ending); err != nil {
-			return "", err
-		}
-		if err := os.Rename(path+ending, to+ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Rename(path+ending, to+ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("set the catalog aside: %w", err)
 		}
 	}

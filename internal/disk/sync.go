@@ -86,7 +86,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	return syncDir(parent)
 }
 
-// Remove removes a file; a missing file is not an error.
+// Remove removes a file or an empty directory; a missing one is not an error.
 func Remove(path string) error {
 	if err := Step("remove", path); err != nil {
 		return err
@@ -95,4 +95,20 @@ func Remove(path string) error {
 		return err
 	}
 	return nil
+}
+
+// RemoveAll removes a path and everything below it; a missing path is not an error.
+func RemoveAll(path string) error {
+	if err := Step("remove", path); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+// Rename renames a file or a directory. It doesn't sync.
+func Rename(from, to string) error {
+	if err := Step("rename", to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }

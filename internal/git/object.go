@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -181,11 +179,7 @@ func (r *Repo) RemoveLoose(oids []OID) error {
 			return fmt.Errorf("remove object: %q is no object id", oid)
 		}
 		if r.Loose.Has(oid) {
-			path := loosePath(r.Loose.dir, oid)
-			if err := disk.Step("remove", path); err != nil {
-				return err
-			}
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := disk.Remove(loosePath(r.Loose.dir, oid)); err != nil {
 				return fmt.Errorf("remove object %s: %w", oid, err)
 			}
 		}

@@ -84,10 +84,7 @@ func (f Files) writeStamp(stamp string) error {
 // that no stamp matches an incomplete rest.
 func (f Files) remove() error {
 	for _, path := range []string{f.stamp(), f.database() + "-journal", f.database()} {
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.Remove(path); err != nil {
 			return fmt.Errorf("remove the index: %w", err)
 		}
 	}

@@ -2,7 +2,6 @@ package jsonedit
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -134,17 +133,10 @@ func (e File) Put(edit func(d *Document, rec *Record) (made []string, err error)
 		}
 		rec.note(f, text, foreign)
 		rec.Made = slices.Compact(slices.Sorted(slices.Values(append(rec.Made, made...))))
-		if err := disk.Step("mkdir", e.Backup); err != nil {
-			return false, err
-		}
 		if err := disk.MkdirAll(e.Backup, 0o750); err != nil {
 			return false, err
 		}
-		data, err := json.MarshalIndent(rec, "", "  ")
-		if err != nil {
-			return false, err
-		}
-		if err := disk.WriteDurable(e.recordPath(), append(data, '\n'), 0o600); err != nil {
+		if err := disk.WriteJSON(e.recordPath(), rec); err != nil {
 			return false, err
 		}
 		return true, f.replace(text)
@@ -204,10 +196,7 @@ func (e File) TakeAll() (bool, error) {
 				return changed, err
 			}
 		}
-		if err := disk.Step("remove", e.recordPath()); err != nil {
-			return changed, err
-		}
-		if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
+		if err := disk.Remove(e.recordPath()); err != nil {
 			return changed, err
 		}
 		_ = os.Remove(e.Backup) // fails if it has other files

@@ -69,9 +69,6 @@ func followLinks(path string) (string, error) {
 // it was read: then the error is errChanged.
 func (f target) replace(data []byte) error {
 	if !f.dirExists {
-		if err := disk.Step("mkdir", f.dir); err != nil {
-			return err
-		}
 		if err := disk.MkdirAll(f.dir, 0o755); err != nil {
 			return err
 		}
@@ -107,20 +104,14 @@ func (f target) remove() error {
 	if err := f.unchanged(); err != nil {
 		return err
 	}
-	if err := disk.Step("remove", f.path); err != nil {
-		return err
-	}
-	return errors.Join(os.Remove(f.path), disk.SyncDir(filepath.Dir(f.path)))
+	return errors.Join(disk.Remove(f.path), disk.SyncDir(filepath.Dir(f.path)))
 }
 
 // removeDir removes a directory if it is empty.
 func removeDir(dir string) error {
-	if err := disk.Step("remove", dir); err != nil {
-		return err
-	}
-	err := os.Remove(dir)
+	err := disk.Remove(dir)
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
 		return nil
 	}
-	return ignoreMissing(err)
+	return err
 }

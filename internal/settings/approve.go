@@ -36,14 +36,10 @@ func Approve(commonDir string, p Proposal) error {
 		all = map[string]string{}
 	}
 	all[p.Key] = p.Value
-	data, err := json.MarshalIndent(approvals{Version: approvalsVersion, Approved: all}, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
-	if err := disk.WriteDurable(path, append(data, '\n'), 0o600); err != nil {
+	if err := disk.WriteJSON(path, approvals{Version: approvalsVersion, Approved: all}); err != nil {
 		return fmt.Errorf("approve %s: %w", p.Key, err)
 	}
 	return nil

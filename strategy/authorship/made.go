@@ -53,10 +53,7 @@ func RecordMade(w *workspace.Workspace, d tracking.Decision) error {
 	}
 	path := madePath(w)
 	if info, err := os.Lstat(path); err == nil && info.Size() > madeLimit {
-		if err := disk.Step("rename", path); err != nil {
-			return err
-		}
-		if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Rename(path, path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("note id: %w", err)
 		}
 	}

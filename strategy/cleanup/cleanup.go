@@ -208,11 +208,7 @@ func (c Cleaner) remove(ctx context.Context, item Item) error {
 	case State:
 		return c.w.Sessions.Remove(item.Name)
 	case Transcript, Leftover:
-		path := item.Name
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		return os.Remove(path)
+		return disk.Remove(item.Name)
 	case Checkpoint:
 	}
 	return fmt.Errorf("%s is removed in another way", item.Kind)

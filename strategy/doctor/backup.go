@@ -104,11 +104,7 @@ func (d *Doctor) readBackup(name string) (Backup, error) {
 }
 
 func (d *Doctor) writeBackup(b *Backup) error {
-	data, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(filepath.Join(d.folder(b), manifestName), append(data, '\n'), 0o600)
+	return disk.WriteJSON(filepath.Join(d.folder(b), manifestName), b)
 }
 
 // keep is the time for which a backup is kept.
@@ -132,10 +128,7 @@ func (d *Doctor) prune(ctx context.Context) error {
 		if err := gitref.Update(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
 			return err
 		}
-		if err := disk.Step("remove", d.folder(&b)); err != nil {
-			return err
-		}
-		if err := os.RemoveAll(d.folder(&b)); err != nil {
+		if err := disk.RemoveAll(d.folder(&b)); err != nil {
 			return err
 		}
 	}

@@ -114,10 +114,7 @@ func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	path := e.refPath(name)
 	data, err := disk.ReadFile(path)
 	if err == nil && !e.repo.Format.Valid(git.OID(strings.TrimSpace(string(data)))) {
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil {
+		if err := disk.Remove(path); err != nil {
 			return err
 		}
 	}
@@ -185,7 +182,7 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 			Why:  "while it is there the ref can't be moved",
 			Fix:  "remove it",
 			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
-				return rc.w.WithLock(ctx, func() error { return remove(file.path) })
+				return rc.w.WithLock(ctx, func() error { return disk.Remove(file.path) })
 			}},
 		})
 	}
@@ -201,17 +198,6 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 		}
 	}
 	return list, nil
-}
-
-// remove removes a file. A missing file is not an error.
-func remove(path string) error {
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // temporaryFiles finds the temporary files of processes that were killed.

@@ -108,16 +108,10 @@ func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	snap, found, err := store.Lineage(checkpoint.WorktreeHash(s.WorktreeID)).Latest()
-	for range most {
-		if err != nil || !found {
-			break
-		}
+	for snap := range store.Lineage(checkpoint.WorktreeHash(s.WorktreeID)).Recent(most) {
 		if snap.Causality.Session == s.ID {
 			return snap.Created
 		}
-		found = snap.Parent != 0
-		snap, err = store.Snapshot(snap.Parent)
 	}
 	return time.Time{}
 }

@@ -185,9 +185,9 @@ func (d *Doctor) putFile(b *Backup, f savedFile) error {
 	case now == f.Before && f.Mode == mode:
 		return nil
 	case f.Before == "":
-		return remove(f.Path)
+		return disk.Remove(f.Path)
 	case f.Mode&fs.ModeSymlink != 0:
-		if err := remove(f.Path); err != nil {
+		if err := disk.Remove(f.Path); err != nil {
 			return err
 		}
 		return os.Symlink(f.Before, f.Path)

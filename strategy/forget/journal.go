@@ -46,13 +46,7 @@ func JournalPath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgetting.json")
 }
 
-func (jf *journalFile) write(j *journal) error {
-	data, err := json.MarshalIndent(j, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(jf.path(), append(data, '\n'), 0o600)
-}
+func (jf *journalFile) write(j *journal) error { return disk.WriteJSON(jf.path(), j) }
 
 func (jf *journalFile) read() (j journal, found bool, err error) {
 	data, err := disk.ReadFile(jf.path())

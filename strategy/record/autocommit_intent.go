@@ -69,10 +69,7 @@ func dropIntent(w *workspace.Workspace) error {
 	if !intended(w) {
 		return nil
 	}
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	if err := os.Remove(path); err != nil {
+	if err := disk.Remove(path); err != nil {
 		return fmt.Errorf("remove note of new files: %w", err)
 	}
 	return nil

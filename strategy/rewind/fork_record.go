@@ -158,14 +158,10 @@ func FindFork(w *workspace.Workspace, name, at string) (Fork, error) {
 // write replaces the record.
 func write(w *workspace.Workspace, f *Fork) error {
 	f.Schema = schema
-	data, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := disk.MkdirAll(w.ForksDir(), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteDurable(recordPath(w, f.Dir), append(data, '\n'), 0o600)
+	return disk.WriteJSON(recordPath(w, f.Dir), f)
 }
 
 // remove removes the record.

@@ -208,11 +208,7 @@ func StepBefore(ctx context.Context, w *workspace.Workspace, s *session.State, n
 // before. A turn that was interrupted has several prompts.
 func beginning(w *workspace.Workspace, store *bands.Store, s *session.State) (bands.Snapshot, bool) {
 	var first bands.Snapshot
-	snap, found, err := store.Lineage(Lineage(w)).Latest()
-	for range oldestBefore {
-		if err != nil || !found {
-			break
-		}
+	for snap := range store.Lineage(Lineage(w)).Recent(oldestBefore) {
 		if snap.Created.Before(s.Recorder.Turn.Start) {
 			if first.Version == 0 || first.Late {
 				first = snap
@@ -222,8 +218,6 @@ func beginning(w *workspace.Workspace, store *bands.Store, s *session.State) (ba
 		if snap.Cause == bands.Prompt && snap.Causality.Session == s.ID {
 			first = snap
 		}
-		found = snap.Parent != 0
-		snap, err = store.Snapshot(snap.Parent)
 	}
 	return first, first.Version != 0 && !first.Late
 }
@@ -246,16 +240,13 @@ func AtPrompt(_ context.Context, w *workspace.Workspace, s *session.State, work 
 		return UnknownBlob
 	}
 	var found bands.Snapshot
-	snap, ok, err := store.Lineage(Lineage(w)).Latest()
-	for range oldestBefore {
-		if err != nil || !ok || snap.Created.Before(prompt) {
+	for snap := range store.Lineage(Lineage(w)).Recent(oldestBefore) {
+		if snap.Created.Before(prompt) {
 			break
 		}
 		if snap.Cause == bands.Prompt && snap.Causality.Session == s.ID {
 			found = snap
 		}
-		ok = snap.Parent != 0
-		snap, err = store.Snapshot(snap.Parent)
 	}
 	if found.Version == 0 || found.Late {
 		return UnknownBlob

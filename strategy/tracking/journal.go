@@ -29,14 +29,10 @@ func RecordDecision(w *workspace.Workspace, d *Decision) error {
 	if err := disk.MkdirAll(JournalDir(w), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
-	data, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("record decision: %w", err)
-	}
 	// The nonce in the name keeps two decisions about the same id apart, so that writing one
 	// needs no lock: no other hook writes or replaces the file.
 	d.path = filepath.Join(JournalDir(w), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
-	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
+	if err := disk.WriteJSON(d.path, d); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	return nil
@@ -55,10 +51,7 @@ func RemoveDecision(d Decision) error {
 	if !IsDecisionRecorded(d) {
 		return nil
 	}
-	if err := disk.Step("remove", d.path); err != nil {
-		return err
-	}
-	if err := os.Remove(d.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(d.path); err != nil {
 		return fmt.Errorf("forget decision: %w", err)
 	}
 	return nil
@@ -82,9 +75,7 @@ func Decisions(ctx context.Context, w *workspace.Workspace) []Decision {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			w.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
-			if disk.Step("rename", path) == nil {
-				_ = os.Rename(path, path+".corrupt")
-			}
+			_ = disk.Rename(path, path+".corrupt")
 		default:
 			found = append(found, d)
 		}

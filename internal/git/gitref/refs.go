@@ -160,7 +160,7 @@ func breakLock(r *git.Repo, lock string, age time.Duration) bool {
 		return false
 	}
 	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // else git reads it as a ref
-	if disk.Step("rename", aside) != nil || os.Rename(lock, aside) != nil {
+	if disk.Rename(lock, aside) != nil {
 		return false
 	}
 	defer func() { _ = os.Remove(aside) }()

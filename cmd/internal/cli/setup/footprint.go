@@ -156,11 +156,7 @@ func (f *Footprint) save() error {
 	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(f, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(f.path, append(data, '\n'), 0o600)
+	return disk.WriteJSON(f.path, f)
 }
 
 func digest(data []byte) string {
@@ -186,7 +182,7 @@ func (f *Footprint) TakeBack() error {
 	// The entries added to .entire, or the whole folder if it is new.
 	dir := EntireDir(f.Worktree)
 	if !f.Had {
-		return RemoveAll(dir)
+		return disk.RemoveAll(dir)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -194,7 +190,7 @@ func (f *Footprint) TakeBack() error {
 	}
 	for _, e := range entries {
 		if !slices.Contains(f.Names, e.Name()) {
-			failed = append(failed, RemoveAll(filepath.Join(dir, e.Name())))
+			failed = append(failed, disk.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(failed...)
@@ -215,7 +211,7 @@ func (f *Footprint) TakeBackHere() error {
 		return err
 	}
 	if len(shared) == 0 {
-		return RemoveAll(f.path)
+		return disk.RemoveAll(f.path)
 	}
 	f.Files = shared
 	return f.save()
@@ -236,7 +232,7 @@ func (k *kept) restore() error {
 		return err
 	case digest(now) == k.Wrote:
 		if !k.Existed {
-			return RemoveAll(k.Path)
+			return disk.RemoveAll(k.Path)
 		}
 		return disk.WriteDurable(k.Path, k.Before, k.Mode)
 	case strings.HasSuffix(k.Path, ".json"):
@@ -263,12 +259,4 @@ func (k *kept) restore() error {
 		mode = 0o644
 	}
 	return disk.WriteDurable(k.Path, b.Bytes(), mode)
-}
-
-// RemoveAll removes path and all below it. A missing path is not an error.
-func RemoveAll(path string) error {
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	return os.RemoveAll(path)
 }

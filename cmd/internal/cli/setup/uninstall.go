@@ -181,7 +181,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	if i := slices.IndexFunc(u.prints, func(f *Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
 		err = u.prints[i].TakeBackHere()
 	} else {
-		err = RemoveAll(EntireDir(u.repo.Root))
+		err = disk.RemoveAll(EntireDir(u.repo.Root))
 	}
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	for _, text := range report.Notes {
 		u.Streams.Notef("%s", text)
 	}
-	if err := RemoveAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
+	if err := disk.RemoveAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
 		return err
 	}
 	u.doneWith(u.sessions, "Removed the state of "+ui.Plural(u.sessions, "session"))
@@ -240,7 +240,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed .entire")
-	if err := RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
+	if err := disk.RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
 		return err
 	}
 	stays := "The branch entire/checkpoints/v1 stays."
@@ -309,7 +309,7 @@ func (u *uninstalling) removeFolders() error {
 		switch {
 		case slices.Contains(known, root):
 		case root == u.repo.Root:
-			failed = append(failed, RemoveAll(EntireDir(root)))
+			failed = append(failed, disk.RemoveAll(EntireDir(root)))
 		default:
 			failed = append(failed, removeRuntime(root))
 		}
@@ -324,14 +324,11 @@ func removeRuntime(root string) error {
 		return nil
 	}
 	for _, name := range []string{"logs", "tmp", "metadata"} {
-		if err := RemoveAll(filepath.Join(dir, name)); err != nil {
+		if err := disk.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := disk.Step("remove", dir); err != nil {
-		return err
-	}
-	_ = os.Remove(dir) // only if it is empty
+	_ = disk.Remove(dir) // only if it is empty
 	return nil
 }
 

@@ -70,14 +70,10 @@ func noteClaudeHooks(f *Command, path string, absent bool, added []claudeHook) e
 			all[at].Hooks = append(all[at].Hooks, one)
 		}
 	}
-	data, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(claudeRecordPath(f)), 0o700); err != nil {
 		return err
 	}
-	return disk.WriteDurable(claudeRecordPath(f), append(data, '\n'), 0o600)
+	return disk.WriteJSON(claudeRecordPath(f), all)
 }
 
 // removeClaudeHooks removes the hooks that were installed with stores, if the last store was
@@ -114,11 +110,7 @@ func removeRecordedHooks(f *Command) error {
 			return app.WithHint(fmt.Errorf("hooks in %s stay: %w", record.Path, err), "remove those that run agentfs by hand")
 		}
 	}
-	path := claudeRecordPath(f)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	return os.Remove(path)
+	return disk.Remove(claudeRecordPath(f))
 }
 
 // remove removes the hooks from the settings file, and the values that become empty by that.
@@ -159,10 +151,7 @@ func (r claudeRecord) remove() error {
 	}
 	edited := document.Pack()
 	if r.Absent && strings.Join(strings.Fields(string(edited)), "") == "{}" {
-		if err := disk.Step("remove", r.Path); err != nil {
-			return err
-		}
-		return os.Remove(r.Path)
+		return disk.Remove(r.Path)
 	}
 	return disk.WriteDurable(r.Path, edited, info.Mode().Perm())
 }
