@@ -129,6 +129,7 @@ func TestAttackRecordedSecrets(t *testing.T) {
 	kinds := secretkinds.Kinds()
 	tries := min(attackTries(80), len(kinds))
 	repo := matrixRepo(t)
+	repo.InProcess = inProcess
 	origin := repo.At(filepath.Join(t.TempDir(), "origin.git"))
 	repo.Git("init", "-q", "--bare", origin.Dir)
 	repo.Git("remote", "add", "origin", origin.Dir)
@@ -186,7 +187,7 @@ func TestAttackRecordedSecrets(t *testing.T) {
 		if slices.ContainsFunc(contents, func(c string) bool { return strings.HasPrefix(command, c) }) {
 			continue
 		}
-		got := testkit.Call{Dir: repo.Dir, Env: repo.Env, Name: "entire", Args: args}.Run(t)
+		got := repo.TryEntire(args...)
 		s.check(t, "entire "+command, []byte(got.Stdout+got.Stderr))
 	}
 	next := testkit.NewSession(repo, "next", filepath.Join(repo.Dir, "..", "claude"))

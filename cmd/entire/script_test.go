@@ -158,7 +158,7 @@ func (s *story) env() testkit.Env {
 
 // repo returns the repository at the script's current folder.
 func (s *story) repo() *testkit.Repo {
-	return &testkit.Repo{TB: scriptTB{s.ts}, Dir: s.ts.MkAbs("."), Env: s.env()}
+	return &testkit.Repo{TB: scriptTB{s.ts}, Dir: s.ts.MkAbs("."), Env: s.env(), InProcess: inProcess}
 }
 
 // command is a script command: a story and arguments.

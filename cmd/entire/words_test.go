@@ -32,6 +32,7 @@ func cmdRepo(s *story, args []string) {
 	if off {
 		return
 	}
+	repo.InProcess = inProcess
 	repo.Entire("enable", "--agent", "claude-code")
 	if kind == "empty" || kind == "bare" {
 		return

@@ -39,7 +39,7 @@ func (s *Session) Hook(verb string, payload Object) Result {
 	} else {
 		result = Call{
 			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n",
-			Name: "entire", Args: []string{"hooks", "claude-code", verb},
+			Name: "entire", Args: []string{"hooks", "claude-code", verb}, InProcess: s.Repo.InProcess,
 		}.Run(s.TB)
 	}
 	if result.Code != 0 {

@@ -11,6 +11,9 @@ type Repo struct {
 	TB  TB
 	Dir string // the folder in which commands run
 	Env Env
+
+	// InProcess is that of the calls of the program by the user and by sessions.
+	InProcess func(Call) (Result, bool)
 }
 
 // At returns the same repository with another working directory.
@@ -18,12 +21,16 @@ func (r *Repo) At(dir string) *Repo {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(r.Dir, dir)
 	}
-	return &Repo{TB: r.TB, Dir: dir, Env: r.Env}
+	other := *r
+	other.Dir = dir
+	return &other
 }
 
 // For returns the same repository for another test.
 func (r *Repo) For(tb TB) *Repo {
-	return &Repo{TB: tb, Dir: r.Dir, Env: r.Env}
+	other := *r
+	other.TB = tb
+	return &other
 }
 
 // Git runs git as the user; it must succeed. It returns the standard output without the last
@@ -53,6 +60,12 @@ func (r *Repo) Entire(args ...string) string {
 	return r.call("entire", args).Must(r.TB)
 }
 
+// TryEntire runs the binary under test as the user.
+func (r *Repo) TryEntire(args ...string) Result {
+	r.TB.Helper()
+	return r.call("entire", args).Run(r.TB)
+}
+
 // Sh runs a shell command as the user; it must succeed.
 func (r *Repo) Sh(command string) string {
 	r.TB.Helper()
@@ -60,7 +73,7 @@ func (r *Repo) Sh(command string) string {
 }
 
 func (r *Repo) call(name string, args []string) Call {
-	return Call{Dir: r.Dir, Env: r.Env, Name: name, Args: args}
+	return Call{Dir: r.Dir, Env: r.Env, Name: name, Args: args, InProcess: r.InProcess}
 }
 
 // Write writes a file, as the user would with an editor.

@@ -63,6 +63,18 @@ func (e Env) Get(name string) string {
 	return ""
 }
 
+// Effective returns the entries that are in force, as a process gets them.
+func (e Env) Effective() []string {
+	var list []string
+	for i, entry := range e {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.ContainsFunc(e[i+1:], func(later string) bool { return strings.HasPrefix(later, name+"=") }) {
+			list = append(list, entry)
+		}
+	}
+	return list
+}
+
 // Result is the result of a process.
 type Result struct {
 	Stdout, Stderr string
@@ -76,12 +88,21 @@ type Call struct {
 	Stdin string
 	Name  string
 	Args  []string
+
+	// InProcess runs the call in the process of the test, and returns false if it needs one of
+	// its own; nil: each call is a process.
+	InProcess func(Call) (Result, bool)
 }
 
 // Run runs the call and fails the test only if it can't be started.
 func (c Call) Run(tb TB) Result {
 	tb.Helper()
-	cmd := exec.Command(c.lookPath(), c.Args...)
+	if c.InProcess != nil {
+		if result, ok := c.InProcess(c); ok {
+			return result
+		}
+	}
+	cmd := exec.Command(c.LookPath(), c.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env.With("PWD="+c.Dir), strings.NewReader(c.Stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -104,8 +125,8 @@ func (c Call) Must(tb TB) string {
 	return strings.TrimSuffix(result.Stdout, "\n")
 }
 
-// lookPath finds the program on the PATH of the call, not of the test.
-func (c Call) lookPath() string {
+// LookPath finds the program on the PATH of the call, not of the test.
+func (c Call) LookPath() string {
 	if strings.ContainsRune(c.Name, '/') {
 		return c.Name
 	}
