@@ -127,7 +127,7 @@ test: check-format
 		echo 'race tests skipped: no C compiler'; \
 	fi
 
-# make test has a fifth of the runs.
+# make test has one run.
 matrix:
 	ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
 
@@ -147,10 +147,11 @@ registers:
 	ENTIRE_TEST_REGISTERS="$(SCENES)" go test -count=1 -timeout 60m -v -run '^TestRegistersAgree$$' ./cmd/entire
 
 # Post-commit hooks killed before history is rewritten, STORM runs of each way,
-# and 20 sessions in 6 worktrees. make test has two runs and six sessions.
+# 20 sessions in 6 worktrees, and records, pushes and forgetting in four clones. make test has one
+# run, six sessions and two orders in the clones.
 STORM ?= 200
 storm:
-	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^TestStorm(OfSessions)?$$' ./cmd/entire
+	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^Test(Storm(OfSessions)?|ForgetInClones)$$' ./cmd/entire
 
 # Hostile repositories, input and secrets: docs/security-tests.md. make test has
 # fewer tries.

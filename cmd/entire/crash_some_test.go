@@ -15,7 +15,7 @@ import (
 func TestCrashSome(t *testing.T) { //nolint:tparallel // the hooks within are parallel
 	t.Parallel()
 	testkit.Long(t, "a program of its own, and hooks stopped at many writes")
-	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 5}
+	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 13}
 	chosen := []string{"post-commit, split with carry-forward", "stop, two commits of its own", "post-commit, a value known since", "post-commit, amend with another session's file"}
 	t.Run("hooks", func(t *testing.T) {
 		for _, s := range scenes() {
@@ -32,7 +32,7 @@ func TestCrashSome(t *testing.T) { //nolint:tparallel // the hooks within are pa
 		}
 		t.Run("prepare-commit-msg can't write", func(t *testing.T) {
 			t.Parallel()
-			every := &drill{bin: d.bin, tally: d.tally, step: 3}
+			every := &drill{bin: d.bin, tally: d.tally, step: 9}
 			at := slices.IndexFunc(scenes(), func(s scene) bool { return s.name == "a user's commit of all" })
 			every.fail(t, scenes()[at], "prepare-commit-msg")
 			every.failAt(t, scenes()[at], "prepare-commit-msg")

@@ -43,7 +43,7 @@ type clone struct {
 func TestForgetInClones(t *testing.T) {
 	testkit.Long(t, "dozens of steps in four clones")
 	t.Parallel()
-	for run := range stormRuns(t) * 4 {
+	for run := range max(2, stormRuns(t)/5) {
 		t.Run(strconv.Itoa(run), func(t *testing.T) {
 			t.Parallel()
 			c := newClones(t, uint64(run))
@@ -64,6 +64,7 @@ func TestForgetInClones(t *testing.T) {
 func newClones(t *testing.T, seed uint64) *clones {
 	t.Helper()
 	repo := matrixRepo(t)
+	repo.InProcess = inProcess
 	repo.Env = repo.Env.With("ENTIRE_BANDS_ENABLED=false")
 	remote := repo.Path("../remote.git")
 	repo.Git("init", "-q", "--bare", "-b", "main", remote)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// stormRuns returns the number of runs of a storm: ENTIRE_TEST_STORM, or a few by default.
+// stormRuns returns the number of runs of a storm: ENTIRE_TEST_STORM, or one by default.
 func stormRuns(t *testing.T) int {
 	t.Helper()
 	if text := os.Getenv("ENTIRE_TEST_STORM"); text != "" {
@@ -25,10 +25,7 @@ func stormRuns(t *testing.T) int {
 		}
 		return n
 	}
-	if raceEnabled {
-		return 1
-	}
-	return 2
+	return 1
 }
 
 // history is an operation of git on commits whose post-commit hook was killed, before any other
@@ -71,7 +68,7 @@ type storm struct {
 // hooks every trailer of a commit has its checkpoint.
 func TestStorm(t *testing.T) {
 	t.Parallel()
-	testkit.Long(t, "twelve ways to rewrite history, twice")
+	testkit.Long(t, "twelve ways to rewrite history")
 	runs := stormRuns(t)
 	for _, h := range histories() {
 		t.Run(h.name, func(t *testing.T) {
