@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Rewriting rewrites histories without forgotten records. It writes objects and moves no ref. The
@@ -38,8 +38,8 @@ type Rewriting struct {
 	// Clean is a commit without forgotten records, nor in its history: its history is not rewritten.
 	Clean git.OID
 
-	quotes *quoted.Files     // for Forgotten.Paths
-	texts  *forgotten.Masker // for Forgotten.Marks
+	quotes *transcript.QuotedFiles // for Forgotten.Paths
+	texts  *forgotten.Masker       // for Forgotten.Marks
 	// Moved maps rewritten commits to their replacements. A dropped commit is mapped to its first
 	// remaining parent, or to "" if there is none.
 	Moved map[git.OID]git.OID
@@ -413,7 +413,7 @@ func (w *Rewriting) mask(data []byte) []byte {
 	}
 	if len(w.Forgotten.Paths) > 0 {
 		if w.quotes == nil {
-			w.quotes = quoted.New(w.Forgotten.Paths, nil, nil)
+			w.quotes = transcript.NewQuotedFiles(w.Forgotten.Paths, nil, nil)
 		}
 		data = w.quotes.Mask(data)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // Task describes a subagent and the tool call that started it.
@@ -88,29 +87,29 @@ type Agents struct {
 
 // SubagentFiles lists the transcripts of the subagents of the session whose transcript is path:
 // those in its folder, those of tasks and, if there is no folder, those read before.
-func (r *Recorder) SubagentFiles(path string) ([]subagents.File, error) {
-	files, err := subagents.Files(path)
+func (r *Recorder) SubagentFiles(path string) ([]transcript.SubagentFile, error) {
+	files, err := transcript.SubagentFiles(path)
 	if err != nil {
 		return nil, err
 	}
 	listed := map[string]bool{}
 	for _, f := range files {
-		listed[subagents.ID(f.Name)] = true
+		listed[transcript.SubagentID(f.Name)] = true
 	}
 	add := func(id string) {
 		if listed[id] {
 			return
 		}
-		if f, found := subagents.Find(path, id); found {
+		if f, found := transcript.FindSubagent(path, id); found {
 			files, listed[id] = append(files, f), true
 		}
 	}
 	for _, t := range r.Tasks {
 		add(t.Agent)
 	}
-	if subagents.Dir(path) == "" {
+	if transcript.SubagentDir(path) == "" {
 		for _, name := range slices.Sorted(maps.Keys(r.Agents.Read)) {
-			add(subagents.ID(name))
+			add(transcript.SubagentID(name))
 		}
 	}
 	return files, nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // AddFile adds the path of a file, relative to a worktree's root and separated by slashes.
@@ -65,7 +65,7 @@ func (t *List) FilePaths() []string {
 // Masker masks forgotten texts in records, and quotations of forgotten files in transcripts.
 type Masker struct {
 	texts  *forgotten.Masker
-	quotes *quoted.Files
+	quotes *transcript.QuotedFiles
 }
 
 // Masker returns a masker for the forgotten texts and files, nil if there are none. roots returns
@@ -80,12 +80,12 @@ func (t *List) Masker(roots func() []string) *Masker {
 
 // Quotes returns a finder of quotations of forgotten files, as used by Masker, nil if no files were
 // forgotten.
-func (t *List) Quotes(roots func() []string) *quoted.Files {
+func (t *List) Quotes(roots func() []string) *transcript.QuotedFiles {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
 		return nil
 	}
-	return quoted.New(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
+	return transcript.NewQuotedFiles(paths, roots(), forgotten.NewLines([]byte(t.Salt), t.Lines))
 }
 
 // Mask replaces forgotten texts and quotations. JSON stays valid; without any, data is returned.

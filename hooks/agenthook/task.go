@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint/tasks"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -81,7 +81,7 @@ func taskEnded(in workspace.Input) []byte {
 	}
 	if in.Task.Agent != "" {
 		lines[2][1] = in.Task.Agent
-		if file, found := subagents.Find(in.Transcript, in.Task.Agent); found {
+		if file, found := transcript.FindSubagent(in.Transcript, in.Task.Agent); found {
 			lines[4][1] = file.Path
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // Event is the part of a session's work that one line records. Its Values point into the line and
@@ -205,9 +204,9 @@ func (e *Event) IsPrompt() bool { return e.Kind == UserEvent && e.Prompt+e.Plan+
 func (e *Event) Title() string {
 	switch {
 	case e.Plan != "":
-		return prompts.PlanTitle(e.Plan)
+		return PlanTitle(e.Plan)
 	case e.Prompt != "":
-		return cmp.Or(prompts.Title(e.Prompt), e.Prompt)
+		return cmp.Or(PromptTitle(e.Prompt), e.Prompt)
 	case e.Command != "":
 		return "/" + e.Command
 	}
@@ -338,8 +337,8 @@ func (e *Event) user(h *eventHead) bool {
 		switch {
 		case len(h.plan) > 0:
 			e.Plan = Unquoted(h.plan)
-		case strings.HasPrefix(plain, prompts.PlanPrefix):
-			e.Plan = strings.TrimSpace(plain[len(prompts.PlanPrefix):])
+		case strings.HasPrefix(plain, PlanPrefix):
+			e.Plan = strings.TrimSpace(plain[len(PlanPrefix):])
 		case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
 			name, args, _ := strings.Cut(commandRequest(plain), " ")
 			e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args

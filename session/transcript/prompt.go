@@ -2,8 +2,6 @@ package transcript
 
 import (
 	"strings"
-
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // IsHuman reports whether a person wrote the prompt of a prompt hook. It is false for prompts that
@@ -35,7 +33,7 @@ func human(s string, from source) string {
 	}
 	// The agent writes these in a person's name.
 	if from != sourceHuman && hasPrefix(s, "<task-notification>",
-		"This session is being continued ", "Base directory for this skill: ", prompts.PlanPrefix) {
+		"This session is being continued ", "Base directory for this skill: ", PlanPrefix) {
 		return ""
 	}
 	return strings.TrimSpace(strip(s, isCommandTag))

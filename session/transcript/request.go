@@ -3,13 +3,11 @@ package transcript
 import (
 	"slices"
 	"strings"
-
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // request returns a person's request in a message, "" if there is none: prompts, as in [Prompt], a
 // plan that was accepted for a new session, commands that are prompts, with their arguments, and, after
-// [prompts.ShellPrefix], commands that the person ran in the client's shell.
+// [ShellPrefix], commands that the person ran in the client's shell.
 func request(m *message, from source) string {
 	return m.joined(func(s string) string {
 		said := human(s, from)
@@ -17,10 +15,10 @@ func request(m *message, from source) string {
 		switch {
 		case said != "":
 			return said
-		case strings.HasPrefix(s, prompts.PlanPrefix):
+		case strings.HasPrefix(s, PlanPrefix):
 			return s
 		case strings.HasPrefix(s, "<bash-input>"): // run by the person in the client's shell
-			return prompts.ShellPrefix + strings.TrimSpace(elementText(s, "bash-input"))
+			return ShellPrefix + strings.TrimSpace(elementText(s, "bash-input"))
 		default:
 			return commandRequest(s)
 		}

@@ -1,10 +1,15 @@
 // Package transcript reads the transcript that a coding agent keeps of a session: a file of JSON
 // lines that grows while the agent works.
 //
-// A [Read] continues where an earlier one ended, so that a hook reads only new bytes, and returns
+// A Read continues where an earlier one ended, so that a hook reads only new bytes, and returns
 // their prompts, edits, tool calls and tokens. The format belongs to the agent and is not
 // documented: every field may be absent or of another type, and a line may be of any length or not
 // be JSON at all. None of these is an error. The package writes nothing and redacts nothing.
+//
+// The files prompts*.go interpret the texts of prompts: their titles, and short replies whose
+// meaning depends on the agent's previous message. QuotedFiles finds and masks the quotations of
+// files. SubagentFiles finds the transcripts of subagents where agents keep them. A PathMove
+// replaces the paths of another machine.
 package transcript
 
 import (

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
@@ -88,9 +88,9 @@ func (v *versions) find(ctx context.Context) error {
 	})
 }
 
-// quotes returns the quoted.Files that finds quotes of the file to forget, prepared with all stored
-// contents.
-func (v *versions) quotes(ctx context.Context) (*quoted.Files, error) {
+// quotes returns the transcript.QuotedFiles that finds quotes of the file to forget, prepared with
+// all stored contents.
+func (v *versions) quotes(ctx context.Context) (*transcript.QuotedFiles, error) {
 	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.w.Repo) })
 	all, err := gitobject.All(ctx, v.w.Repo)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // titleOf returns the title of a part of a conversation: the first request in it in a person's words,
@@ -18,15 +17,15 @@ func titleOf(items []transcript.Item) string {
 	for _, item := range items {
 		switch item.By {
 		case transcript.User:
-			switch title := prompts.Title(item.Text); {
+			switch title := transcript.PromptTitle(item.Text); {
 			case title == "":
-			case !prompts.IsCommand(title):
+			case !transcript.IsCommandPrompt(title):
 				return title
 			case command == "":
 				command = title
 			}
 			if replied == "" {
-				replied = prompts.RepliedTo(item.Text, said)
+				replied = transcript.RepliedTo(item.Text, said)
 			}
 		case transcript.Assistant:
 			said = item.Text
@@ -44,7 +43,7 @@ func (sr sessionReader) promptsTitle(ctx context.Context, s checkpoint.Stored) s
 	if err != nil {
 		return ""
 	}
-	titles := prompts.Titles(stored)
+	titles := transcript.PromptTitles(stored)
 	switch {
 	case len(titles) == 0:
 		return ""

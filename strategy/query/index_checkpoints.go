@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // checkpoints reads the checkpoints that are new, or have changed, since the last run, and
@@ -319,7 +318,7 @@ func (r *run) nameSession(ctx context.Context, had index.Session, name string, r
 		for _, d := range read.drafts {
 			asked = append(asked, d.Prompt)
 		}
-		s.Began = prompts.First(asked)
+		s.Began = transcript.FirstPrompt(asked)
 	}
 	_, err := r.w.PutSession(ctx, s)
 	return err

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // place is the end of the part of a session's transcript that is read: the beginning of its
@@ -87,7 +86,7 @@ func (r *run) live(ctx context.Context) error {
 
 // agentsChanged reports whether the transcript of a subagent of a session has changed.
 func (r *run) agentsChanged(path string) bool {
-	dir := subagents.Dir(path)
+	dir := transcript.SubagentDir(path)
 	if dir == "" {
 		return false
 	}
@@ -275,7 +274,7 @@ func (r *run) subagents(ctx context.Context, row int64, state *session.State) er
 		if turn == 0 {
 			continue
 		}
-		if err := r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: subagents.ID(file.Name), Calls: all[0].Calls, Messages: all[0].Messages, Text: all[0].all()}); err != nil {
+		if err := r.w.Turns.PutSubagent(ctx, turn, index.SubagentTurn{Agent: transcript.SubagentID(file.Name), Calls: all[0].Calls, Messages: all[0].Messages, Text: all[0].all()}); err != nil {
 			return err
 		}
 	}

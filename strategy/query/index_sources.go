@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -104,7 +104,7 @@ func packs(w *workspace.Workspace) string {
 // addLive adds a transcript and those of its subagents.
 func (s *sources) addLive(path string) {
 	s.Live[path] = stampAt(path)
-	files, err := subagents.Files(path)
+	files, err := transcript.SubagentFiles(path)
 	if err != nil {
 		return
 	}

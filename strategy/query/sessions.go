@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // LeastPrefix is the minimum length of an abbreviated session id.
@@ -224,7 +224,7 @@ func (r SessionReader) withState(ctx context.Context, x *index.Reader, store *se
 			s.add(row)
 			// The state has no accepted plan, and of a session that began with a reply only that until the
 			// next prompt.
-			if first := prompts.First(row.Prompts); first != "" && !prompts.IsBetter(s.Prompt, first) {
+			if first := transcript.FirstPrompt(row.Prompts); first != "" && !transcript.IsBetterTitle(s.Prompt, first) {
 				s.Prompt = first
 			}
 			if s.Phase == Ended {
@@ -251,7 +251,7 @@ func lastActive(state *session.State) time.Time {
 func stored(row *index.StoredSession) Session {
 	s := Session{ID: row.Name, Phase: Stored, Branch: row.Branch, Started: row.First, LastActive: row.Last, Turns: row.Turns}
 	s.add(row)
-	s.Prompt = prompts.First(row.Prompts)
+	s.Prompt = transcript.FirstPrompt(row.Prompts)
 	return s
 }
 

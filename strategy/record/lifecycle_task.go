@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -102,7 +101,7 @@ func taskOf(w *workspace.Workspace, s *session.State, in workspace.Input) *sessi
 		if known := rec.FindTask(func(o *session.Task) bool { return o.Agent == t.Agent }); known != nil {
 			return known
 		}
-		if meta, ok := subagents.ReadMeta(s.TranscriptPath, t.Agent); ok {
+		if meta, ok := transcript.ReadSubagentMeta(s.TranscriptPath, t.Agent); ok {
 			t.ToolUse, t.Type, t.Description = meta.ToolUse, meta.Type, meta.Description
 		}
 	}

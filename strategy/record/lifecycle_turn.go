@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -37,7 +36,7 @@ func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 				n.Unstored = true // the child closes it
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
-			if s.FirstPrompt == "" || prompts.IsBetter(in.Prompt, s.FirstPrompt) {
+			if s.FirstPrompt == "" || transcript.IsBetterTitle(in.Prompt, s.FirstPrompt) {
 				s.FirstPrompt = w.FirstPrompt(in.Prompt)
 			}
 		}

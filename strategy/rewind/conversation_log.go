@@ -22,9 +22,6 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
-	"github.com/seed-3aff656d/entire/session/transcript/relocate"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -40,7 +37,7 @@ type Log struct {
 	Lines int
 
 	text   segments.Transcript
-	move   relocate.Move
+	move   transcript.PathMove
 	agents []tasks.Stored // subagents whose transcripts the agent lacks
 }
 
@@ -95,12 +92,12 @@ func PreviewLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) 
 func PutLog(ctx context.Context, w *workspace.Workspace, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Agent: log.Agent, Path: log.Path, Changed: log.Status != LogSame}
 	if len(log.agents) > 0 {
-		if err := disk.MkdirAll(subagents.Dir(log.Path), 0o700); err != nil {
+		if err := disk.MkdirAll(transcript.SubagentDir(log.Path), 0o700); err != nil {
 			return conv, err
 		}
 	}
 	for _, task := range log.agents {
-		path := subagents.Path(log.Path, task.Agent)
+		path := transcript.SubagentPath(log.Path, task.Agent)
 		if _, err := os.Lstat(path); err == nil {
 			continue // two tasks of one subagent
 		}
@@ -157,7 +154,7 @@ func storedLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkp
 	for i := range logs {
 		log := &logs[i]
 		for _, task := range tasks {
-			path := subagents.Path(log.Path, task.Agent)
+			path := transcript.SubagentPath(log.Path, task.Agent)
 			if transcript.SessionID(task.Session) != log.Session || path == "" {
 				continue // the agent resumes without it
 			}
@@ -166,7 +163,7 @@ func storedLogs(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkp
 				continue
 			}
 			// An existing transcript is not replaced: it is the original of the redacted one.
-			if _, found := subagents.Find(log.Path, task.Agent); !found {
+			if _, found := transcript.FindSubagent(log.Path, task.Agent); !found {
 				log.agents = append(log.agents, task)
 			}
 		}
@@ -218,7 +215,7 @@ func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored,
 	if err != nil {
 		return log, "", err
 	}
-	log.Prompt = prompts.First(stored)
+	log.Prompt = transcript.FirstPrompt(stored)
 	if log.move, err = relocation(ctx, w, s.Meta, text); err != nil {
 		return log, "", err
 	}
@@ -259,13 +256,13 @@ func place(w *workspace.Workspace, a agent.Agent, id string, recorded time.Time,
 const originLimit = 32 << 20
 
 // relocation returns the move from the project in which a transcript was written to this worktree.
-func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text segments.Transcript) (relocate.Move, error) {
+func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text segments.Transcript) (transcript.PathMove, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
 		blob, err := w.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
 		if err != nil {
-			return relocate.Move{}, err
+			return transcript.PathMove{}, err
 		}
 		read += len(blob.Data)
 		for line := range bytes.Lines(blob.Data) {
@@ -274,7 +271,7 @@ func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.Ses
 			}
 		}
 	}
-	return relocate.New(origin.Root(), w.Repo.Root), nil
+	return transcript.NewPathMove(origin.Root(), w.Repo.Root), nil
 }
 
 // copyLog writes the transcript with its paths changed to those of this machine.
@@ -282,8 +279,8 @@ func copyLog(ctx context.Context, w *workspace.Workspace, log Log, out io.Writer
 	return copyMoved(ctx, w, log.text, log.move, out)
 }
 
-func copyMoved(ctx context.Context, w *workspace.Workspace, text segments.Transcript, move relocate.Move, out io.Writer) error {
-	moved := relocate.NewWriter(out, move)
+func copyMoved(ctx context.Context, w *workspace.Workspace, text segments.Transcript, move transcript.PathMove, out io.Writer) error {
+	moved := transcript.NewRelocatingWriter(out, move)
 	if _, err := text.Copy(ctx, w.Repo, moved); err != nil {
 		return err
 	}

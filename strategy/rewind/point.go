@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -239,7 +239,7 @@ func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 		if main, ok := stored.Main(); ok {
 			p.Session, p.Agent = main.Meta.SessionID, main.Meta.Agent
 			if stored, err := main.Prompts(ctx, w.Repo); err == nil {
-				p.Prompt = checkpoint.FirstPrompt(cmp.Or(main.Meta.Title, prompts.Last(stored)))
+				p.Prompt = checkpoint.FirstPrompt(cmp.Or(main.Meta.Title, transcript.LastPrompt(stored)))
 			}
 		}
 		points = append(points, p)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -62,7 +62,7 @@ func pointBeforeTurn(ctx context.Context, w *workspace.Workspace, spec string, n
 	row := &rows[n-1]
 	p = pointOf(store, begin).Point
 	p.Turn = &Turn{
-		Session: row.Session, Agent: row.Agent, Prompt: cmp.Or(prompts.Title(row.Prompt), row.Prompt), At: row.At, Number: n,
+		Session: row.Session, Agent: row.Agent, Prompt: cmp.Or(transcript.PromptTitle(row.Prompt), row.Prompt), At: row.At, Number: n,
 		Unchanged: !all.changed(n-1) && running(w, row) == "",
 	}
 	if p.Turn.Unchanged {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 const (
@@ -18,17 +17,17 @@ const (
 
 // unreadAgents lists the transcripts with new lines, by the time of their change, oldest
 // first.
-func unreadAgents(s *session.State) ([]subagents.File, error) {
+func unreadAgents(s *session.State) ([]transcript.SubagentFile, error) {
 	files, err := s.Recorder.SubagentFiles(s.TranscriptPath)
 	if err != nil {
 		return nil, err
 	}
 	agents := &s.Recorder.Agents
-	files = slices.DeleteFunc(files, func(f subagents.File) bool {
+	files = slices.DeleteFunc(files, func(f transcript.SubagentFile) bool {
 		cursor, known := agents.Read[f.Name]
 		return (known && f.IsRead(cursor)) || (!known && f.Changed.Before(agents.Since))
 	})
-	slices.SortFunc(files, func(a, b subagents.File) int { return a.Changed.Compare(b.Changed) })
+	slices.SortFunc(files, func(a, b transcript.SubagentFile) int { return a.Changed.Compare(b.Changed) })
 	return files, nil
 }
 

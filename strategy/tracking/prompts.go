@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -31,7 +30,7 @@ func AddPrompts(ctx context.Context, w *workspace.Workspace, s *session.State, n
 		if err != nil {
 			return fmt.Errorf("store prompts: %w", err)
 		}
-		if s.FirstPrompt == "" || prompts.IsBetter(text, s.FirstPrompt) {
+		if s.FirstPrompt == "" || transcript.IsBetterTitle(text, s.FirstPrompt) {
 			s.FirstPrompt = checkpoint.FirstPrompt(text)
 		}
 		if t := s.Recorder.TurnAt(p.Line, p.Time); p.Line >= t.Line {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -172,7 +172,7 @@ func AddTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *P
 // only replies.
 func TitleOf(s *session.State) string {
 	for _, prompt := range slices.Backward(s.Recorder.Turn.Prompts) {
-		if title := prompts.Title(prompt); title != "" {
+		if title := transcript.PromptTitle(prompt); title != "" {
 			return checkpoint.FirstPrompt(title)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -129,7 +129,7 @@ func stepTask(ctx context.Context, w *workspace.Workspace, n *Pending, task *ses
 // storeAgent stores a subagent's transcript of at most most bytes, and records it in the task.
 // A failure is logged: a checkpoint without it is better than none.
 func storeAgent(ctx context.Context, w *workspace.Workspace, s *session.State, task *session.Task, most int64) []git.OID {
-	file, found := subagents.Find(s.TranscriptPath, task.Agent)
+	file, found := transcript.FindSubagent(s.TranscriptPath, task.Agent)
 	if !found || file.Size > most {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -40,7 +39,7 @@ func ReadWrites(ctx context.Context, w *workspace.Workspace, s *session.State, f
 	note(writes.ReadEnd(ctx, s.TranscriptPath, to, first, mostOfTranscript))
 	room := int64(mostOfAgents)
 	for _, task := range s.Recorder.Tasks {
-		f, found := subagents.Find(s.TranscriptPath, task.Agent)
+		f, found := transcript.FindSubagent(s.TranscriptPath, task.Agent)
 		if !found || f.Size > room {
 			continue
 		}
@@ -71,7 +70,7 @@ func WorkOf(ctx context.Context, w *workspace.Workspace, s *session.State, to tr
 		if task == nil {
 			return false
 		}
-		_, found := subagents.Find(s.TranscriptPath, task.Agent)
+		_, found := transcript.FindSubagent(s.TranscriptPath, task.Agent)
 		return found
 	}
 	return &Work{repo: w.Repo, read: read, hasTask: hasTask, turn: turn, next: next, parsed: map[string]parsedCommand{}}

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // ErrForgotten means that the user had the session forgotten: its events aren't recorded, even
@@ -95,7 +95,7 @@ func (w *Workspace) LearnTombstones(ctx context.Context, v1Tree git.OID) (bool, 
 	}
 	t.Forgotten, t.Unswept, t.Verified = t.With(unknown), true, ""
 	if len(unknown.Paths) > 0 {
-		err = w.maskSessions(quoted.New(unknown.Paths, gitwork.Roots(w.Repo), nil))
+		err = w.maskSessions(transcript.NewQuotedFiles(unknown.Paths, gitwork.Roots(w.Repo), nil))
 	}
 	if texts := forgotten.New(unknown.Marks); err == nil && texts != nil {
 		err = w.maskSessions(texts)

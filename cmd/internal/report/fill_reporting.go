@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/index"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -200,7 +200,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 			Tokens: row.Tokens, SubagentTokens: row.Subagents,
 			Show: "entire explain --session " + row.Session,
 		}
-		if heading := prompts.Title(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan
+		if heading := transcript.PromptTitle(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan
 			t.Title = heading
 		}
 		if row.Context != "" {

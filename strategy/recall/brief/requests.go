@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -68,7 +68,7 @@ func progress(m Material) section {
 		of := ""
 		// A request like "commit" is about the requests before it.
 		i := slices.IndexFunc(a.Requests, func(r recall.Request) bool { return r.Number == c.Request })
-		if c.Request > 0 && len(a.Requests) > 0 && (i < 0 || !prompts.IsReply(a.Requests[i].Text)) {
+		if c.Request > 0 && len(a.Requests) > 0 && (i < 0 || !transcript.IsReply(a.Requests[i].Text)) {
 			of = ", for request " + strconv.Itoa(c.Request)
 		}
 		as := ""

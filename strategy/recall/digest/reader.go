@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 )
 
 // reader adds the lines of a transcript to a digest.
@@ -104,7 +103,7 @@ func (r *reader) user(e *transcript.Event) {
 		r.request("Implement the following plan: " + e.Plan)
 		r.Plan = planOf(e.Plan, r.redact)
 		r.acceptPlan(r.redact)
-	case (e.Prompt != "" || e.Command != "") && !prompts.IsWrapper(e.Prompt):
+	case (e.Prompt != "" || e.Command != "") && !transcript.IsWrapper(e.Prompt):
 		r.beginTurn()
 		r.Prompts++
 		text := e.Prompt

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -17,7 +16,7 @@ const maxRequest = 1500
 // request adds a request of the user, unless it is a wrapper or a command of the client.
 func (r *reader) request(text string) {
 	text = plain.Text(text, maxRequest, r.redact)
-	if text == "" || prompts.IsWrapper(text) || transcript.IsClientCommand(text) {
+	if text == "" || transcript.IsWrapper(text) || transcript.IsClientCommand(text) {
 		return
 	}
 	r.ask(text, r.repliedTo(text))
@@ -43,7 +42,7 @@ func (d *Digest) ask(text, repliesTo string) {
 // there is none, or if the request stands on its own.
 func (r *reader) repliedTo(text string) string {
 	const most = 12
-	short := prompts.IsReply(text)
+	short := transcript.IsReply(text)
 	if !short && len(strings.Fields(text)) > most {
 		return ""
 	}
@@ -60,7 +59,7 @@ func (r *reader) repliedTo(text string) string {
 			continue
 		}
 		labels = append(labels, label)
-		if item := prompts.ListItem(label, r.Said); item != "" {
+		if item := transcript.PromptItem(label, r.Said); item != "" {
 			items = append(items, label+". "+plain.Shorten(item, maxItem))
 		}
 	}
@@ -119,7 +118,7 @@ func (d *Digest) correct(prompt string, redact plain.Redactor) {
 				continue
 			}
 			for text := range sentences(strings.TrimSpace(line)) {
-				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) && !prompts.IsReply(text) {
+				if !quotes.cuts(text) && !between && len(text) <= sentence && corrects(text, first) && enough(text) && !transcript.IsReply(text) {
 					d.decided(userSaid + item(text, redact))
 				}
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
@@ -193,7 +193,7 @@ func commandOf(r *index.Row) string {
 }
 
 // titleOf returns the prompt of a turn on one line; of a plan only its heading.
-func titleOf(r *index.Row) string { return cmp.Or(prompts.Title(r.Prompt), r.Prompt) }
+func titleOf(r *index.Row) string { return cmp.Or(transcript.PromptTitle(r.Prompt), r.Prompt) }
 
 // commitOf returns the abbreviated id of a turn's newest commit, "" if it has none.
 func commitOf(r *index.Row) string {

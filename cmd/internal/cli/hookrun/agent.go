@@ -24,7 +24,6 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -165,7 +164,7 @@ func (h *hook) takeOver(ctx context.Context, p agenthook.Payload) (path, stored 
 		if !transcript.IsToolID(m.Subagent) {
 			return path, "", errors.New("unusable id of a subagent")
 		}
-		to = subagents.Path(path, m.Subagent)
+		to = transcript.SubagentPath(path, m.Subagent)
 	}
 	stored, err = plugintranscript.Append(ctx, to, m, h.w.Redact)
 	return path, stored, err

@@ -1,5 +1,4 @@
-// Package quoted finds and masks the quotations of files in transcripts.
-package quoted
+package transcript
 
 import (
 	"bytes"
@@ -15,11 +14,11 @@ import (
 // maxCalls is the maximum number of tool calls whose ids are remembered.
 const maxCalls = 20_000
 
-// Files finds quotations of files in transcripts and in records made of them: inputs and results of
-// tools, and lines of the files anywhere else. It remembers the calls that named a file, so that
-// their results are found in later lines. It is safe for concurrent use.
-type Files struct {
-	files []file
+// QuotedFiles finds quotations of files in transcripts and in records made of them: inputs and
+// results of tools, and lines of the files anywhere else. It remembers the calls that named a file,
+// so that their results are found in later lines. It is safe for concurrent use.
+type QuotedFiles struct {
+	files []quotedFile
 	roots []string
 	lines *forgotten.Lines
 
@@ -27,18 +26,18 @@ type Files struct {
 	calls map[string]bool
 }
 
-// file is a file, by its path relative to the root of a worktree.
-type file struct {
+// quotedFile is a file, by its path relative to the root of a worktree.
+type quotedFile struct {
 	path string
 	hint []byte // contained in every line that names the file; nil if it may be escaped
 }
 
-// New returns a Files for paths, which are slash-separated and relative to the root of a worktree.
-// roots are the known worktrees. lines may be nil.
-func New(paths, roots []string, lines *forgotten.Lines) *Files {
-	q := &Files{roots: roots, lines: lines, calls: map[string]bool{}}
+// NewQuotedFiles returns a QuotedFiles for paths, which are slash-separated and relative to the
+// root of a worktree. roots are the known worktrees. lines may be nil.
+func NewQuotedFiles(paths, roots []string, lines *forgotten.Lines) *QuotedFiles {
+	q := &QuotedFiles{roots: roots, lines: lines, calls: map[string]bool{}}
 	for _, p := range paths {
-		f := file{path: p, hint: []byte(path.Base(p))}
+		f := quotedFile{path: p, hint: []byte(path.Base(p))}
 		if bytes.ContainsFunc(f.hint, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\/<>&`, c) }) {
 			f.hint = nil // it may be escaped
 		}
@@ -48,18 +47,20 @@ func New(paths, roots []string, lines *forgotten.Lines) *Files {
 }
 
 // Has reports whether data contains a quotation.
-func (q *Files) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
+func (q *QuotedFiles) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
 
 // Mask replaces the quotations in data by REDACTED. JSON stays valid.
-func (q *Files) Mask(data []byte) []byte { return forgotten.MaskSpans(data, q.Spans(data), false) }
+func (q *QuotedFiles) Mask(data []byte) []byte {
+	return forgotten.MaskSpans(data, q.Spans(data), false)
+}
 
 // MaskInPlace is like Mask, but keeps the length of data.
-func (q *Files) MaskInPlace(data []byte) []byte {
+func (q *QuotedFiles) MaskInPlace(data []byte) []byte {
 	return forgotten.MaskSpans(data, q.Spans(data), true)
 }
 
 // Learn remembers the calls in data that name a file.
-func (q *Files) Learn(data []byte) {
+func (q *QuotedFiles) Learn(data []byte) {
 	q.eachDocument(data, func(from, to int, isJSON bool) {
 		if doc := data[from:to]; isJSON && q.mayName(doc) {
 			readQuoting(doc).calls(q)
@@ -68,7 +69,7 @@ func (q *Files) Learn(data []byte) {
 }
 
 // Spans returns the quotations in data, sorted and without overlaps.
-func (q *Files) Spans(data []byte) []forgotten.Span {
+func (q *QuotedFiles) Spans(data []byte) []forgotten.Span {
 	var spans []forgotten.Span
 	q.eachDocument(data, func(from, to int, isJSON bool) {
 		if isJSON {
@@ -81,7 +82,7 @@ func (q *Files) Spans(data []byte) []forgotten.Span {
 }
 
 // eachDocument splits data into texts and JSON documents, each a line or the whole data.
-func (q *Files) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
+func (q *QuotedFiles) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
 	if isDocument(data) {
 		visit(0, len(data), true)
 		return
@@ -103,7 +104,7 @@ func isDocument(data []byte) bool {
 
 // text finds quotations in a text: lines of the files, and lines that begin with a file's path, as
 // printed by grep.
-func (q *Files) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
+func (q *QuotedFiles) text(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	n := len(spans)
 	if q.lines != nil {
 		spans = q.lines.Spans(data, from, to, spans)
@@ -173,7 +174,7 @@ func disjoint(spans []forgotten.Span) []forgotten.Span {
 }
 
 // mayName reports whether data may name one of the files.
-func (q *Files) mayName(data []byte) bool {
+func (q *QuotedFiles) mayName(data []byte) bool {
 	for _, f := range q.files {
 		if f.hint == nil || bytes.Contains(data, f.hint) {
 			return true
@@ -183,7 +184,7 @@ func (q *Files) mayName(data []byte) bool {
 }
 
 // mayAnswer reports whether data may be the result of a call.
-func (q *Files) mayAnswer(data []byte) bool {
+func (q *QuotedFiles) mayAnswer(data []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.calls) > 0 && slices.ContainsFunc([]string{`"tool_use_id"`, `"toolCallId"`, `"callId"`, `"call_id"`, `"functionResponse"`}, func(key string) bool {
@@ -192,7 +193,7 @@ func (q *Files) mayAnswer(data []byte) bool {
 }
 
 // document finds the quotations in the JSON document data[from:to].
-func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
+func (q *QuotedFiles) document(data []byte, from, to int, spans []forgotten.Span) []forgotten.Span {
 	doc := data[from:to]
 	named := q.mayName(doc)
 	if !named && q.lines == nil && !q.mayAnswer(doc) {
@@ -216,9 +217,9 @@ func (q *Files) document(data []byte, from, to int, spans []forgotten.Span) []fo
 
 // isNamed reports whether a value is the path of one of the files, for a program in the directory
 // cwd, empty if unknown.
-func (q *Files) isNamed(value, cwd string) bool {
+func (q *QuotedFiles) isNamed(value, cwd string) bool {
 	value = strings.TrimPrefix(value, "./")
-	return slices.ContainsFunc(q.files, func(f file) bool {
+	return slices.ContainsFunc(q.files, func(f quotedFile) bool {
 		above, found := strings.CutSuffix(value, f.path)
 		switch {
 		case !found:
@@ -238,8 +239,8 @@ func (q *Files) isNamed(value, cwd string) bool {
 }
 
 // namedIn reports whether a command names one of the files.
-func (q *Files) namedIn(command, cwd string) bool {
-	odd := func(f file) bool {
+func (q *QuotedFiles) namedIn(command, cwd string) bool {
+	odd := func(f quotedFile) bool {
 		return strings.ContainsFunc(f.path, isNoPath) && strings.Contains(command, f.path)
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(command, isNoPath), func(word string) bool { return q.isNamed(word, cwd) }) ||
@@ -250,7 +251,7 @@ func (q *Files) namedIn(command, cwd string) bool {
 func isNoPath(c rune) bool { return strings.ContainsRune(" \t\n\r\"'`()<>|;&=,{}$:", c) }
 
 // remember records the id of a call that named a file.
-func (q *Files) remember(id string) {
+func (q *QuotedFiles) remember(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if id != "" && len(q.calls) < maxCalls {
@@ -258,7 +259,7 @@ func (q *Files) remember(id string) {
 	}
 }
 
-func (q *Files) isCall(id string) bool {
+func (q *QuotedFiles) isCall(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return id != "" && q.calls[id]

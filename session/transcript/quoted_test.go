@@ -1,4 +1,4 @@
-package quoted_test
+package transcript_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
-	"github.com/seed-3aff656d/entire/session/transcript/quoted"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // TestQuotesAreMasked checks that all quotes of a file in a transcript are masked, that
@@ -92,7 +92,7 @@ func TestQuotesAreMasked(t *testing.T) {
 			kept: `kept-content kept-too kept-blob`,
 		},
 	} {
-		quotes := quoted.New([]string{"conf/a.txt"}, []string{"/repo"}, forgotten.NewLines(salt, marks))
+		quotes := transcript.NewQuotedFiles([]string{"conf/a.txt"}, []string{"/repo"}, forgotten.NewLines(salt, marks))
 		quotes.Learn([]byte(c.lines))
 		for how, masked := range map[string][]byte{"mask": quotes.Mask([]byte(c.lines)), "in place": quotes.MaskInPlace([]byte(c.lines))} {
 			if strings.Contains(string(masked), "SECRET") || strings.Contains(string(masked), "walrus") {
@@ -122,7 +122,7 @@ func TestQuotesAreMasked(t *testing.T) {
 // time is proportional to the length.
 func TestAttackQuotesInDeepJSON(t *testing.T) {
 	t.Parallel()
-	quotes := quoted.New([]string{"a.txt"}, nil, nil)
+	quotes := transcript.NewQuotedFiles([]string{"a.txt"}, nil, nil)
 	for name, doc := range map[string]string{
 		"objects": strings.Repeat(`{"path":"a.txt","input":`, 5000) + `"SECRET"` + strings.Repeat("}", 5000),
 		"arrays":  `{"file_path":"a.txt","x":` + strings.Repeat("[", 5000) + `"SECRET"` + strings.Repeat("]", 5000) + "}",
@@ -140,7 +140,7 @@ func TestAttackQuotesInDeepJSON(t *testing.T) {
 func FuzzQuotes(f *testing.F) {
 	f.Add([]byte(`{"file_path":"a.txt","content":"x"}`))
 	f.Add([]byte("a.txt:1:x\n{\"tool_use_id\":\"t\"}\n"))
-	quotes := quoted.New([]string{"a.txt"}, []string{"/r"}, forgotten.NewLines([]byte("s"), forgotten.MarkLine([]byte("s"), "abcdefghijkl")))
+	quotes := transcript.NewQuotedFiles([]string{"a.txt"}, []string{"/r"}, forgotten.NewLines([]byte("s"), forgotten.MarkLine([]byte("s"), "abcdefghijkl")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		masked, inPlace := quotes.Mask(data), quotes.MaskInPlace(data)
 		if json.Valid(data) && (!json.Valid(masked) || !json.Valid(inPlace)) {

@@ -1,4 +1,4 @@
-package relocate_test
+package transcript_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
-	"github.com/seed-3aff656d/entire/session/transcript/relocate"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // TestAttackPathInOneForm: a text full of one form of a path takes no longer if the other forms
@@ -15,7 +15,7 @@ import (
 //
 //nolint:paralleltest // measures processor time, so not next to the tests that work at once
 func TestAttackPathInOneForm(t *testing.T) {
-	move := relocate.New("/é<", "/new")
+	move := transcript.NewPathMove("/é<", "/new")
 	const times = 1 << 18
 	var out []byte
 	took := testkit.ProcessorTime(t, func() { out = move.Text([]byte(strings.Repeat("/é</x ", times))) })

@@ -1,10 +1,8 @@
-package quoted
+package transcript
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // quoting is a JSON document as lists of its objects and strings.
@@ -61,7 +59,7 @@ func readQuoting(doc []byte) *quoting {
 		case ',':
 			wantsKey = !top.list
 		case '"':
-			end := transcript.EndOfString(doc, i+1)
+			end := EndOfString(doc, i+1)
 			if end < 0 {
 				return r
 			}
@@ -90,10 +88,10 @@ func (r *quoting) isOf(object int, keys ...string) bool {
 }
 
 // calls marks the objects that name a file and remembers the calls among them.
-func (r *quoting) calls(q *Files) {
+func (r *quoting) calls(q *QuotedFiles) {
 	for _, s := range r.strings {
 		if !s.isKey && s.key == "cwd" && s.object >= 0 && r.objects[s.object].in < 0 {
-			r.cwd = transcript.Unescaped(r.doc[s.from:s.to])
+			r.cwd = Unescaped(r.doc[s.from:s.to])
 		}
 	}
 	for _, s := range r.strings {
@@ -103,19 +101,19 @@ func (r *quoting) calls(q *Files) {
 		o := &r.objects[s.object]
 		switch s.key {
 		case "id", "callID", "toolCallId", "call_id", "callId":
-			o.id = transcript.Unescaped(r.doc[s.from:s.to])
+			o.id = Unescaped(r.doc[s.from:s.to])
 		case "tool_use_id":
-			o.result = transcript.Unescaped(r.doc[s.from:s.to])
+			o.result = Unescaped(r.doc[s.from:s.to])
 		case "file_path", "filePath", "notebook_path", "notebookPath":
-			o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
+			o.named = o.named || q.isNamed(Unescaped(r.doc[s.from:s.to]), r.cwd)
 		case "path", "filename":
 			if r.isOf(s.object, "message", "toolUseResult", "attachment", "input", "tool_input", "tool_response", "arguments", "args") {
-				o.named = o.named || q.isNamed(transcript.Unescaped(r.doc[s.from:s.to]), r.cwd)
+				o.named = o.named || q.isNamed(Unescaped(r.doc[s.from:s.to]), r.cwd)
 			}
 		case "role":
 			o.answers = o.answers || string(r.doc[s.from:s.to]) == "toolResult"
 		case "command":
-			if command := transcript.Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
+			if command := Unescaped(r.doc[s.from:s.to]); q.namedIn(command, r.cwd) {
 				// Such a command may contain the content of a file that it names.
 				writers := []string{"tee ", "sed ", "printf ", "echo ", "perl ", "python", "<", ">"}
 				isWriting := slices.ContainsFunc(writers, func(word string) bool { return strings.Contains(command, word) })
@@ -126,7 +124,7 @@ func (r *quoting) calls(q *Files) {
 	for i := range r.objects {
 		o := &r.objects[i]
 		if o.in >= 0 && r.objects[o.in].key == "changes" { // maps files to changes
-			o.named = o.named || q.isNamed(transcript.Unescaped([]byte(o.key)), r.cwd)
+			o.named = o.named || q.isNamed(Unescaped([]byte(o.key)), r.cwd)
 		}
 		switch {
 		case !o.named && !o.asks:
@@ -151,7 +149,7 @@ func (r *quoting) callOf(object int) string {
 
 // isReturned reports whether a string belongs to the result of a call that named a file: to a
 // result member of the object with the call's id, or to an object of the result.
-func (r *quoting) isReturned(q *Files, s value) bool {
+func (r *quoting) isReturned(q *QuotedFiles, s value) bool {
 	const far = 6
 	held := slices.Contains(outputs(), s.key)
 	for depth, at := 0, s.object; at >= 0 && depth < far; depth, at = depth+1, r.objects[at].in {
@@ -173,7 +171,7 @@ func outputs() []string {
 }
 
 // results marks the objects whose strings are content of a file.
-func (r *quoting) results(q *Files) {
+func (r *quoting) results(q *QuotedFiles) {
 	results := 0
 	for i, o := range r.objects {
 		if o.result != "" {

@@ -1,6 +1,4 @@
-// Package prompts interprets the texts of prompts by persons and clients: their titles, and short
-// replies whose meaning depends on the agent's previous message.
-package prompts
+package transcript
 
 import (
 	"slices"
@@ -11,9 +9,9 @@ import (
 // PlanPrefix begins the first message of a session that executes an accepted plan.
 const PlanPrefix = "Implement the following plan:"
 
-// Title returns the title of a prompt: the heading of a plan, or the prompt itself. It is empty for
-// texts written by a client and for replies that have no meaning by themselves.
-func Title(prompt string) string {
+// PromptTitle returns the title of a prompt: the heading of a plan, or the prompt itself. It is
+// empty for texts written by a client and for replies that have no meaning by themselves.
+func PromptTitle(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
 	if plan, ok := strings.CutPrefix(prompt, PlanPrefix); ok {
 		return PlanTitle(plan)
@@ -24,13 +22,13 @@ func Title(prompt string) string {
 	return prompt
 }
 
-// Titles returns the titles of stored prompts, in their order, without those that there are better
-// ones than.
-func Titles(stored []string) []string {
+// PromptTitles returns the titles of stored prompts, in their order, without those that there are
+// better ones than.
+func PromptTitles(stored []string) []string {
 	var titles []string
 	best := nothing + 1
 	for _, prompt := range stored {
-		title, worth := Title(prompt), worthOf(prompt)
+		title, worth := PromptTitle(prompt), worthOf(prompt)
 		if worth < best {
 			continue
 		}
@@ -42,10 +40,10 @@ func Titles(stored []string) []string {
 	return titles
 }
 
-// First returns the title of the first of the best stored prompts, or if none has a title the first
-// prompt, "" if there is none. Last is First for the last prompts.
-func First(stored []string) string {
-	if titles := Titles(stored); len(titles) > 0 {
+// FirstPrompt returns the title of the first of the best stored prompts, or if none has a title the
+// first prompt, "" if there is none. LastPrompt is FirstPrompt for the last prompts.
+func FirstPrompt(stored []string) string {
+	if titles := PromptTitles(stored); len(titles) > 0 {
 		return titles[0]
 	}
 	if len(stored) > 0 {
@@ -54,15 +52,15 @@ func First(stored []string) string {
 	return ""
 }
 
-// Last is described at [First].
-func Last(stored []string) string {
+// LastPrompt is described at [FirstPrompt].
+func LastPrompt(stored []string) string {
 	reversed := slices.Clone(stored)
 	slices.Reverse(reversed)
-	return First(reversed)
+	return FirstPrompt(reversed)
 }
 
-// IsBetter reports whether a prompt says more about the work of a session than an earlier one.
-func IsBetter(prompt, than string) bool { return worthOf(prompt) > worthOf(than) }
+// IsBetterTitle reports whether a prompt says more about the work of a session than an earlier one.
+func IsBetterTitle(prompt, than string) bool { return worthOf(prompt) > worthOf(than) }
 
 // worth orders prompts by how much they say about the work of a session.
 type worth int
@@ -74,19 +72,19 @@ const (
 	// and its parts like prompts of their own.
 	expanded
 	command // without a request in words
-	request
+	promptRequest
 )
 
 func worthOf(prompt string) worth {
-	switch title := Title(prompt); {
+	switch title := PromptTitle(prompt); {
 	case title == "":
 		return nothing
 	case title == strings.TrimSpace(prompt) && isExpanded(title):
 		return expanded
-	case IsCommand(title):
+	case IsCommandPrompt(title):
 		return command
 	}
-	return request
+	return promptRequest
 }
 
 // isExpanded reports whether a text of several lines begins like the instructions of a command.
@@ -94,8 +92,9 @@ func isExpanded(text string) bool {
 	return strings.Contains(text, "\n") && slices.ContainsFunc([]string{"**", "#", "<", "name: ", "---\n"}, func(begin string) bool { return strings.HasPrefix(text, begin) })
 }
 
-// IsCommand reports whether a prompt is a slash command without a request in words: "/review 12".
-func IsCommand(prompt string) bool {
+// IsCommandPrompt reports whether a prompt is a slash command without a request in words: "/review
+// 12".
+func IsCommandPrompt(prompt string) bool {
 	name, args, _ := strings.Cut(prompt, " ")
 	return IsReply(args) && len(name) > 1 && name[0] == '/' && strings.IndexFunc(name[1:], func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_:", r)
@@ -157,7 +156,7 @@ func RepliedTo(reply, said string) string {
 		if end := strings.IndexFunc(number, func(r rune) bool { return !unicode.IsDigit(r) }); end >= 0 {
 			number = number[:end]
 		}
-		if item := ListItem(number, said); item != "" {
+		if item := PromptItem(number, said); item != "" {
 			return item
 		}
 	}
@@ -170,9 +169,9 @@ func RepliedTo(reply, said string) string {
 	return question
 }
 
-// ListItem returns the item of a list in a text that has the given label, a number or a letter; ""
-// if there is none.
-func ListItem(label, text string) string {
+// PromptItem returns the item of a list in a text that has the given label, a number or a letter;
+// "" if there is none.
+func PromptItem(label, text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "*#- ")
 		if rest, ok := strings.CutPrefix(line, "Option "); ok {

@@ -1,4 +1,4 @@
-package subagents_test
+package transcript_test
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/session/transcript/subagents"
 )
 
 // place creates a session's transcript and files below its folder.
@@ -34,10 +33,10 @@ func TestAgentFilesAreRegular(t *testing.T) {
 		"s1/subagents/agent-b.jsonl": "{}\n", "s1/subagents/agent-a.jsonl": "{}\n", "s1/subagents/agent-a.meta.json": "{}",
 		"s1/subagents/notes.jsonl": "", "s1/subagents/agent-d.jsonl/x": "", "agent-c.jsonl": "{}\n", "elsewhere": "{}\n",
 	})
-	if err := os.Symlink(filepath.Join(filepath.Dir(path), "elsewhere"), filepath.Join(subagents.Dir(path), "agent-l.jsonl")); err != nil {
+	if err := os.Symlink(filepath.Join(filepath.Dir(path), "elsewhere"), filepath.Join(transcript.SubagentDir(path), "agent-l.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	files, err := subagents.Files(path)
+	files, err := transcript.SubagentFiles(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +48,11 @@ func TestAgentFilesAreRegular(t *testing.T) {
 		t.Error(diff)
 	}
 	for id, want := range map[string]string{"a": "agent-a.jsonl", "c": "agent-c.jsonl", "l": "", "d": "", "none": "", "../s1": "", "": ""} {
-		if f, found := subagents.Find(path, id); found != (want != "") || f.Name != want {
+		if f, found := transcript.FindSubagent(path, id); found != (want != "") || f.Name != want {
 			t.Errorf("%q: %q, %v", id, f.Name, found)
 		}
 	}
-	if files, err := subagents.Files(filepath.Join(t.TempDir(), "none.jsonl")); len(files) > 0 || err != nil {
+	if files, err := transcript.SubagentFiles(filepath.Join(t.TempDir(), "none.jsonl")); len(files) > 0 || err != nil {
 		t.Error(files, err)
 	}
 }
@@ -61,7 +60,7 @@ func TestAgentFilesAreRegular(t *testing.T) {
 func TestAgentFileIsRead(t *testing.T) {
 	t.Parallel()
 	path := place(t, map[string]string{"s1/subagents/agent-a.jsonl": "{}\n"})
-	f, _ := subagents.Find(path, "a")
+	f, _ := transcript.FindSubagent(path, "a")
 	if f.IsRead(transcript.Cursor{}) {
 		t.Error("nothing is read yet")
 	}
@@ -88,21 +87,21 @@ func TestSubagentsOfOtherAgents(t *testing.T) {
 	chat := filepath.Join(dir, "chats", "session-2026-11-22T13-18-034e00e6.jsonl")
 	rollout := filepath.Join(dir, "sessions", "2026", "11", "22", "rollout-2026-11-22T23-59-27-01a20362-0f15-7670-a931-d4d4e2432364.jsonl")
 	for _, path := range []string{chat, rollout} {
-		f, found := subagents.Find(path, id)
-		if !found || subagents.ID(f.Name) != id {
+		f, found := transcript.FindSubagent(path, id)
+		if !found || transcript.SubagentID(f.Name) != id {
 			t.Errorf("%s: %+v, %v", path, f, found)
 		}
-		if f, found := subagents.Find(path, "b1b2c3d4-0000-4000-8000-000000000000"); found {
+		if f, found := transcript.FindSubagent(path, "b1b2c3d4-0000-4000-8000-000000000000"); found {
 			t.Errorf("%s: another one is %+v", path, f)
 		}
 	}
-	if files, err := subagents.Files(chat); len(files) != 1 || err != nil {
+	if files, err := transcript.SubagentFiles(chat); len(files) != 1 || err != nil {
 		t.Errorf("Gemini CLI has %+v, %v", files, err)
 	}
-	if files, err := subagents.Files(rollout); len(files) != 0 || err != nil {
+	if files, err := transcript.SubagentFiles(rollout); len(files) != 0 || err != nil {
 		t.Errorf("Codex has %+v, %v", files, err)
 	}
-	if path := subagents.Path(rollout, id); path != "" {
+	if path := transcript.SubagentPath(rollout, id); path != "" {
 		t.Errorf("Codex would have %s", path)
 	}
 }
@@ -114,7 +113,7 @@ func TestNoAgentMetaOfWorkingDirectory(t *testing.T) {
 	if err := os.WriteFile("agent-a.meta.json", []byte(`{"toolUseId":"toolu_1"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := subagents.ReadMeta("/x/rollout-1.jsonl", "a"); ok {
+	if got, ok := transcript.ReadSubagentMeta("/x/rollout-1.jsonl", "a"); ok {
 		t.Errorf("%+v", got)
 	}
 }
@@ -123,23 +122,23 @@ func TestAgentMetaIsCheckedOnRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
-		want subagents.Meta
+		want transcript.SubagentMeta
 	}{
-		"whole":      {`{"agentType":"dev","description":"d","toolUseId":"toolu_1","spawnDepth":2}`, subagents.Meta{Type: "dev", Description: "d", ToolUse: "toolu_1"}},
-		"no call":    {`{"agentType":"dev"}`, subagents.Meta{}},
-		"leads out":  {`{"toolUseId":"../../x"}`, subagents.Meta{}},
-		"other type": {`{"toolUseId":7}`, subagents.Meta{}},
-		"cut":        {`{"toolUseId":"toolu_1"`, subagents.Meta{}},
-		"too long":   {`{"pad":"` + strings.Repeat("x", 70<<10) + `","toolUseId":"toolu_1"}`, subagents.Meta{}},
+		"whole":      {`{"agentType":"dev","description":"d","toolUseId":"toolu_1","spawnDepth":2}`, transcript.SubagentMeta{Type: "dev", Description: "d", ToolUse: "toolu_1"}},
+		"no call":    {`{"agentType":"dev"}`, transcript.SubagentMeta{}},
+		"leads out":  {`{"toolUseId":"../../x"}`, transcript.SubagentMeta{}},
+		"other type": {`{"toolUseId":7}`, transcript.SubagentMeta{}},
+		"cut":        {`{"toolUseId":"toolu_1"`, transcript.SubagentMeta{}},
+		"too long":   {`{"pad":"` + strings.Repeat("x", 70<<10) + `","toolUseId":"toolu_1"}`, transcript.SubagentMeta{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := place(t, map[string]string{"s1/subagents/agent-a.meta.json": c.text})
-			got, ok := subagents.ReadMeta(path, "a")
+			got, ok := transcript.ReadSubagentMeta(path, "a")
 			if got != c.want || ok != (c.want.ToolUse != "") {
 				t.Errorf("%+v, %v", got, ok)
 			}
-			if _, ok := subagents.ReadMeta(path, "../a"); ok {
+			if _, ok := transcript.ReadSubagentMeta(path, "../a"); ok {
 				t.Error("an id that leads out")
 			}
 		})

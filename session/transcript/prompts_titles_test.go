@@ -1,11 +1,11 @@
-package prompts_test
+package transcript_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/session/transcript/prompts"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 func TestTitles(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTitles(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, prompts.Titles(tt.stored)); diff != "" {
+			if diff := cmp.Diff(tt.want, transcript.PromptTitles(tt.stored)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -45,7 +45,7 @@ func TestIsBetter(t *testing.T) {
 		for j, others := range order {
 			for _, text := range texts {
 				for _, other := range others {
-					if prompts.IsBetter(text, other) != (i > j) {
+					if transcript.IsBetterTitle(text, other) != (i > j) {
 						t.Errorf("%q, %q", text, other)
 					}
 				}

@@ -1,5 +1,4 @@
-// Package relocate replaces the paths of another machine in transcripts.
-package relocate
+package transcript
 
 import (
 	"bytes"
@@ -14,23 +13,23 @@ import (
 	"unicode/utf8"
 )
 
-// Move adapts a transcript that was written in one folder to another: it replaces the path of the
-// old folder wherever it occurs in a line. The zero Move changes nothing.
-type Move struct {
+// PathMove adapts a transcript that was written in one folder to another: it replaces the path of
+// the old folder wherever it occurs in a line. The zero PathMove changes nothing.
+type PathMove struct {
 	from [][]byte // the old path in its possible JSON spellings
 	to   []byte
 }
 
-// New returns the move from one project's root to another's. It is the zero Move unless both are
-// absolute, clean paths below the file system's root and valid UTF-8.
-func New(from, to string) Move {
+// NewPathMove returns the move from one project's root to another's. It is the zero PathMove unless
+// both are absolute, clean paths below the file system's root and valid UTF-8.
+func NewPathMove(from, to string) PathMove {
 	usable := func(path string) bool {
 		return strings.HasPrefix(path, "/") && path != "/" && filepath.Clean(path) == path && utf8.ValidString(path)
 	}
 	if from == to || !usable(from) || !usable(to) {
-		return Move{}
+		return PathMove{}
 	}
-	return Move{from: spellings(from), to: inJSON(to)}
+	return PathMove{from: spellings(from), to: inJSON(to)}
 }
 
 // spellings returns the ways in which encoders write a path in a string: as it is, with characters
@@ -72,7 +71,7 @@ func inJSON(s string) []byte {
 
 // Text returns lines of a transcript adapted to the new folder, or text itself if they don't
 // contain the old path. Valid JSON stays valid, and all other bytes stay unchanged.
-func (m Move) Text(text []byte) []byte {
+func (m PathMove) Text(text []byte) []byte {
 	var out []byte
 	done := 0
 	next := make([]int, len(m.from)) // the index of each form, len(text) if it occurs no more
@@ -101,7 +100,7 @@ func (m Move) Text(text []byte) []byte {
 // next returns the index of the next occurrence of the old path, from an index on, and its form,
 // nil if there is none. It caches the index of each form in known, so that the text is searched
 // once for each.
-func (m Move) next(text []byte, from int, known []int) (at int, form []byte) {
+func (m PathMove) next(text []byte, from int, known []int) (at int, form []byte) {
 	at = len(text)
 	for i, f := range m.from {
 		if known[i] < from {
@@ -173,19 +172,21 @@ func unicodeEscape(text []byte) (rune, bool) {
 	return unit, true
 }
 
-// Writer writes a transcript's text, passed in pieces of any size, to another writer, relocated. It
-// buffers at most a piece and a line.
-type Writer struct {
+// RelocatingWriter writes a transcript's text, passed in pieces of any size, to another writer,
+// relocated. It buffers at most a piece and a line.
+type RelocatingWriter struct {
 	to   io.Writer
-	move Move
+	move PathMove
 	held []byte // the beginning of a line
 }
 
-// NewWriter returns a Writer that writes to w.
-func NewWriter(w io.Writer, move Move) *Writer { return &Writer{to: w, move: move} }
+// NewRelocatingWriter returns a RelocatingWriter that writes to w.
+func NewRelocatingWriter(w io.Writer, move PathMove) *RelocatingWriter {
+	return &RelocatingWriter{to: w, move: move}
+}
 
 // Write relocates and writes the complete lines of a piece and buffers the rest.
-func (r *Writer) Write(piece []byte) (int, error) {
+func (r *RelocatingWriter) Write(piece []byte) (int, error) {
 	end := bytes.LastIndexByte(piece, '\n') + 1
 	if end == 0 {
 		r.held = append(r.held, piece...)
@@ -203,7 +204,7 @@ func (r *Writer) Write(piece []byte) (int, error) {
 }
 
 // Close writes the last line with a newline if it had none. It doesn't close the underlying writer.
-func (r *Writer) Close() error {
+func (r *RelocatingWriter) Close() error {
 	if len(r.held) == 0 {
 		return nil
 	}

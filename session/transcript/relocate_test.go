@@ -1,4 +1,4 @@
-package relocate_test
+package transcript_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seed-3aff656d/entire/session/transcript/relocate"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 func TestRelocationReplacesWholePathsOnly(t *testing.T) {
@@ -42,7 +42,7 @@ func TestRelocationReplacesWholePathsOnly(t *testing.T) {
 		"nothing":                 {`{"p":"\/\u002f"}`, ""},
 		"an empty line":           {``, ""},
 	}
-	move := relocate.New(from, to)
+	move := transcript.NewPathMove(from, to)
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestRelocationOfShortRootKeepsRelativePaths(t *testing.T) {
 	t.Parallel()
 	in := `{"c":"cp src/app/x ./app/y ~/app/z ../app /app/x","s":"app/app"}`
 	want := `{"c":"cp src/app/x ./app/y ~/app/z ../app /home/bob/app/x","s":"app/app"}`
-	if got := relocate.New("/app", "/home/bob/app").Text([]byte(in)); string(got) != want {
+	if got := transcript.NewPathMove("/app", "/home/bob/app").Text([]byte(in)); string(got) != want {
 		t.Errorf("%s", got)
 	}
 }
@@ -68,7 +68,7 @@ func TestRelocationOfShortRootKeepsRelativePaths(t *testing.T) {
 func TestRelocationOfEncodedPaths(t *testing.T) {
 	t.Parallel()
 	const from = `/home/zoë/"R&D"`
-	move := relocate.New(from, `/home/bob/q"x\y`)
+	move := transcript.NewPathMove(from, `/home/bob/q"x\y`)
 	for _, in := range []string{
 		`{"p":"/home/zoë/\"R&D\"/a"}`,
 		`{"p":"/home/zoë/\"R\u0026D\"/a"}`,
@@ -86,7 +86,7 @@ func TestRelocationRefusesNonRoots(t *testing.T) {
 	for _, roots := range [][2]string{
 		{"", "/x"}, {"/x", ""}, {"/", "/x"}, {"/x", "/"}, {"/x", "/x"}, {`C:\x`, "/x"}, {"/x/../x", "/y"}, {"/x", "/\xff"},
 	} {
-		if got := relocate.New(roots[0], roots[1]).Text(text); &got[0] != &text[0] {
+		if got := transcript.NewPathMove(roots[0], roots[1]).Text(text); &got[0] != &text[0] {
 			t.Errorf("%q: %s", roots, got)
 		}
 	}
@@ -98,7 +98,7 @@ func TestWriterKeepsLinesInAnyChunks(t *testing.T) {
 	for in, want := range tests {
 		for size := 1; size <= len(in)+1; size++ {
 			var out bytes.Buffer
-			w := relocate.NewWriter(&out, relocate.New("/x", "/y"))
+			w := transcript.NewRelocatingWriter(&out, transcript.NewPathMove("/x", "/y"))
 			for piece := range slices.Chunk([]byte(in), size) {
 				if n, err := w.Write(piece); n != len(piece) || err != nil {
 					t.Fatal(n, err)
@@ -181,7 +181,7 @@ func TestRelocationMatchesDecodedText(t *testing.T) {
 		if rapid.Bool().Draw(t, "ascii") {
 			line = ascii(line)
 		}
-		got := relocate.New(from, to).Text(bytes.Clone(line))
+		got := transcript.NewPathMove(from, to).Text(bytes.Clone(line))
 		var was, have any
 		if err := json.Unmarshal(got, &have); err != nil {
 			t.Fatalf("%s became %s: %v", line, got, err)
@@ -223,7 +223,7 @@ func FuzzRelocation(f *testing.F) {
 	f.Add(`{"cwd":"/a/b","x":["\/a\/b","/a/b/c\n","\\n/a/b"]}`, "/a/b", "/c")
 	f.Add("{}", "/é", `/"`)
 	f.Fuzz(func(t *testing.T, line, from, to string) {
-		got := relocate.New(from, to).Text([]byte(line))
+		got := transcript.NewPathMove(from, to).Text([]byte(line))
 		if json.Valid([]byte(line)) && !json.Valid(got) {
 			t.Errorf("%q from %q to %q became %q", line, from, to, got)
 		}
