@@ -23,11 +23,14 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
+# entire executes entire-cli: they belong into one folder.
+PROGRAMS := ./cmd/entire ./cmd/entire-cli ./cmd/agentfs
+
 .PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
-	@echo 'build       bin/entire, bin/agentfs'
-	@echo 'install     entire and agentfs into GOBIN'
+	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
+	@echo 'install     the programs into GOBIN'
 	@echo 'browser     pages of entire report in Chromium (installed where it can be), with axe-core from npm: PAGES="files ..." TEXTS='
 	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
@@ -61,10 +64,10 @@ help:
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/entire ./cmd/agentfs
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ $(PROGRAMS)
 
 install:
-	go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire ./cmd/agentfs
+	go install -trimpath -ldflags '$(LDFLAGS)' $(PROGRAMS)
 
 man:
 	go run -ldflags '$(LDFLAGS) -X main.date=$(shell git show -s --format=%cs)' ./cmd/manpages bin/man
@@ -278,7 +281,7 @@ recall-quality:
 	@if [ -z "$(SAMPLES)$(FRESH)" ]; then \
 		echo 'recall-quality skipped: name the folder of transcripts with SAMPLES='; \
 	else \
-		go build -trimpath -o bin/ ./cmd/entire && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" -fresh "$(FRESH)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
+		go build -trimpath -o bin/ $(PROGRAMS) && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" -fresh "$(FRESH)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
 	fi
 
 fuzz:

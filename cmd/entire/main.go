@@ -1,60 +1,39 @@
-// Command entire records coding sessions with every commit.
+// Command entire records coding sessions with every commit. It is the program that git and agents
+// start: it runs the hooks that somebody waits for, and executes entire-cli for everything else.
 package main
 
 import (
-	"context"
-	"crypto/rand"
+	"fmt"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
-	"time"
 
-	"github.com/seed-3aff656d/entire/cmd/internal/cli"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
 var version = "dev" // set by the linker
 
-const (
-	gcPercent   = 400
-	memoryLimit = 48 << 20
-
-	longRun         = time.Second
-	longGCPercent   = 30
-	longMemoryLimit = 112 << 20
-)
-
 func main() {
-	os.Exit(run())
+	args := os.Args[1:]
+	var failed error
+	if !hookrun.StartsQuickly(args) {
+		failed = execute(args)
+	}
+	if hookrun.Handles(args) { // hooks also run without the other program
+		os.Exit(app.Run(version, hookrun.Main))
+	}
+	fmt.Fprintln(os.Stderr, "Error:", failed)
+	if hint := app.HintOf(failed); hint != "" {
+		fmt.Fprintln(os.Stderr, "hint:", hint)
+	}
+	os.Exit(app.ExitFailure)
 }
 
-func run() int {
-	// A hook runs for milliseconds and needs little memory: collect garbage late. A longer run may
-	// need nearly the limit and then collects continuously, or more than the limit and then
-	// collects too late.
-	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryLimit)
-	defer time.AfterFunc(longRun, func() {
-		debug.SetGCPercent(longGCPercent)
-		debug.SetMemoryLimit(longMemoryLimit)
-	}).Stop()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	dir, err := os.Getwd()
+// execute replaces this program with entire-cli. It returns only on failure.
+func execute(args []string) error {
+	path, err := hookrun.FindCommands(os.Getenv)
 	if err != nil {
-		dir = "" // removed; commands that need it report the error
+		return err
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = ""
-	}
-	return cli.Main(ctx, os.Args[1:], app.Env{
-		Dir: dir, Home: home,
-		Environ: os.Environ(), Getenv: os.Getenv,
-		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
-		Now:     time.Now, Rand: rand.Reader,
-		Version: version,
-	})
+	return fmt.Errorf("start %s: %w", path, proc.Replace(path, args, os.Environ()))
 }

@@ -1,43 +1,35 @@
 package main
 
 import (
-	"context"
-	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// TestMain makes the test binary stand in for the programs: it is on the PATH of every script
-// as "entire", which runs main, and as "agentfs".
+// TestMain makes the test binary stand in for the programs: it is on the PATH of every script as
+// entire and agentfs. Unless ENTIRE_TEST_EXECUTE is set, entire runs all commands itself, as
+// starting a second program with so many tests in it takes longer than the commands.
 func TestMain(m *testing.M) {
-	testscript.Main(testkit.InMemory(m), map[string]func(){"entire": main, "agentfs": agentfs})
-}
-
-// agentfs runs the main function of the other program.
-func agentfs() {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = ""
-	}
-	os.Exit(cli.MainFS(context.Background(), os.Args[1:], app.Env{
-		Dir: dir, Home: os.Getenv("HOME"),
-		Environ: os.Environ(), Getenv: os.Getenv,
-		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
-		Now:     time.Now, Rand: rand.Reader,
-		Version: version,
-	}))
+	testscript.Main(testkit.InMemory(m), map[string]func(){
+		"entire": func() {
+			if os.Getenv("ENTIRE_TEST_EXECUTE") != "" {
+				main()
+			}
+			os.Exit(app.Run(version, cli.Main))
+		},
+		hookrun.CommandsName: func() { os.Exit(app.Run(version, cli.Main)) },
+		"agentfs":            func() { os.Exit(app.Run(version, cli.MainFS)) },
+	})
 }
 
 // TestScript runs testdata/script: one behavior each, with real git. Under -short it runs every

@@ -13,12 +13,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
+	"github.com/seed-3aff656d/entire/internal/database"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -81,12 +80,10 @@ func Open(ctx context.Context, path string) (*Catalog, error) {
 		"_txlock": {"immediate"},
 	}
 	source := url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()} // a path may have any bytes
-	db, err := sql.Open("sqlite", source.String())
+	db, err := database.Open(source.String())
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", path, err)
 	}
-	// One connection: with more, this process would wait for its own transactions.
-	db.SetMaxOpenConns(1)
 	c := &Catalog{db: db, path: path}
 	if err := c.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open catalog %s: %w", path, err), db.Close())
@@ -143,9 +140,9 @@ func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.
 			return nil
 		case isBusy(err) && waiting.Err() == nil:
 			continue // SQLite has already waited
-		case isBusy(err), errors.Is(err, context.DeadlineExceeded), isCode(err, sqlite3.SQLITE_INTERRUPT):
+		case isBusy(err), errors.Is(err, context.DeadlineExceeded), isCode(err, database.CodeInterrupt):
 			return fmt.Errorf("%s: %w", what, errors.Join(ErrBusy, ctx.Err()))
-		case isCode(err, sqlite3.SQLITE_CORRUPT), isCode(err, sqlite3.SQLITE_NOTADB), isCode(err, sqlite3.SQLITE_ERROR):
+		case isCode(err, database.CodeCorrupt, database.CodeNotADB, database.CodeError):
 			return fmt.Errorf("%s: %w: %w", what, ErrDamaged, err)
 		default:
 			return fmt.Errorf("%s: %w", what, err)
@@ -153,15 +150,9 @@ func (c *Catalog) retry(ctx context.Context, what string, work func(ctx context.
 	}
 }
 
-func isBusy(err error) bool {
-	return isCode(err, sqlite3.SQLITE_BUSY) || isCode(err, sqlite3.SQLITE_LOCKED)
-}
+func isBusy(err error) bool { return isCode(err, database.CodeBusy, database.CodeLocked) }
 
-// isCode compares the primary error code, which is the low byte.
-func isCode(err error, code int) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && e.Code()&0xff == code
-}
+func isCode(err error, codes ...int) bool { return slices.Contains(codes, database.Code(err)) }
 
 // each calls scan for each row of a query.
 func each(ctx context.Context, db *sql.DB, query string, args []any, scan func(*sql.Rows) error) error {

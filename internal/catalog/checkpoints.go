@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/seed-3aff656d/entire/internal/database"
 )
 
 // Checkpoint is a row of the table checkpoints: a snapshot.
@@ -91,7 +91,7 @@ func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Chec
 			text(p.Lineage), text(p.Root), text(p.Agent), text(p.Session), text(p.Turn), text(p.Action), text(p.Prompt), text(p.Commit),
 			p.Late, p.Files, p.Bytes, p.Bands, p.Stamp,
 			text(p.Branch), text(p.Metadata), text(p.Tree))
-		if isCode(err, sqlite3.SQLITE_CONSTRAINT) {
+		if isCode(err, database.CodeConstraint) {
 			return ErrNotFound
 		} else if err != nil {
 			return err

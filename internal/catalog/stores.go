@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/seed-3aff656d/entire/internal/database"
 )
 
 // Store is a row of the table stores.
@@ -93,7 +93,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, bundle_path = excluded.bund
     size_bytes = excluded.size_bytes, created_at = excluded.created_at, mounted_at = excluded.mounted_at,
     last_version = max(last_version, excluded.last_version)`,
 		s.ID, s.Name, s.Dir, s.Root, s.Size, s.Created.Unix(), mounted, s.Last)
-	if isCode(err, sqlite3.SQLITE_CONSTRAINT) {
+	if isCode(err, database.CodeConstraint) {
 		return errors.Join(ErrNameTaken, err)
 	}
 	return err

@@ -17,9 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
+	"github.com/seed-3aff656d/entire/internal/database"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -102,11 +100,10 @@ func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, er
 		query["_pragma"] = []string{"busy_timeout(" + patience + ")", "cache_size(-24000)", "page_size(8192)", "journal_mode(truncate)", "synchronous(off)", "temp_store(memory)"}
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: query.Encode()}
-	db, err := sql.Open("sqlite", u.String())
+	db, err := database.Open(u.String())
 	if err != nil {
 		return nil, nil, err
 	}
-	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
@@ -116,14 +113,10 @@ func (f Files) connect(ctx context.Context, mode string) (*sql.DB, *sql.Conn, er
 
 // explain joins err with ErrBusy or ErrLost if SQLite's code means one of them.
 func explain(err error) error {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return err
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+	switch database.Code(err) {
+	case database.CodeBusy, database.CodeLocked:
 		return errors.Join(ErrBusy, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FORMAT:
+	case database.CodeCorrupt, database.CodeNotADB, database.CodeCantOpen, database.CodeReadOnly, database.CodeSchema, database.CodeIOError, database.CodeFormat:
 		return errors.Join(ErrLost, err)
 	}
 	return err

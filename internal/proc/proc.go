@@ -14,6 +14,12 @@ import (
 	"time"
 )
 
+// Replace replaces this program with another one, in the same process: open files, working directory
+// and terminal stay. It returns only on failure.
+func Replace(path string, args, env []string) error {
+	return syscall.Exec(path, append([]string{path}, args...), env) //nolint:gosec // the caller's own program
+}
+
 // Detached is a child that outlives this process.
 type Detached struct {
 	Path string   // the program

@@ -3,6 +3,8 @@ package testkit
 import (
 	"os"
 	"testing"
+
+	_ "github.com/seed-3aff656d/entire/internal/database/driver" // as in the programs that open databases
 )
 
 // onDisk is where temporary files are without InMemory.

@@ -28,7 +28,7 @@ func pathsOf(wanted func(*cobra.Command) bool) []string {
 		}
 	}
 	env := app.Env{Getenv: func(string) string { return "" }}
-	walk(newRootCmd(app.New(env), commands()))
-	walk(newAgentFSCmd(app.New(env)))
+	walk(newRootCmd(newApp(env), commands()))
+	walk(newAgentFSCmd(newApp(env)))
 	return paths
 }

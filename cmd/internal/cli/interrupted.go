@@ -18,7 +18,7 @@ func warnInterrupted(a *app.App, cmd *cobra.Command) {
 	for top.HasParent() && top.Parent().HasParent() {
 		top = top.Parent()
 	}
-	if slices.Contains([]string{"hooks", hookrun.StatuslineCommand, "fs", "rewind", "doctor", "version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, top.Name()) || !cmd.HasParent() {
+	if slices.Contains([]string{hookrun.StatuslineCommand, "fs", "rewind", "doctor", "version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, top.Name()) || !cmd.HasParent() {
 		return
 	}
 	repo, err := a.Repository()

@@ -15,7 +15,7 @@ import (
 // existing folder, named like git's own pages (entire-fs-restore.1). date is the date of the pages,
 // as YYYY-MM-DD. The text is that of the help. Only `make man` calls it, no program of the user.
 func WriteManPages(env app.Env, date, dir string) error {
-	a := app.New(env)
+	a := newApp(env)
 	var write func(cmd *cobra.Command) error
 	write = func(cmd *cobra.Command) error {
 		if cmd.Hidden || cmd.Name() == "help" {

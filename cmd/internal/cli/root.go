@@ -20,6 +20,8 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/stores"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
+	_ "github.com/seed-3aff656d/entire/internal/database/driver" // for the catalog and the index
 )
 
 // build returns a new command.
@@ -39,9 +41,9 @@ func commands() []group {
 		{"Go back:", []build{rewindcmd.NewCommand, rewindcmd.NewForkCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{
-			health.NewDoctor, health.NewCheck, health.NewClean, health.NewReset, health.NewForget, health.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,
+			health.NewDoctor, health.NewCheck, health.NewClean, health.NewReset, health.NewForget, health.NewRedact, newMCP, newCompletionCmd, newVersionCmd,
 		}},
-		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
+		{"", []build{newStatusline}},
 	}
 }
 
@@ -50,32 +52,28 @@ func newBrowse(a *app.App) *cobra.Command {
 	return history.NewBrowse(a, history.Commands{Why: history.NewWhy, Blame: history.NewBlame, Rewind: rewindcmd.NewCommand})
 }
 
-// quiet returns the commands that agents and git run.
-func quiet() map[string]build {
-	return map[string]build{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
-}
-
 // Main runs one command line and returns the exit code: 0, 1 for a failure, 2 for wrong usage, 130
-// if the user interrupted it. Hooks and the status line always get 0, even after a panic, so that
-// they never block an agent or a commit.
-func Main(ctx context.Context, args []string, env app.Env) (code int) {
-	a := app.New(env)
-	groups := commands()
-	if len(args) > 0 && quiet()[args[0]] != nil {
-		groups = []group{{"", []build{quiet()[args[0]]}}} // the others take time, and a hook needs none
-		defer func() {
-			_ = recover() // a hook must not fail; it logs its own panics
-			code = app.ExitOK
-		}()
+// if the user interrupted it. What agents and git start is left to [hookrun.Main].
+func Main(ctx context.Context, args []string, env app.Env) int {
+	if hookrun.Handles(args) {
+		return hookrun.Main(ctx, args, env)
 	}
-	return execute(ctx, a, newRootCmd(a, groups), args)
+	a := newApp(env)
+	return execute(ctx, a, newRootCmd(a, commands()), args)
 }
 
 // MainFS runs one command line of agentfs and returns the exit code: those of Main, and 3 for an
 // unknown store, 4 for an unknown version, 5 for a store that is inactive or can't be activated.
 func MainFS(ctx context.Context, args []string, env app.Env) int {
-	a := app.New(env)
+	a := newApp(env)
 	return execute(ctx, a, newAgentFSCmd(a), args) //nolint:contextcheck // completion gets it with the command
+}
+
+// newApp returns the App of a program that can ask questions.
+func newApp(env app.Env) *app.App {
+	a := app.New(env)
+	a.Prompter = tui.NewPrompter(env.Streams)
+	return a
 }
 
 func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"runtime"
-
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
@@ -12,7 +10,8 @@ func newVersionCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Long: `Shows the version of entire and of what it was built with.
+		Long: `Shows the version of entire and of what it was built with, and the program with the
+commands that are not hooks.
 
 EXIT STATUS
   0  always`,
@@ -20,9 +19,7 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			a.Streams.Printf("Entire CLI %s\n", a.Version)
-			a.Streams.Printf("Go version: %s\n", runtime.Version())
-			a.Streams.Printf("OS/Arch: %s/%s\n", runtime.GOOS, runtime.GOARCH)
+			a.PrintVersion()
 			return nil
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -40,6 +41,7 @@ type prompter interface {
 type App struct {
 	Env
 
+	// Prompter is nil in a hook, which asks nothing.
 	Prompter prompter
 	// OnBadDefaults is set for automatic snapshots: it is called with the error of reading a
 	// store's config.toml, instead of failing.
@@ -58,7 +60,7 @@ func New(env Env) *App {
 	if env.Dir != "" {
 		env.Dir = disk.Physical(env.Dir)
 	}
-	return &App{Env: env, Prompter: ui.NewPrompter(env.Streams)}
+	return &App{Env: env}
 }
 
 // Registry returns the registry of snapshot stores. Without a home directory it has no catalog.
@@ -166,6 +168,13 @@ func (a *App) Worktree() (*git.Repo, error) {
 // WorksDisabled annotates a command that runs even in a repository where recording is disabled. The
 // annotation applies to its subcommands, too.
 const WorksDisabled = "works-disabled"
+
+// PrintVersion prints the version and what the program was built with.
+func (a *App) PrintVersion() {
+	a.Streams.Printf("Entire CLI %s\n", a.Version)
+	a.Streams.Printf("Go version: %s\n", runtime.Version())
+	a.Streams.Printf("OS/Arch: %s/%s\n", runtime.GOOS, runtime.GOARCH)
+}
 
 // Note is a fact to report to the user, with a hint on what to do about it. Code identifies it for
 // scripts.

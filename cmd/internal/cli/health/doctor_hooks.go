@@ -170,7 +170,7 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		})
 	}
 	user := filepath.Join(cmp.Or(a.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(a.Home, ".claude")), "settings.json")
-	for _, b := range claude.Blocked(append(setup.ClaudeFiles(repo.Root), user), claude.ManagedFiles()) {
+	for _, b := range claude.Blocked(append(app.ClaudeFiles(repo.Root), user), claude.ManagedFiles()) {
 		list = append(list, doctor.Finding{
 			Code: codeAgentHooksOff, Severity: doctor.Warning, Subject: b.File,
 			What: b.Key + " is set: " + setup.ClaudeLabel + " runs no hooks of this project",

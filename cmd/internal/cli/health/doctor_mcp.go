@@ -43,9 +43,9 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		return nil, nil
 	}
 	// The hooks are added in the scope in which the server is registered.
-	file := setup.ClaudeFiles(repo.Root)[1]
+	file := app.ClaudeFiles(repo.Root)[1]
 	if at.Scope == claude.ProjectScope {
-		file = setup.ClaudeFiles(repo.Root)[0]
+		file = app.ClaudeFiles(repo.Root)[0]
 	}
 	what := "the MCP server is registered, and no hook asks it at a /clear"
 	if at.Installed > 0 {
@@ -57,7 +57,7 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		Why:  "the context is saved without a question, and announced afterwards",
 		Fix:  "add the hooks to " + file,
 		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
-			_, err := setup.ClaudeSettings(repo, file).InstallAsking()
+			_, err := app.ClaudeSettings(repo, file).InstallAsking()
 			return err
 		}},
 	}}, nil
@@ -72,7 +72,7 @@ func serverMissing(a *app.App, repo *git.Repo, at setup.Asking) doctor.Finding {
 		Why:  setup.ClaudeLabel + " shows an error at each /clear, and asks nothing",
 	}
 	switch {
-	case at.File == setup.ClaudeFiles(repo.Root)[0]:
+	case at.File == app.ClaudeFiles(repo.Root)[0]:
 		list := setup.ProjectServers(repo, repo.Root)
 		f.Fix = "add it to " + list.Path
 		f.Repair = &doctor.Repair{Files: []string{list.Path}, Do: func(context.Context) error {
@@ -85,7 +85,7 @@ func serverMissing(a *app.App, repo *git.Repo, at setup.Asking) doctor.Finding {
 	default:
 		f.Fix = "take these hooks out of " + at.File
 		f.Repair = &doctor.Repair{Files: []string{at.File}, Do: func(context.Context) error {
-			_, err := setup.ClaudeSettings(repo, at.File).RemoveAsking()
+			_, err := app.ClaudeSettings(repo, at.File).RemoveAsking()
 			return err
 		}}
 	}

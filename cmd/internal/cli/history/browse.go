@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/explore"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -126,6 +127,6 @@ func withTerminal(a *app.App, in io.Reader, out io.Writer) *app.App {
 	own.Streams = a.Streams.Into(out)
 	own.Streams.In, own.Streams.Err = in, out
 	own.Streams.Terminal.Out, own.Streams.Terminal.Accessible = true, true
-	own.Prompter = ui.NewPrompter(own.Streams)
+	own.Prompter = tui.NewPrompter(own.Streams)
 	return &own
 }

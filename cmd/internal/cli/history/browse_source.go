@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/report"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/explore"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -234,7 +235,7 @@ func (s *turnSource) output(ctx context.Context, build func(*app.App) *cobra.Com
 	own.Streams.Err = &out
 	own.Streams.In = strings.NewReader("")
 	own.Streams.Terminal.In = false
-	own.Prompter = ui.NewPrompter(own.Streams)
+	own.Prompter = tui.NewPrompter(own.Streams)
 	runApart(ctx, &own, build, "--no-pager", "--", what)
 	var lines []explore.Line
 	for line := range strings.SplitSeq(strings.TrimRight(out.String(), "\n"), "\n") {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -163,7 +164,7 @@ func newRecalling(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer
 		Dir: "/work/x", Getenv: func(string) string { return "" }, Now: func() time.Time { return now },
 		Streams: ui.Streams{In: strings.NewReader(""), Out: out, Err: errs},
 	}}
-	a.Prompter = ui.NewPrompter(a.Streams)
+	a.Prompter = tui.NewPrompter(a.Streams)
 	r = &recalling{App: a, root: "/work", store: s, saveContext: s.SaveContext, makeBrief: s.Recall, sections: s.Sections, is: settings.Settings{Enabled: true}}
 	return r, s, out, errs
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -244,7 +243,7 @@ func (h *hook) repairHooks(ctx context.Context) {
 	if !start {
 		return
 	}
-	all := setup.Maintained(h.app, h.repo, h.by)
+	all := app.Maintained(h.app, h.repo, h.by)
 	for _, s := range all {
 		if n, _, err := s.Check(); err != nil || n == 0 {
 			continue
@@ -257,7 +256,7 @@ func (h *hook) repairHooks(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer has exited
 	before := h.app.Now().Add(-gone)
 	failed := make([]error, 0, len(all)+1)
-	for _, s := range setup.AllServers(h.repo, h.repo.Root) {
+	for _, s := range app.AllServers(h.repo, h.repo.Root) {
 		failed = append(failed, s.Sweep(before))
 	}
 	for _, s := range all {
@@ -296,9 +295,9 @@ func (h *hook) isDuplicate() bool {
 		n, _, err := s.Check()
 		return err == nil && n > 0
 	}
-	user, known := setup.UserSettings(h.app, h.by)
+	user, known := app.UserSettings(h.app, h.by)
 	for _, path := range agenthook.Files(h.by, h.repo.Root) {
-		if path != user.Path && has(setup.AgentSettings(h.repo, h.by, path)) {
+		if path != user.Path && has(app.AgentSettings(h.repo, h.by, path)) {
 			return true
 		}
 	}

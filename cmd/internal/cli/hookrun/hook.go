@@ -1,5 +1,3 @@
-// Package hookrun runs the commands that agents and git start: hooks, their detached children, the
-// status line and the MCP server. Except for the MCP server they exit with 0, whatever happens.
 package hookrun
 
 import (
@@ -12,13 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/database"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -45,30 +42,16 @@ const slowLock = 100 * time.Millisecond
 
 // The tasks of a detached child: the rest of a session's work, snapshots, the summary of a
 // checkpoint, the rest of a session's context, or the index of turns.
-const childComplete = "complete"
+const (
+	childComplete  = "complete"
+	childSnapshot  = "snapshot"
+	childSummarize = "summarize"
+	childRecall    = "recall"
+	childIndex     = "index"
+)
 
-const childSnapshot = "snapshot"
-
-const childSummarize = "summarize"
-
-const childRecall = "recall"
-
-const childIndex = "index"
-
-// NewHooks returns the command that installed hooks run. It accepts any arguments, as a hook must
-// not fail, whatever they are.
-func NewHooks(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:                "hooks",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		Args:               cobra.ArbitraryArgs,
-		Annotations:        map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			runHook(cmd.Context(), a, args)
-			return nil
-		},
-	}
+func childTasks() []string {
+	return []string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}
 }
 
 // hook is one run of a hook.
@@ -112,7 +95,7 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 		if h.name == "" {
 			return
 		}
-	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
+	case len(args) >= 1 && slices.Contains(childTasks(), args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:
 		return
@@ -273,7 +256,7 @@ func (h *hook) work(ctx context.Context) error {
 		w.Options.LineTimeout = lineTimeout
 		err = strategy.Complete(ctx, w, h.session)
 	}
-	if w := h.workspace(app.ChildLock); strategy.HasIndex(w) {
+	if w := h.workspace(app.ChildLock); database.HasDriver() && strategy.HasIndex(w) {
 		err = errors.Join(err, strategy.FillIndex(ctx, w))
 	}
 	return err
@@ -286,6 +269,40 @@ func (h *hook) startIndexing() error {
 		return nil
 	}
 	return h.detach("hooks", childIndex)
+}
+
+// Project is the repository of an agent's session, open for recording.
+type Project struct {
+	Repo      *git.Repo
+	Workspace *workspace.Workspace
+	Settings  settings.Settings
+	Log       *slog.Logger
+
+	hook *hook
+}
+
+// OpenProject opens the repository of a session, which is searched as for a hook of the agent in
+// dir, with its current settings and log.
+func OpenProject(a *app.App, sessionID, dir string) (*Project, error) {
+	h := &hook{app: a, kind: "mcp", name: "mcp"}
+	repo, err := sessionRepo(a, agenthook.Payload{SessionID: sessionID, Dir: dir})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if !h.open(repo) {
+		_ = repo.Close()
+		return nil, errors.New("recording is off here: `entire enable` turns it on")
+	}
+	w := h.workspace(h.settings.LockTimeout)
+	w.Env.Terminal = func() bool { return false } // the terminal is the agent's
+	return &Project{Repo: repo, Workspace: w, Settings: h.settings, Log: h.log, hook: h}, nil
+}
+
+// Close completes the work that can't be left to another process, and closes the repository.
+func (p *Project) Close(ctx context.Context) error {
+	err := p.hook.finish(ctx)
+	_ = p.Repo.Close()
+	return errors.Join(err, p.hook.logFile.Close())
 }
 
 // workspace returns the workspace of the repository, with the terminal and the log of the hook.

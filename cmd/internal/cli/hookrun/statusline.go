@@ -11,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
@@ -25,10 +22,9 @@ import (
 )
 
 const (
-	// StatuslineCommand is the command's name. statuslineGuard is a variable that is set for the
-	// user's own status line, so that it doesn't run ours again.
-	StatuslineCommand = "statusline"
-	statuslineGuard   = "ENTIRE_STATUSLINE"
+	// statuslineGuard is a variable that is set for the user's own status line, so that it doesn't run
+	// ours again.
+	statuslineGuard = "ENTIRE_STATUSLINE"
 	// statuslineRead limits the wait for the agent's input, statuslineTimeout the user's own
 	// command, and statuslineLimit its output.
 	statuslineRead    = 2 * time.Second
@@ -36,29 +32,8 @@ const (
 	statuslineLimit   = 64 << 10
 )
 
-// NewStatusline returns the command that the agent runs for its status line.
-func NewStatusline(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:    StatuslineCommand,
-		Short:  "Print the agent's status line",
-		Hidden: true,
-		Long: `Is what Claude Code runs for its status line after entire enable --statusline.
-It notes how full the context is, and then runs the status line that was set
-before, or prints a short one of its own.
-
-EXIT STATUS
-  0  always`,
-		Args:        cobra.ArbitraryArgs,
-		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			statusline(cmd.Context(), a)
-			return nil
-		},
-	}
-}
-
-// statusline prints the status line. It ignores errors, as the agent would show them in the line.
-func statusline(ctx context.Context, a *app.App) {
+// Statusline prints the status line. It ignores errors, as the agent would show them in the line.
+func Statusline(ctx context.Context, a *app.App) {
 	if a.Getenv(statuslineGuard) != "" {
 		return
 	}
@@ -149,10 +124,10 @@ func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line)
 func formerLine(a *app.App, repo *git.Repo) string {
 	var all []agenthook.Settings
 	if repo != nil {
-		files := setup.ClaudeFiles(repo.Root)
-		all = append(all, setup.ClaudeSettings(repo, files[1]), setup.ClaudeSettings(repo, files[0]))
+		files := app.ClaudeFiles(repo.Root)
+		all = append(all, app.ClaudeSettings(repo, files[1]), app.ClaudeSettings(repo, files[0]))
 	}
-	all = append(all, agenthook.Settings{Path: filepath.Join(setup.ClaudeClient(a).Dir(), "settings.json")})
+	all = append(all, agenthook.Settings{Path: filepath.Join(app.ClaudeClient(a).Dir(), "settings.json")})
 	for _, s := range all {
 		command, former, ours, err := s.StatusLine()
 		switch {

@@ -152,7 +152,7 @@ func removeHooks(ctx context.Context, a *app.App, repo *git.Repo, named []agent.
 // filesOf returns the settings files of an agent in a worktree, or the user's own if repo is nil.
 func filesOf(a *app.App, repo *git.Repo, by agent.Agent) ([]agenthook.Settings, error) {
 	if repo == nil {
-		user, known := UserSettings(a, by)
+		user, known := app.UserSettings(a, by)
 		if !known {
 			return nil, app.WithHint(errors.New("your home directory isn't known"), "set HOME")
 		}
@@ -160,7 +160,7 @@ func filesOf(a *app.App, repo *git.Repo, by agent.Agent) ([]agenthook.Settings, 
 	}
 	var all []agenthook.Settings
 	for _, path := range agenthook.Files(by, repo.Root) {
-		all = append(all, AgentSettings(repo, by, path))
+		all = append(all, app.AgentSettings(repo, by, path))
 	}
 	return all, nil
 }

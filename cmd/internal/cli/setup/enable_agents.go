@@ -102,7 +102,7 @@ func (e *enabling) installAgent(h AgentHooks) (failed error) {
 	hooks, complete := h.Settings, h.Complete()
 	switch files := agenthook.Files(h.Agent, e.repo.Root); {
 	case e.opts.project && hooks.User:
-		hooks, complete = AgentSettings(e.repo, h.Agent, files[0]), false
+		hooks, complete = app.AgentSettings(e.repo, h.Agent, files[0]), false
 	case e.opts.local && h.Installed == 0:
 		hooks.Path = files[1]
 	}

@@ -17,7 +17,7 @@ import (
 func (e *enabling) printNext(ctx context.Context) {
 	var table ui.Table
 	paths := slices.Grow([]string{".entire", ".claude"}, 2*len(e.agents.all))
-	for _, s := range AllServers(e.repo, e.repo.Root) {
+	for _, s := range app.AllServers(e.repo, e.repo.Root) {
 		paths = append(paths, relativeTo(e.repo.Root, s.Path))
 	}
 	for _, h := range e.agents.all {

@@ -64,7 +64,7 @@ func (e *enabling) installExtras(ctx context.Context, p *Project) error {
 			return err
 		}
 	}
-	line := ClaudeSettings(e.repo, ClaudeFiles(e.repo.Root)[1])
+	line := app.ClaudeSettings(e.repo, app.ClaudeFiles(e.repo.Root)[1])
 	switch {
 	case e.opts.line:
 		if err := p.Exclude(PersonalSettings); err != nil {
@@ -75,8 +75,8 @@ func (e *enabling) installExtras(ctx context.Context, p *Project) error {
 		}
 		e.Streams.Printf("%s Status line installed (%s)\n", e.Streams.Paint(ui.Green, "✓"), relativeTo(e.repo.Root, line.Path))
 	case e.opts.noLine:
-		for _, path := range ClaudeFiles(e.repo.Root) {
-			changed, err := ClaudeSettings(e.repo, path).RemoveStatusLine()
+		for _, path := range app.ClaudeFiles(e.repo.Root) {
+			changed, err := app.ClaudeSettings(e.repo, path).RemoveStatusLine()
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (e *enabling) installExtras(ctx context.Context, p *Project) error {
 // installServer registers the server and then installs the hooks that ask it: without a server the
 // hooks would cause an error at every clear.
 func (e *enabling) installServer(ctx context.Context, p *Project) error {
-	files := ClaudeFiles(e.repo.Root)
+	files := app.ClaudeFiles(e.repo.Root)
 	here, there := files[1], files[0]
 	if e.shared {
 		here, there = there, here
@@ -106,10 +106,10 @@ func (e *enabling) installServer(ctx context.Context, p *Project) error {
 			return err
 		}
 	}
-	if _, err := ClaudeSettings(e.repo, here).InstallAsking(); err != nil {
+	if _, err := app.ClaudeSettings(e.repo, here).InstallAsking(); err != nil {
 		return err
 	}
-	if _, err := ClaudeSettings(e.repo, there).RemoveAsking(); err != nil {
+	if _, err := app.ClaudeSettings(e.repo, there).RemoveAsking(); err != nil {
 		return err
 	}
 	where := "with " + ClaudeLabel
@@ -138,8 +138,8 @@ func (s *agents) servers(repo *git.Repo) []agenthook.Servers {
 
 // removeServer removes the questions and the server from this worktree.
 func (e *enabling) removeServer(ctx context.Context) error {
-	for _, path := range ClaudeFiles(e.repo.Root) {
-		changed, err := ClaudeSettings(e.repo, path).RemoveAsking()
+	for _, path := range app.ClaudeFiles(e.repo.Root) {
+		changed, err := app.ClaudeSettings(e.repo, path).RemoveAsking()
 		if err != nil {
 			return err
 		}

@@ -43,13 +43,10 @@ type kept struct {
 	Wrote   string      `json:"wrote,omitempty"`
 }
 
-// backupDir returns the folder of the contents from before enabling.
-func backupDir(commonDir string) string { return filepath.Join(commonDir, "entire", "backup") }
-
 // openFootprint reads the footprint of the repository's worktree, or returns a new one.
 func openFootprint(repo *git.Repo) (*Footprint, error) {
 	sum := sha256.Sum256([]byte(repo.WorktreeID))
-	path := filepath.Join(backupDir(repo.CommonDir), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
+	path := filepath.Join(app.BackupDir(repo.CommonDir), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
 	f, err := readFootprint(path)
 	switch {
 	case err == nil && (f.Worktree == repo.Root || repo.WorktreeID == ""):
@@ -94,7 +91,7 @@ func readFootprint(path string) (*Footprint, error) {
 // Footprints returns the footprints of all worktrees.
 func Footprints(commonDir string) ([]*Footprint, error) {
 	var found []*Footprint
-	for _, path := range disk.Glob(backupDir(commonDir), "worktree-*.json") {
+	for _, path := range disk.Glob(app.BackupDir(commonDir), "worktree-*.json") {
 		f, err := readFootprint(path)
 		if err != nil {
 			return nil, err

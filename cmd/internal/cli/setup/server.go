@@ -47,10 +47,10 @@ func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
 // CheckQuestions examines only the hooks.
 func CheckQuestions(repo *git.Repo) (Asking, error) {
 	var at Asking
-	files := ClaudeFiles(repo.Root)
+	files := app.ClaudeFiles(repo.Root)
 	failed := make([]error, 0, len(files))
 	for _, path := range files {
-		n, all, err := ClaudeSettings(repo, path).Asking()
+		n, all, err := app.ClaudeSettings(repo, path).Asking()
 		if n > at.Installed {
 			at.File, at.Installed = path, n
 		}
@@ -62,35 +62,20 @@ func CheckQuestions(repo *git.Repo) (Asking, error) {
 
 // ProjectServers returns the project's own list of MCP servers for Claude Code.
 func ProjectServers(repo *git.Repo, root string) agenthook.Servers {
-	return serversOf(repo, agent.ClaudeCode(), root)
-}
-
-func serversOf(repo *git.Repo, a agent.Agent, root string) agenthook.Servers {
-	return agenthook.Servers{Agent: a, Path: agenthook.ServersFile(a, root), Backup: backupDir(repo.CommonDir)}
+	return app.Servers(repo, agent.ClaudeCode(), root)
 }
 
 // AgentServers returns an agent's list of MCP servers in the repository's worktree; false if it
 // reads none from a project.
 func AgentServers(repo *git.Repo, a agent.Agent) (agenthook.Servers, bool) {
-	s := serversOf(repo, a, repo.Root)
+	s := app.Servers(repo, a, repo.Root)
 	return s, s.Path != ""
-}
-
-// AllServers returns the lists of MCP servers of all agents in a worktree, existing or not.
-func AllServers(repo *git.Repo, root string) []agenthook.Servers {
-	var all []agenthook.Servers
-	for _, a := range agent.All() {
-		if s := serversOf(repo, a, root); s.Path != "" {
-			all = append(all, s)
-		}
-	}
-	return all
 }
 
 // FindServer finds the server that the agent starts in the repository's worktree: the user's own
 // takes precedence over the project's.
 func FindServer(a *app.App, repo *git.Repo) (claude.Server, claude.Scope, bool, error) {
-	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
+	s, scope, found, err := app.ClaudeClient(a).Server(claudeProjects(repo)...)
 	if err != nil || found && scope == claude.LocalScope {
 		return s, scope, found, err
 	}
@@ -118,13 +103,13 @@ func ShownCommand(args []string) string {
 
 // RegisterServer registers the server with the agent, unless it is registered.
 func RegisterServer(ctx context.Context, a *app.App, repo *git.Repo) error {
-	if _, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...); err == nil && found {
+	if _, scope, found, err := app.ClaudeClient(a).Server(claudeProjects(repo)...); err == nil && found {
 		return nil // for this project or for all
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", scope, err)
 	}
-	err := ClaudeClient(a).Register(ctx, repo.Root)
-	if _, _, found, looked := ClaudeClient(a).Server(claudeProjects(repo)...); err != nil && (looked != nil || !found) {
+	err := app.ClaudeClient(a).Register(ctx, repo.Root)
+	if _, _, found, looked := app.ClaudeClient(a).Server(claudeProjects(repo)...); err != nil && (looked != nil || !found) {
 		return app.WithHint(fmt.Errorf("register the MCP server: %w", err), "run "+ShownCommand(claude.RegisterArgs())+" in "+repo.Root+", and the command again")
 	}
 	return nil
@@ -137,7 +122,7 @@ type Removal struct{ From, Roots []string }
 // user's own list if no other worktree has hooks that ask it.
 func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
 	for _, root := range which.From {
-		if err := RemoveListed(a, AllServers(repo, root)...); err != nil {
+		if err := RemoveListed(a, app.AllServers(repo, root)...); err != nil {
 			return err
 		}
 	}
@@ -151,18 +136,18 @@ func UnregisterServer(ctx context.Context, a *app.App, repo *git.Repo, which Rem
 		if slices.Contains(which.From, root) {
 			continue
 		}
-		for _, path := range ClaudeFiles(root) {
-			if n, _, err := ClaudeSettings(repo, path).Asking(); err != nil || n > 0 {
+		for _, path := range app.ClaudeFiles(root) {
+			if n, _, err := app.ClaudeSettings(repo, path).Asking(); err != nil || n > 0 {
 				return nil //nolint:nilerr // an unreadable file may have hooks that ask
 			}
 		}
 	}
-	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
+	s, scope, found, err := app.ClaudeClient(a).Server(claudeProjects(repo)...)
 	if err == nil && (!found || scope != claude.LocalScope || !s.IsOurs()) {
 		return nil
 	}
 	if err == nil {
-		err = ClaudeClient(a).Unregister(ctx, repo.Root)
+		err = app.ClaudeClient(a).Unregister(ctx, repo.Root)
 	}
 	if err != nil {
 		a.Streams.Notef("The MCP server is still registered with %s: %v", ClaudeLabel, err)

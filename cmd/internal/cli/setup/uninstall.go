@@ -275,7 +275,7 @@ func (u *uninstalling) doneWith(n int, what string) {
 func (u *uninstalling) removeAgentHooks(roots ...string) error {
 	var failed []error
 	for _, root := range roots {
-		for _, s := range AllSettings(u.repo, root) {
+		for _, s := range app.AllSettings(u.repo, root) {
 			if _, err := s.Uninstall(); err != nil {
 				failed = append(failed, err)
 			}
@@ -335,7 +335,7 @@ func removeRuntime(root string) error {
 // records reports whether the worktree at root records: it has hooks of an agent, or .entire
 // together with hooks in the user's own settings, or an active session or one with pending files.
 func (u *uninstalling) records(root string) bool {
-	for _, s := range AllSettings(u.repo, root) {
+	for _, s := range app.AllSettings(u.repo, root) {
 		if n, _, err := s.Check(); err == nil && n > 0 {
 			return true
 		}

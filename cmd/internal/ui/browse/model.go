@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 )
 
 // previewDelay is the time for which the cursor must rest on an item before its preview is
@@ -44,14 +45,14 @@ type model struct {
 	result   *Result
 	failure  string
 
-	calls *ui.Calls
+	calls *tui.Calls
 }
 
 func newModel(ctx context.Context, page Page, paint ui.Painter) *model {
 	m := &model{
 		page: page, paint: paint, previews: map[string]string{}, whole: page.More == nil,
 		list:  list{words: map[string]string{}, open: map[string]bool{}, at: -1},
-		calls: ui.NewCalls(ctx),
+		calls: tui.NewCalls(ctx),
 	}
 	m.list.set(page.Items)
 	return m

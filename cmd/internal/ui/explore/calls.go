@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // calls runs the functions of a source.
 type calls struct {
-	*ui.Calls
+	*tui.Calls
 
 	source Source
 }

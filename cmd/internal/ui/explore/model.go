@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 )
 
 // field is the input field that the user types into.
@@ -47,7 +48,7 @@ type model struct {
 func newModel(ctx context.Context, title string, source Source, q Query) *model {
 	return &model{
 		title: title, glances: map[string]Glance{}, list: list{query: q},
-		calls: &calls{ui.NewCalls(ctx), source},
+		calls: &calls{tui.NewCalls(ctx), source},
 	}
 }
 

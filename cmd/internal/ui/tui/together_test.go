@@ -1,4 +1,4 @@
-package ui
+package tui
 
 import (
 	"strings"
@@ -6,13 +6,15 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 // sampleSheet returns a sheet with a question of each kind.
 func sampleSheet(columns, rows int) *sheet {
-	s := newSheet("Set it up", []Question{
-		{Title: "Who is it for?", Help: "Help of the first.", Options: []Option{{"everybody", "all"}, {"only me", "one"}}},
-		{Title: "Ask before?", Default: Yes, Help: "Help of the second, which is longer."},
+	s := newSheet("Set it up", []ui.Question{
+		{Title: "Who is it for?", Help: "Help of the first.", Options: []ui.Option{{Label: "everybody", Value: "all"}, {Label: "only me", Value: "one"}}},
+		{Title: "Ask before?", Default: ui.Yes, Help: "Help of the second, which is longer."},
 		{Title: "Send \x1b[31mit?"},
 	}, true)
 	s.columns, s.rows = columns, rows

@@ -1,4 +1,4 @@
-package hookrun
+package cli
 
 import (
 	"cmp"

@@ -1,9 +1,7 @@
-package hookrun
+package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,8 +10,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
 	"github.com/seed-3aff656d/entire/cmd/internal/mcpserver"
-	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -28,8 +26,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// NewMCP returns the command that serves saved contexts to an agent.
-func NewMCP(a *app.App) *cobra.Command {
+// newMCP returns the command that serves saved contexts to an agent.
+func newMCP(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "Offer context checkpoints to an agent",
@@ -96,30 +94,20 @@ EXIT STATUS
 
 // openProject opens the repository of a call, with its current settings and log.
 func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
-	h := &hook{app: a, kind: "mcp", name: "mcp"}
-	repo, err := sessionRepo(h.app, agenthook.Payload{SessionID: at.SessionID, Dir: at.Dir})
+	p, err := hookrun.OpenProject(a, at.SessionID, at.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at.Dir, err)
+		return nil, err
 	}
-	if !h.open(repo) {
-		_ = repo.Close()
-		return nil, errors.New("recording is off here: `entire enable` turns it on")
-	}
-	w := h.workspace(h.settings.LockTimeout)
-	w.Env.Terminal = func() bool { return false } // the terminal is the agent's
-	lines := mcpLines{reader: blame.Reader{Repo: repo, Workspace: w}, now: a.Now}
+	w := p.Workspace
+	lines := mcpLines{reader: blame.Reader{Repo: p.Repo, Workspace: w}, now: a.Now}
 	return &mcpserver.Project{
-		Root: repo.Root, Work: contextWork{w}, Store: savedcontext.Contexts(w), Sessions: w.Sessions, Settings: h.settings.Recall, Log: h.log,
+		Root: p.Repo.Root, Work: contextWork{w}, Store: savedcontext.Contexts(w), Sessions: w.Sessions, Settings: p.Settings.Recall, Log: p.Log,
 		History: func(ctx context.Context) (*index.Reader, error) {
 			return query.OpenIndex(ctx, w, func(string, int64, int64) {})
 		},
 		Blame: lines.blame, Why: lines.why,
-		Missing: func(ctx context.Context) string { return format.HintWithGaps(ctx, repo, "") },
-		Close: func() error {
-			err := h.finish(ctx)
-			_ = repo.Close()
-			return errors.Join(err, h.logFile.Close())
-		},
+		Missing: func(ctx context.Context) string { return format.HintWithGaps(ctx, p.Repo, "") },
+		Close:   func() error { return p.Close(ctx) },
 	}, nil
 }
 

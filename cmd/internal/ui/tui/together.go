@@ -1,4 +1,4 @@
-package ui
+package tui
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 // AskTogether is Ask with all questions on one page, each with its default selected, so
 // that Enter alone accepts the defaults. It doesn't call Then.
-func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ...Question) ([]string, error) {
+func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ...ui.Question) ([]string, error) {
 	if len(questions) == 0 || !p.Interactive() || p.streams.Terminal.Accessible {
 		return p.Ask(ctx, questions...)
 	}
@@ -20,7 +22,7 @@ func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ..
 	s.columns, s.rows = p.streams.Size()
 	ended, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.streams.In), tea.WithOutput(p.streams.Err)).Run()
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		return nil, ErrAborted
+		return nil, ui.ErrAborted
 	}
 	if err != nil {
 		return nil, err
@@ -28,29 +30,29 @@ func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ..
 	if s, ok := ended.(*sheet); ok && s.accepted {
 		return s.answers(), nil
 	}
-	return nil, ErrAborted
+	return nil, ui.ErrAborted
 }
 
 // sheet is a page of questions.
 type sheet struct {
-	Painter
+	ui.Painter
 
 	heading       string
-	questions     []Question // each with options
-	chosen        []int      // index of the chosen option of each question
-	at            int        // the question that receives keys
+	questions     []ui.Question // each with options
+	chosen        []int         // index of the chosen option of each question
+	at            int           // the question that receives keys
 	columns, rows int
 	left          bool // the page was left, with or without accepting it
 	accepted      bool
 }
 
-func newSheet(heading string, questions []Question, plain bool) *sheet {
-	s := &sheet{heading: heading, questions: slices.Clone(questions), chosen: make([]int, len(questions)), Painter: Painter{Plain: plain}}
+func newSheet(heading string, questions []ui.Question, plain bool) *sheet {
+	s := &sheet{heading: heading, questions: slices.Clone(questions), chosen: make([]int, len(questions)), Painter: ui.Painter{Plain: plain}}
 	for i, q := range s.questions {
 		if len(q.Options) == 0 {
-			s.questions[i].Options = []Option{{"yes", Yes}, {"no", No}}
+			s.questions[i].Options = []ui.Option{{Label: "yes", Value: ui.Yes}, {Label: "no", Value: ui.No}}
 		}
-		isDefault := func(o Option) bool { return o.Value == q.fallback() }
+		isDefault := func(o ui.Option) bool { return o.Value == q.Fallback() }
 		s.chosen[i] = max(slices.IndexFunc(s.questions[i].Options, isDefault), 0)
 	}
 	return s
@@ -99,8 +101,8 @@ func (s *sheet) press(key string) {
 	case "space":
 		s.chosen[s.at] = (s.chosen[s.at] + 1) % len(options)
 	case "y", "n":
-		value := map[string]string{"y": Yes, "n": No}[key]
-		if i := slices.IndexFunc(options, func(o Option) bool { return o.Value == value }); i >= 0 {
+		value := map[string]string{"y": ui.Yes, "n": ui.No}[key]
+		if i := slices.IndexFunc(options, func(o ui.Option) bool { return o.Value == value }); i >= 0 {
 			s.chosen[s.at] = i
 		}
 	}
@@ -117,7 +119,7 @@ func (s *sheet) View() tea.View {
 	// The answers stay on the terminal.
 	lines := make([]string, len(s.questions))
 	for i, q := range s.questions {
-		lines[i] = Wrap(Escape(q.Title)+" "+Escape(q.Options[s.chosen[i]].Label), max(s.columns, 1))
+		lines[i] = ui.Wrap(ui.Escape(q.Title)+" "+ui.Escape(q.Options[s.chosen[i]].Label), max(s.columns, 1))
 	}
 	return tea.NewView(strings.Join(lines, "\n") + "\n")
 }
@@ -146,10 +148,10 @@ func (s *sheet) render() string {
 		top := min(max(last-room, 0), first)
 		body = body[top:min(top+room, len(body))]
 	}
-	page := append([]string{s.Paint(Bold, s.heading), ""}, body...)
+	page := append([]string{s.Paint(ui.Bold, s.heading), ""}, body...)
 	page = append(page, "")
 	page = append(page, help...)
-	page = append(page, s.Paint(Dim, "up/down · left/right change · enter accept all · esc leave"))
+	page = append(page, s.Paint(ui.Dim, "up/down · left/right change · enter accept all · esc leave"))
 	if most := max(s.rows-1, 1); len(page) > most {
 		page = page[:most]
 	}
@@ -163,7 +165,7 @@ func (s *sheet) helpOf(i int) []string {
 	if s.questions[i].Help == "" {
 		return nil
 	}
-	return append(strings.Split(Wrap(EscapePainted(s.questions[i].Help), max(s.columns, 1)), "\n"), "")
+	return append(strings.Split(ui.Wrap(ui.EscapePainted(s.questions[i].Help), max(s.columns, 1)), "\n"), "")
 }
 
 // lines returns the lines of a question and its options: one line if all questions fit on
@@ -171,19 +173,19 @@ func (s *sheet) helpOf(i int) []string {
 func (s *sheet) lines(i int) []string {
 	widest, room := 0, 0
 	for k, q := range s.questions {
-		widest = max(widest, ansi.StringWidth(Escape(q.Title)))
+		widest = max(widest, ansi.StringWidth(ui.Escape(q.Title)))
 		room = max(room, ansi.StringWidth(s.options(k)))
 	}
 	mark := "  "
 	if i == s.at {
 		mark = "> "
 	}
-	title := Escape(s.questions[i].Title)
+	title := ui.Escape(s.questions[i].Title)
 	if 2+widest+3+room <= s.columns {
 		return []string{mark + title + strings.Repeat(" ", widest-ansi.StringWidth(title)+3) + s.options(i)}
 	}
 	const indent = 2
-	lines := strings.Split(Wrap(title, max(s.columns-indent, 1)), "\n")
+	lines := strings.Split(ui.Wrap(title, max(s.columns-indent, 1)), "\n")
 	for k := range lines {
 		if k > 0 {
 			mark = "  "
@@ -197,8 +199,8 @@ func (s *sheet) lines(i int) []string {
 func (s *sheet) options(i int) string {
 	parts := make([]string, len(s.questions[i].Options))
 	for k, o := range s.questions[i].Options {
-		if parts[k] = " " + Escape(o.Label) + " "; k == s.chosen[i] {
-			parts[k] = s.Paint(Bold, "["+Escape(o.Label)+"]")
+		if parts[k] = " " + ui.Escape(o.Label) + " "; k == s.chosen[i] {
+			parts[k] = s.Paint(ui.Bold, "["+ui.Escape(o.Label)+"]")
 		}
 	}
 	return strings.Join(parts, " ")

@@ -1,4 +1,6 @@
-package ui
+// Package tui asks questions, and runs what lists on the whole screen have in common. It is apart
+// from package ui so that hooks start without the libraries for terminals.
+package tui
 
 import (
 	"context"
@@ -8,62 +10,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
-)
 
-// ErrAborted means that the user left a question without an answer.
-var ErrAborted = errors.New("cancelled")
-
-// NoTerminalError is a question that can't be asked for lack of a terminal.
-type NoTerminalError struct {
-	Title string
-	Flag  string // answers the question
-}
-
-// Error returns a message with the flag.
-func (e *NoTerminalError) Error() string {
-	return "can't ask without a terminal: " + e.Title + " (pass " + e.Flag + ")"
-}
-
-// Question asks for one of several options, the first of which is the default, or for yes
-// or no, with the default no unless Default is Yes. Flag is the flag that answers it, used
-// in the error without a terminal.
-type Question struct {
-	Title   string
-	Help    string
-	Flag    string
-	Options []Option
-	Default string
-	// Then returns values for Help and Options that depend on the answers to the previous
-	// questions. If it returns no options, the question isn't asked and its answer is
-	// empty. It may be called more than once.
-	Then func(earlier []string) (help string, options []Option)
-}
-
-// fallback returns the default answer of a question.
-func (q Question) fallback() string {
-	switch {
-	case len(q.Options) > 0:
-		return q.Options[0].Value
-	case q.Default == Yes:
-		return Yes
-	}
-	return No
-}
-
-// Option is one of several answers: a label for the user and a value for the program.
-type Option struct{ Label, Value string }
-
-// The answers to a question without options.
-const (
-	Yes = "yes"
-	No  = "no"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 // Prompter asks questions on a terminal.
-type Prompter struct{ streams Streams }
+type Prompter struct{ streams ui.Streams }
 
 // NewPrompter returns a Prompter for the streams. It doesn't use them before a question.
-func NewPrompter(s Streams) *Prompter { return &Prompter{streams: s} }
+func NewPrompter(s ui.Streams) *Prompter { return &Prompter{streams: s} }
 
 // Interactive reports whether questions can be asked, that is, In and Err are terminals.
 func (p *Prompter) Interactive() bool {
@@ -73,12 +28,12 @@ func (p *Prompter) Interactive() bool {
 // Ask shows the questions in one form, and returns an option's value or Yes or No for each.
 // Questions that belong together must be asked in one call: a second form in one process
 // may lose its first key to the first form's reader.
-func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, error) {
+func (p *Prompter) Ask(ctx context.Context, questions ...ui.Question) ([]string, error) {
 	if len(questions) == 0 {
 		return nil, nil
 	}
 	if !p.Interactive() {
-		return nil, &NoTerminalError{Title: questions[0].Title, Flag: questions[0].Flag}
+		return nil, &ui.NoTerminalError{Title: questions[0].Title, Flag: questions[0].Flag}
 	}
 	if p.streams.Terminal.Accessible {
 		return p.askOneByOne(ctx, questions)
@@ -101,15 +56,15 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 		}
 		help := func() string {
 			text, _ := q.Then(before)
-			return EscapePainted(text)
+			return ui.EscapePainted(text)
 		}
-		ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before)
+		ask := huh.NewSelect[string]().Title(ui.Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before)
 		groups[i] = huh.NewGroup(ask.Value(&answers[i]).Height(on.rows - keysHeight)).WithHideFunc(func() bool { return len(choices()) == 0 })
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
 	// Without a height, each page is as high as the first list, and a list longer than the
 	// screen hides its title and the keys.
-	needsPage := func(q Question) bool { return q.Then != nil || len(q.Options)+keysHeight+1 > on.rows }
+	needsPage := func(q ui.Question) bool { return q.Then != nil || len(q.Options)+keysHeight+1 > on.rows }
 	if slices.ContainsFunc(questions, needsPage) {
 		form.WithHeight(on.rows)
 	}
@@ -127,13 +82,13 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	}))
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
-		return nil, ErrAborted
+		return nil, ui.ErrAborted
 	}
 	return answers, err
 }
 
 // askOneByOne asks each question in lines of text with a form of its own.
-func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]string, error) {
+func (p *Prompter) askOneByOne(ctx context.Context, questions []ui.Question) ([]string, error) {
 	answers := make([]string, len(questions))
 	in := &lines{from: p.streams.In}
 	for i, q := range questions {
@@ -154,10 +109,10 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 		go func() { answered <- form.RunWithContext(ctx) }()
 		select {
 		case <-ctx.Done():
-			return nil, ErrAborted
+			return nil, ui.ErrAborted
 		case err := <-answered:
 			if err == nil && in.ended {
-				err = ErrAborted
+				err = ui.ErrAborted
 			}
 			if err != nil {
 				return nil, err
@@ -179,10 +134,10 @@ const (
 
 // choicesOf returns the choices for options. In a long list each is cut to one line; in a
 // short one they wrap.
-func choicesOf(options []Option, on page) []huh.Option[string] {
+func choicesOf(options []ui.Option, on page) []huh.Option[string] {
 	choices := make([]huh.Option[string], len(options))
 	for i, o := range options {
-		label := []rune(Escape(o.Label))
+		label := []rune(ui.Escape(o.Label))
 		if len(options) > on.rows/2 && on.columns > 1 && len(label) > on.columns {
 			label = append(label[:on.columns-1], '…')
 		}
@@ -191,25 +146,25 @@ func choicesOf(options []Option, on page) []huh.Option[string] {
 	return choices
 }
 
-func field(q Question, answer *string, on page) huh.Field { //nolint:ireturn // one of two kinds of field
-	*answer = q.fallback()
+func field(q ui.Question, answer *string, on page) huh.Field { //nolint:ireturn // one of two kinds of field
+	*answer = q.Fallback()
 	if len(q.Options) == 0 {
-		return huh.NewConfirm().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Accessor(&yesNo{answer})
+		return huh.NewConfirm().Title(ui.Escape(q.Title)).Description(ui.EscapePainted(q.Help)).Accessor(&yesNo{answer})
 	}
-	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options, on)...).Value(answer)
+	return huh.NewSelect[string]().Title(ui.Escape(q.Title)).Description(ui.EscapePainted(q.Help)).Options(choicesOf(q.Options, on)...).Value(answer)
 }
 
 // yesNo stores the answer of a yes or no question as a word.
 type yesNo struct{ answer *string }
 
 // Get implements huh.Accessor.
-func (y *yesNo) Get() bool { return *y.answer == Yes }
+func (y *yesNo) Get() bool { return *y.answer == ui.Yes }
 
 // Set implements huh.Accessor.
 func (y *yesNo) Set(yes bool) {
-	*y.answer = No
+	*y.answer = ui.No
 	if yes {
-		*y.answer = Yes
+		*y.answer = ui.Yes
 	}
 }
 

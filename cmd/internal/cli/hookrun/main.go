@@ -1,0 +1,68 @@
+// Package hookrun runs what git and agents start: hooks, their detached children and the status
+// line. It exits with 0, whatever happens. Neither it nor what it imports depends on cobra, on a driver
+// for databases, or on libraries for terminals, MCP or the network: see docs/adr/0021.
+package hookrun
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/session/agent"
+)
+
+// StatuslineCommand is the name of the command that prints the status line.
+const StatuslineCommand = "statusline"
+
+// Handles reports whether Main runs a command line. All others belong to package cli.
+func Handles(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0] {
+	case "hooks":
+		return true // with any arguments, as a hook must not fail
+	case StatuslineCommand:
+		return !slices.ContainsFunc(args[1:], func(arg string) bool { return arg == "--help" || arg == "-h" })
+	}
+	return args[0] == "version" && len(args) == 1
+}
+
+// StartsQuickly reports whether the command line is for a program without the driver of databases: a
+// hook at which a user waits, the status line, or the version. Main also runs the others there, but
+// leaves what they would write into databases to the next one that reads them.
+func StartsQuickly(args []string) bool {
+	if !Handles(args) || args[0] != "hooks" {
+		return Handles(args)
+	}
+	if len(args) < 3 {
+		return len(args) < 2 || !slices.Contains(childTasks(), args[1])
+	}
+	by, isAgent := agent.ByName(args[1])
+	if !isAgent {
+		return !slices.Contains(childTasks(), args[1])
+	}
+	saving := []string{"session-start", "session-brief", "session-end", "pre-compact", "post-compact"} // read or write saved contexts
+	return !slices.Contains(saving, agenthook.Verb(by, args[2]))
+}
+
+// Main runs a command line that it [Handles] and returns the exit code. For hooks and the status
+// line it is 0, even after a panic, so that they never block an agent or a commit.
+func Main(ctx context.Context, args []string, env app.Env) (code int) {
+	defer func() {
+		if recover() != nil { // a hook logs its own panics
+			code = app.ExitOK
+		}
+	}()
+	a := app.New(env)
+	switch args[0] {
+	case "hooks":
+		runHook(ctx, a, args[1:])
+	case StatuslineCommand:
+		Statusline(ctx, a)
+	default:
+		printVersion(a)
+	}
+	return app.ExitOK
+}
