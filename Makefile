@@ -26,7 +26,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # entire executes entire-cli: they belong into one folder.
 PROGRAMS := ./cmd/entire ./cmd/entire-cli ./cmd/agentfs
 
-.PHONY: browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: programs browser blame-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
@@ -38,6 +38,7 @@ help:
 	@echo 'test        format, vet, all tests, the short ones with goroutines again with the race detector'
 	@echo 'cover-own   at least $(COVER) % of the packages that must have it by their own tests'
 	@echo 'cover       that, and of session, checkpoint, strategy, bands, git with the scripts'
+	@echo 'programs    all scripts, with the programs as they are installed'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'blame-accuracy  whose lines blame gets right: docs/blame-accuracy.md; HISTORIES= SEED='
 	@echo 'registers   what every command reports about commits of all kinds: the same everywhere'
@@ -129,6 +130,10 @@ test: check-format
 	else \
 		echo 'race tests skipped: no C compiler'; \
 	fi
+
+# The scripts with entire and entire-cli as they are installed: make test has one program that does both.
+programs: build
+	ENTIRE_TEST_PROGRAMS="$(CURDIR)/bin" go test -count=1 -timeout 60m -run '^TestScript$$' ./cmd/entire
 
 # make test has one run.
 matrix:

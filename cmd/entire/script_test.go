@@ -17,19 +17,28 @@ import (
 )
 
 // TestMain makes the test binary stand in for the programs: it is on the PATH of every script as
-// entire and agentfs. Unless ENTIRE_TEST_EXECUTE is set, entire runs all commands itself, as
-// starting a second program with so many tests in it takes longer than the commands.
+// entire, which runs all commands itself, and as agentfs. With ENTIRE_TEST_PROGRAMS the programs in
+// that folder are run instead.
 func TestMain(m *testing.M) {
-	testscript.Main(testkit.InMemory(m), map[string]func(){
-		"entire": func() {
-			if os.Getenv("ENTIRE_TEST_EXECUTE") != "" {
-				main()
-			}
-			os.Exit(app.Run(version, cli.Main))
-		},
-		hookrun.CommandsName: func() { os.Exit(app.Run(version, cli.Main)) },
-		"agentfs":            func() { os.Exit(app.Run(version, cli.MainFS)) },
+	entire := func() { os.Exit(app.Run(version, cli.Main)) }
+	testscript.Main(withPrograms{testkit.InMemory(m)}, map[string]func(){
+		"entire": entire, hookrun.CommandsName: entire,
+		"agentfs": func() { os.Exit(app.Run(version, cli.MainFS)) },
 	})
+}
+
+// withPrograms runs tests with the programs in ENTIRE_TEST_PROGRAMS, if it is set, in place of the
+// test binary.
+type withPrograms struct{ tests interface{ Run() int } }
+
+func (w withPrograms) Run() int {
+	if dir := os.Getenv("ENTIRE_TEST_PROGRAMS"); dir != "" {
+		_, others, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator))
+		if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+others); err != nil {
+			panic(err)
+		}
+	}
+	return w.tests.Run()
 }
 
 // TestScript runs testdata/script: one behavior each, with real git. Under -short it runs every
