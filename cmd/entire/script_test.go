@@ -122,6 +122,8 @@ func condition(cond string) (bool, error) {
 	switch cond {
 	case "race":
 		return raceEnabled, nil
+	case "programs":
+		return os.Getenv("ENTIRE_TEST_PROGRAMS") != "", nil
 	case "reftable":
 		dir, err := os.MkdirTemp("", "reftable")
 		if err != nil {

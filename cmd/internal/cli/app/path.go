@@ -66,8 +66,8 @@ func FindOnPath(getenv func(string) string, program string) (string, bool) {
 	return "", false
 }
 
-// SameDir reports whether two paths lead to the same directory.
-func SameDir(a, b string) bool {
+// SameFile reports whether two paths lead to the same file or directory.
+func SameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
 		return false

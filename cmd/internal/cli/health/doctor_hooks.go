@@ -57,8 +57,8 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			if err != nil {
 				return nil, nil //nolint:nilerr // without it there is no comparison
 			}
-			own, failed := os.Stat(self)
-			if other, err := os.Stat(path); failed == nil && err == nil && os.SameFile(own, other) {
+			hooks := filepath.Join(filepath.Dir(self), "entire") // in the folder of entire-cli
+			if app.SameFile(self, path) || app.SameFile(hooks, path) {
 				return nil, nil
 			}
 			return []doctor.Finding{{

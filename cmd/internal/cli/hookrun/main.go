@@ -48,7 +48,7 @@ func StartsQuickly(args []string) bool {
 }
 
 // Main runs a command line that it [Handles] and returns the exit code. For hooks and the status
-// line it is 0, even after a panic, so that they never block an agent or a commit.
+// line the code is 0, even after a panic, so that they never block an agent or a commit.
 func Main(ctx context.Context, args []string, env app.Env) (code int) {
 	defer func() {
 		if recover() != nil { // a hook logs its own panics
@@ -63,6 +63,10 @@ func Main(ctx context.Context, args []string, env app.Env) (code int) {
 		Statusline(ctx, a)
 	default:
 		printVersion(a)
+		if lost := a.Streams.OutError(); lost != nil {
+			a.Streams.Notef("Error: can't print everything: %s", lost)
+			return app.ExitFailure
+		}
 	}
 	return app.ExitOK
 }

@@ -217,7 +217,7 @@ func (r *rewinding) active() ([]string, error) {
 func (r *rewinding) turns() ([]*session.State, error) {
 	states, failed := session.Open(r.repo.CommonDir).Pending()
 	states = slices.DeleteFunc(states, func(s *session.State) bool {
-		return s.Phase != session.Active || !app.SameDir(s.WorktreePath, r.repo.Root)
+		return s.Phase != session.Active || !app.SameFile(s.WorktreePath, r.repo.Root)
 	})
 	return states, errors.Join(failed...)
 }

@@ -63,7 +63,7 @@ is given.` + ExitStatus,
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(entries, func(e registry.Entry) bool { return app.SameDir(e.Root, dir) })
+			i := slices.IndexFunc(entries, func(e registry.Entry) bool { return app.SameFile(e.Root, dir) })
 			if i < 0 {
 				return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
 			}

@@ -231,7 +231,7 @@ func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Sna
 
 // elsewhere returns the tree's path after a space, or "" if it is the working directory.
 func elsewhere(f *Command, s *Selection) string {
-	if app.SameDir(f.Dir, s.Options.Root) {
+	if app.SameFile(f.Dir, s.Options.Root) {
 		return ""
 	}
 	return " " + f.ShortPath(s.Options.Root)

@@ -71,7 +71,7 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 		at, err := git.Discover(git.Locate{Dir: entry.Root, Getenv: c.Getenv, Environ: c.Environ})
 		if err != nil {
 			at = nil
-		} else if at.Bare || !app.SameDir(at.Root, entry.Root) {
+		} else if at.Bare || !app.SameFile(at.Root, entry.Root) {
 			_ = at.Close()
 			at = nil
 		}
