@@ -17,7 +17,7 @@ import (
 // Replace replaces this program with another one, in the same process: open files, working directory
 // and terminal stay. It returns only on failure.
 func Replace(path string, args, env []string) error {
-	return syscall.Exec(path, append([]string{path}, args...), env) //nolint:gosec // the caller's own program
+	return syscall.Exec(path, append([]string{path}, args...), env)
 }
 
 // Detached is a child that outlives this process.
