@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -227,7 +226,7 @@ func TestWriteShadow(t *testing.T) {
 				t.Errorf("trailers %q", names)
 			}
 			must(t, gitref.Update(t.Context(), f.git, "test", []gitref.Change{{Name: checkpoint.ShadowBranch(head.OID, f.git.WorktreeID), New: third}}))
-			if _, found, err := segments.TranscriptIn(t.Context(), f.git, git.OID(f.Git("rev-parse", string(third)+":"+checkpoint.MetadataDir("s1")))); !found || err != nil {
+			if _, found, err := checkpoint.TranscriptIn(t.Context(), f.git, git.OID(f.Git("rev-parse", string(third)+":"+checkpoint.MetadataDir("s1")))); !found || err != nil {
 				t.Error(err)
 			}
 			f.fsck(t)

@@ -5,6 +5,11 @@
 // The package writes objects and moves refs. Callers decide which sessions, files and prompts a
 // checkpoint contains, and redact them. The records may have been written by anybody who can push
 // to the branch, so ids and paths are checked before they are returned.
+//
+// Transcripts are stored as redacted blobs of whole lines and a hash of their text
+// (segment_*.go), the tasks of subagents as directories of their own and shadow commits
+// (task*.go). Tombstones list the data that was forgotten in a repository, so that it is not
+// recorded again: ids, salted hashes of texts, and paths and lines of files.
 package checkpoint
 
 import (
@@ -12,7 +17,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -79,7 +83,7 @@ func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
 					failed[i] = fmt.Errorf("write %s: panic: %v", f.name, p)
 				}
 			}()
-			oid, err := segments.WriteBlob(repo, f.data)
+			oid, err := WriteBlob(repo, f.data)
 			if err != nil {
 				failed[i] = fmt.Errorf("write %s: %w", f.name, err)
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -147,9 +146,9 @@ func (s slotDir) paths(id ID) SessionFiles {
 	}
 	return SessionFiles{
 		Metadata:    dir + metadataFile,
-		Transcript:  dir + segments.File,
+		Transcript:  dir + TranscriptFile,
 		Context:     path(contextFile),
-		ContentHash: dir + segments.HashFile,
+		ContentHash: dir + HashFile,
 		Prompt:      path(promptFile),
 	}
 }
@@ -175,7 +174,7 @@ func readEntryWithin(ctx context.Context, repo *git.Repo, entries []git.TreeEntr
 	if !found || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
 		return nil, nil
 	}
-	data, err := segments.ReadBlobWithin(ctx, repo, e.OID, limit)
+	data, err := ReadBlobWithin(ctx, repo, e.OID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
@@ -159,7 +158,7 @@ func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (gi
 	if err != nil {
 		return "", err
 	}
-	oid, err := segments.WriteBlob(w.Repo, data)
+	oid, err := WriteBlob(w.Repo, data)
 	if err != nil {
 		return "", err
 	}

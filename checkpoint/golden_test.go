@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -68,7 +67,7 @@ func TestShadowBytes(t *testing.T) {
 	if !ok {
 		t.Fatal("no commit")
 	}
-	sh.Prompts, sh.Summary, sh.Transcript = nil, "", segments.Transcript{}
+	sh.Prompts, sh.Summary, sh.Transcript = nil, "", checkpoint.StoredTranscript{}
 	sh.Subject = checkpoint.Subject("")
 	second, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, first), nil, sh, author())
 	must(t, err)

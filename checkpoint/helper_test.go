@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
@@ -53,14 +52,14 @@ func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 }
 
 // segmenter returns a writer for the transcript of a session named by the test.
-func (f *fixture) segmenter(name string) segments.Writer {
-	return segments.Writer{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
+func (f *fixture) segmenter(name string) checkpoint.SegmentWriter {
+	return checkpoint.SegmentWriter{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
 		return session.Open(f.git.CommonDir).SegmentsOf(name, st)
 	}}
 }
 
 // transcript stores text at once.
-func (f *fixture) transcript(tb testing.TB, name, text string) segments.Transcript {
+func (f *fixture) transcript(tb testing.TB, name, text string) checkpoint.StoredTranscript {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "t.jsonl")
 	must(tb, os.WriteFile(path, []byte(text), 0o600))

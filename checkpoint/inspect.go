@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -135,7 +134,7 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	// Old versions stored a session beside the checkpoint's metadata, and a checkpoint may contain
 	// only a subagent's tasks.
 	_, tasks := findEntry(entries, "tasks")
-	if beside := tasks || len(segments.In(entries)) > 0; !beside && len(there) == 0 {
+	if beside := tasks || len(SegmentsIn(entries)) > 0; !beside && len(there) == 0 {
 		found.Lost = append(found.Lost, "it holds no session")
 	}
 	own, _ := findEntry(entries, metadataFile)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -41,7 +40,7 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 	}
 	// Keep those of the other's files that don't belong to its transcript.
 	beside := slices.DeleteFunc(slices.Clone(other.entries), func(e git.TreeEntry) bool {
-		return strings.HasPrefix(e.Name, segments.File) || e.Name == segments.LegacyFile || e.Name == segments.HashFile
+		return strings.HasPrefix(e.Name, TranscriptFile) || e.Name == LegacyTranscriptFile || e.Name == HashFile
 	})
 	for _, e := range slices.Concat(kept.entries, beside) {
 		if _, there := findEntry(entries, e.Name); !there && acceptable(e) {
@@ -61,7 +60,7 @@ func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	if m.masked && a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 {
 		return 0, nil
 	}
-	left, right := segments.In(a.entries), segments.In(b.entries)
+	left, right := SegmentsIn(a.entries), SegmentsIn(b.entries)
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
 		left, right = left[1:], right[1:]
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -57,11 +56,11 @@ func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...
 }
 
 // stored returns a transcript of one segment.
-func (f *mergeFixture) stored(session string, lines int) segments.Transcript {
+func (f *mergeFixture) stored(session string, lines int) checkpoint.StoredTranscript {
 	f.tb.Helper()
 	oid, err := f.git.WriteBlob([]byte(strings.Repeat(`{"session":"`+session+"\"}\n", lines)))
 	must(f.tb, err)
-	return segments.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
+	return checkpoint.StoredTranscript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
 }
 
 // file writes a file, or removes it if mode is 0.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -154,6 +153,6 @@ func notNil[T any](s []T) []T {
 }
 
 // Part returns the span of the session's transcript that belongs to the checkpoint.
-func (m SessionMeta) Part() segments.Span {
-	return segments.Span{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
+func (m SessionMeta) Part() LineSpan {
+	return LineSpan{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
 }

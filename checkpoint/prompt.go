@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -82,7 +81,7 @@ func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID 
 	if err != nil || !found {
 		return nil, err
 	}
-	data, err := segments.ReadBlob(ctx, repo, entry.OID)
+	data, err := ReadBlob(ctx, repo, entry.OID)
 	return splitPrompts(string(data)), err
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -15,7 +14,7 @@ import (
 // Slot is the content of a session's slot in a checkpoint, all of it redacted.
 type Slot struct {
 	Meta       SessionMeta
-	Transcript segments.Transcript
+	Transcript StoredTranscript
 	Prompts    []string // of the whole transcript
 	// Written is the result of WritePrompts for Prompts, if it was called.
 	Written WrittenPrompts
@@ -74,7 +73,7 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 		files = append(files, promptFiles(slot.Prompts)...)
 	}
 	if slot.Transcript.Hash != "" {
-		files = append(files, file{segments.HashFile, []byte(slot.Transcript.Hash)})
+		files = append(files, file{HashFile, []byte(slot.Transcript.Hash)})
 	}
 	entries, err := writeFiles(repo, files)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -156,8 +155,8 @@ func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
 }
 
 // Transcript returns the session's transcript, false if it has none.
-func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (segments.Transcript, bool, error) {
-	return segments.TranscriptIn(ctx, repo, s.Dir)
+func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (StoredTranscript, bool, error) {
+	return TranscriptIn(ctx, repo, s.Dir)
 }
 
 // Tree returns the tree of the metadata branch for reading: the local branch's, or that of the

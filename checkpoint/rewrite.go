@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
@@ -363,19 +362,19 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 	if err != nil {
 		return "", err
 	}
-	parts := segments.In(after)
-	if _, hashed := findEntry(after, segments.HashFile); !hashed || slices.Equal(segments.In(before), parts) {
+	parts := SegmentsIn(after)
+	if _, hashed := findEntry(after, HashFile); !hashed || slices.Equal(SegmentsIn(before), parts) {
 		return next, nil
 	}
 	sum := sha256.New()
-	if _, err := (segments.Transcript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
+	if _, err := (StoredTranscript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
 		return "", err
 	}
-	hash, err := w.Repo.WriteBlob([]byte(segments.ContentHash(sum)))
+	hash, err := w.Repo.WriteBlob([]byte(ContentHash(sum)))
 	if err != nil {
 		return "", err
 	}
-	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: segments.HashFile, Mode: git.ModeFile, OID: hash}})
+	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: HashFile, Mode: git.ModeFile, OID: hash}})
 }
 
 func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {
@@ -393,7 +392,7 @@ func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, er
 	if done, known := w.blobs[e.OID]; known {
 		return done, nil
 	}
-	data, err := segments.ReadBlob(ctx, w.Repo, e.OID)
+	data, err := ReadBlob(ctx, w.Repo, e.OID)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -53,7 +52,7 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 				if err != nil {
 					return "", 0, err
 				}
-				oid, err := segments.WriteBlob(repo, data)
+				oid, err := WriteBlob(repo, data)
 				if err != nil {
 					return "", 0, err
 				}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -32,7 +31,7 @@ type Shadow struct {
 	Subject    string
 	Prompts    []string // of this turn
 	Summary    string   // the agent's last message in the turn
-	Transcript segments.Transcript
+	Transcript StoredTranscript
 	// Tasks are the directories of the session's tasks, which are kept.
 	Tasks []git.TreeEntry
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -78,7 +77,7 @@ func bySlot(c checkpoint.Checkpoint) []checkpoint.Stored {
 }
 
 // stored reads a session's transcript.
-func (f *fixture) stored(tb testing.TB, s checkpoint.Stored) segments.Transcript {
+func (f *fixture) stored(tb testing.TB, s checkpoint.Stored) checkpoint.StoredTranscript {
 	tb.Helper()
 	t, found, err := s.Transcript(tb.Context(), f.git)
 	must(tb, err)
@@ -201,11 +200,11 @@ func TestLargeBlobIsNotWritten(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	slot := checkpoint.Slot{Meta: meta("s1"), Prompts: []string{strings.Repeat("x", 96<<20)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, segments.ErrTooLarge) {
+	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
 		t.Error(err)
 	}
-	slot = checkpoint.Slot{Meta: meta("s1"), Transcript: segments.Transcript{Segments: make([]git.OID, 1000)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, segments.ErrTooLarge) {
+	slot = checkpoint.Slot{Meta: meta("s1"), Transcript: checkpoint.StoredTranscript{Segments: make([]git.OID, 1000)}}
+	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
@@ -78,7 +77,7 @@ func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 	if err != nil {
 		return "", err
 	}
-	oid, err := segments.WriteBlob(repo, data)
+	oid, err := WriteBlob(repo, data)
 	if err != nil {
 		return "", err
 	}

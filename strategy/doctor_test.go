@@ -13,7 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 	"github.com/seed-3aff656d/entire/strategy/forget"
@@ -117,7 +117,7 @@ func TestDoctorFindings(t *testing.T) {
 			want: []string{doctor.DamagedJournal},
 		},
 		"a damaged list of what was forgotten": {
-			harm: func(d *desk, _ *testkit.Session) { d.repo.Write(tombstone.Path(d.repo.CommonDir()), "{") },
+			harm: func(d *desk, _ *testkit.Session) { d.repo.Write(checkpoint.TombstonesPath(d.repo.CommonDir()), "{") },
 			want: []string{doctor.DamagedTombstones}, left: []string{doctor.DamagedTombstones},
 		},
 		"an interrupted forget": {

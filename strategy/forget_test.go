@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -61,7 +61,7 @@ func TestForgetKeepsListOfConcurrentRun(t *testing.T) {
 			for _, f := range waiting {
 				d.forgetNow(f)
 			}
-			list, err := tombstone.Load(d.repo.CommonDir())
+			list, err := checkpoint.LoadTombstones(d.repo.CommonDir())
 			d.must(err)
 			if f := list.Forgetter(); f == nil || !f.Has([]byte("x "+text+" y")) || second.Text != "" && !f.Has([]byte(other)) {
 				t.Errorf("texts: %+v", list)

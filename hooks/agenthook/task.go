@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -46,7 +46,7 @@ func (p *Payload) Task(verb string) workspace.TaskEvent {
 	case "post-todo":
 		// A change of the subagent's plan.
 		var input struct {
-			Todos []tasks.Todo `json:"todos"`
+			Todos []checkpoint.Todo `json:"todos"`
 		}
 		_ = json.Unmarshal(p.ToolInput, &input) // unreadable fields stay empty
 		s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -41,7 +41,7 @@ func TestPayloadNamesTask(t *testing.T) {
 		"a subagent's plan": {
 			"post-todo", `"prompt_id":"p","agent_id":"a1","tool_use_id":"t9","tool_name":"TodoWrite","tool_input":` + todos,
 			workspace.TaskEvent{Agent: "a1", Step: workspace.TaskStep{
-				Tool: "TodoWrite", Todos: []tasks.Todo{{Content: "a", Status: "completed"}}, Input: json.RawMessage(todos),
+				Tool: "TodoWrite", Todos: []checkpoint.Todo{{Content: "a", Status: "completed"}}, Input: json.RawMessage(todos),
 			}},
 		},
 		"the main agent's plan": {"post-todo", `"prompt_id":"p","tool_name":"TodoWrite"`, workspace.TaskEvent{Step: workspace.TaskStep{Tool: "TodoWrite"}}},

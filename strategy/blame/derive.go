@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
@@ -80,12 +79,12 @@ func (at *attributing) sessionsOf(ctx context.Context, id checkpoint.ID) ([]deri
 // readEdits reads the texts that the edit tools of a stored session wrote, and the session's turns.
 func readEdits(ctx context.Context, repo *git.Repo, stored checkpoint.Stored) (derivedSession, error) {
 	s := derivedSession{meta: stored.Meta, writes: &transcript.Writes{}}
-	t, err := segments.Unhashed(ctx, repo, stored.Dir)
+	t, err := checkpoint.UnhashedTranscript(ctx, repo, stored.Dir)
 	if err != nil {
 		return s, err
 	}
 	var events transcript.Events
-	err = t.Lines(ctx, repo, segments.Span{To: stored.Meta.TranscriptEnd}, func(line []byte, n int) error {
+	err = t.Lines(ctx, repo, checkpoint.LineSpan{To: stored.Meta.TranscriptEnd}, func(line []byte, n int) error {
 		s.writes.AddLine(line, n)
 		if e, ok := events.Line(line); ok && e.IsPrompt() {
 			s.turns = append(s.turns, checkpoint.Turn{Line: n, Title: checkpoint.FirstPrompt(e.Title())})

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -183,11 +182,11 @@ func (r Reader) stored(ctx context.Context, a Author, into *turnReader) error {
 			if s.Meta.SessionID != a.Session {
 				continue
 			}
-			t, err := segments.Unhashed(ctx, r.Repo, s.Dir)
+			t, err := checkpoint.UnhashedTranscript(ctx, r.Repo, s.Dir)
 			if err != nil {
 				return err
 			}
-			span := segments.Span{From: a.Turn.Line, To: s.Meta.TranscriptEnd, Total: s.Meta.TranscriptLines}
+			span := checkpoint.LineSpan{From: a.Turn.Line, To: s.Meta.TranscriptEnd, Total: s.Meta.TranscriptLines}
 			if span.To <= span.From {
 				span.To = 0
 			}

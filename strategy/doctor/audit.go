@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
@@ -409,7 +408,7 @@ func (a *audit) whole(ctx context.Context, trees []git.OID) error {
 		}
 		for _, s := range stored.Sessions {
 			entries, err := a.Repo.Tree(ctx, s.Dir)
-			if err != nil || s.Meta.IsTask || len(segments.In(entries)) > 0 {
+			if err != nil || s.Meta.IsTask || len(checkpoint.SegmentsIn(entries)) > 0 {
 				continue
 			}
 			a.found(n, strconv.Itoa(s.Index), Finding{

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
@@ -26,7 +26,7 @@ func (a *audit) search(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range a.files {
-		object, err := a.Repo.ReadWithin(ctx, string(f.oid), segments.MaxBlob)
+		object, err := a.Repo.ReadWithin(ctx, string(f.oid), checkpoint.MaxBlob)
 		if errors.Is(err, git.ErrTooMuch) {
 			lock.Lock()
 			a.found(f.namedCheckpoint, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to be searched for secrets"})

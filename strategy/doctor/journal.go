@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 	"github.com/seed-3aff656d/entire/strategy/record"
 )
@@ -21,12 +20,12 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 			Hint: "run the same `entire forget` again to continue",
 		})
 	}
-	if _, err := tombstone.Load(jc.repo.CommonDir); err != nil {
+	if _, err := checkpoint.LoadTombstones(jc.repo.CommonDir); err != nil {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
 			What: "the list of forgotten content can't be read",
 			Why:  "nothing is recorded, as forgotten content could be recorded again; checkpoints of commits stay pending",
-			Hint: "restore " + tombstone.Path(jc.repo.CommonDir) + " from a backup, or delete it and forget the content again",
+			Hint: "restore " + checkpoint.TombstonesPath(jc.repo.CommonDir) + " from a backup, or delete it and forget the content again",
 		})
 	}
 	for _, o := range jc.open {

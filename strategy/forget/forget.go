@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -90,7 +89,7 @@ var (
 type Forgetting struct {
 	*target
 
-	loaded tombstone.List // as they were read
+	loaded checkpoint.Tombstones // as they were read
 
 	journal   *journalFile
 	objects   *objects
@@ -118,7 +117,7 @@ func New(ctx context.Context, w *workspace.Workspace, what What, progress Progre
 	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
 	f.versions = &versions{target: t, objects: f.objects, records: f.records}
 	var err error
-	if f.loaded, err = tombstone.Load(w.Repo.CommonDir); err != nil {
+	if f.loaded, err = checkpoint.LoadTombstones(w.Repo.CommonDir); err != nil {
 		return nil, err
 	}
 	f.tombs = f.loaded
@@ -269,7 +268,7 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
 	err := f.w.WithLock(ctx, func() error {
 		// Another run or a merge may have written tombstones since they were read.
-		now, err := tombstone.Load(f.w.Repo.CommonDir)
+		now, err := checkpoint.LoadTombstones(f.w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}

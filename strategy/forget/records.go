@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -320,7 +320,7 @@ func (r *records) storeAgain(ctx context.Context) error {
 	}
 	states, _ := r.w.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
-		to := segments.Writer{Repo: r.w.Repo, Side: func(st session.Segments) session.Side { return r.w.Sessions.SegmentsOf(s.ID, st) }}
+		to := checkpoint.SegmentWriter{Repo: r.w.Repo, Side: func(st session.Segments) session.Side { return r.w.Sessions.SegmentsOf(s.ID, st) }}
 		stored, err := to.Transcript(s.Recorder.Stored)
 		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
 		if s.Recorder.Stored.Lines == 0 || !hit {

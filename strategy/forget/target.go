@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -19,7 +18,7 @@ type target struct {
 	progress Progress
 
 	// tombs are the tombstones, including those of the content to forget.
-	tombs tombstone.List
+	tombs checkpoint.Tombstones
 	// find finds the text, or quotes of the file; nil if neither is to be forgotten. text equals
 	// find if a text is to be forgotten, and is nil otherwise.
 	find finder
@@ -66,5 +65,5 @@ type fileContent struct {
 
 // forgottenPaths returns the file to forget and those that belong to it.
 func (t *target) forgottenPaths() []string {
-	return (&tombstone.List{Files: []string{t.what.File}}).FilePaths()
+	return (&checkpoint.Tombstones{Files: []string{t.what.File}}).FilePaths()
 }

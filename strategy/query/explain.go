@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -91,7 +90,7 @@ type CheckpointSession struct {
 	// Items are the messages and tool calls in this checkpoint's part of the conversation, Lines is
 	// the span of the part in the transcript.
 	Items []transcript.Item
-	Lines segments.Span
+	Lines checkpoint.LineSpan
 	// Subagents are the conversations of the subagents that Items start, by tool use.
 	Subagents map[string][]transcript.Item
 
@@ -104,7 +103,7 @@ type CheckpointSession struct {
 	// for parts that are not in this clone.
 	Problem error
 
-	stored   segments.Transcript
+	stored   checkpoint.StoredTranscript
 	subagent bool // it is a subagent's own
 	full     bool // [transcript.Conversation.Full]
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -220,7 +219,7 @@ func (r CheckpointReader) point(ctx context.Context, c checkpoint.Checkpoint, co
 	}
 	sr, t := sessionReader{r.Repo}, CheckpointSession{Agent: main.Meta.Agent}
 	if !transcript.IsAgentName(t.Agent) {
-		if stored, err := segments.Unhashed(ctx, r.Repo, main.Dir); err == nil {
+		if stored, err := checkpoint.UnhashedTranscript(ctx, r.Repo, main.Dir); err == nil {
 			_ = sr.recognize(ctx, &t, stored) // if it can't be read the name remains as recorded
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -78,12 +77,12 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 			return 0, unlessMissing(err)
 		}
 	}
-	now, err := segments.Unhashed(ctx, r.Repo, s.Dir)
+	now, err := checkpoint.UnhashedTranscript(ctx, r.Repo, s.Dir)
 	if err != nil {
 		return 0, unlessMissing(err)
 	}
 	start := 0
-	err = now.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, n int) error {
+	err = now.Lines(ctx, r.Repo, checkpoint.LineSpan{}, func(line []byte, n int) error {
 		if start == 0 && bytes.Contains(line, last) {
 			start = n + 1
 		}
@@ -108,11 +107,11 @@ func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoi
 	if previous.dir == "" {
 		return nil, nil
 	}
-	before, err := segments.Unhashed(ctx, r.Repo, previous.dir)
+	before, err := checkpoint.UnhashedTranscript(ctx, r.Repo, previous.dir)
 	if err != nil {
 		return nil, err
 	}
-	err = before.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, _ int) error {
+	err = before.Lines(ctx, r.Repo, checkpoint.LineSpan{}, func(line []byte, _ int) error {
 		if _, rest, found := bytes.Cut(line, []byte(uuidKey)); found {
 			if end := bytes.IndexByte(rest, '"'); end > 0 {
 				last = slices.Concat([]byte(uuidKey), rest[:end+1])
@@ -128,10 +127,10 @@ const uuidKey = `"uuid":"`
 
 // placeOf classifies a part without items after its start: it is the whole stored transcript if a
 // version stored only the part, or has nothing new.
-func (sr sessionReader) placeOf(ctx context.Context, stored segments.Transcript, start int) (whole, nothing bool, err error) {
+func (sr sessionReader) placeOf(ctx context.Context, stored checkpoint.StoredTranscript, start int) (whole, nothing bool, err error) {
 	lines, head := 0, true
 	continued := false // the first line continues one that isn't stored
-	err = stored.Lines(ctx, sr.repo, segments.Span{}, func(line []byte, _ int) error {
+	err = stored.Lines(ctx, sr.repo, checkpoint.LineSpan{}, func(line []byte, _ int) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}

@@ -3,8 +3,7 @@ package query
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -21,12 +20,12 @@ func (sr sessionReader) subagents(ctx context.Context, dir git.OID, items []tran
 		if !transcript.IsTask(item.Tool) || !transcript.IsToolID(item.ID) {
 			continue
 		}
-		stored, err := tasks.Transcript(ctx, sr.repo, dir, item.ID)
+		stored, err := checkpoint.TaskTranscript(ctx, sr.repo, dir, item.ID)
 		if err != nil {
 			continue
 		}
 		c := transcript.Conversation{Root: sr.repo.Root, Subagent: true, Outputs: true, Full: full}
-		if sr.lines(ctx, &c, stored, segments.Span{}) == nil {
+		if sr.lines(ctx, &c, stored, checkpoint.LineSpan{}) == nil {
 			found[item.ID] = c.Items
 		}
 	}

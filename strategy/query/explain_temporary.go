@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
@@ -153,11 +151,11 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *CheckpointSession, 
 	sr := sessionReader(sh)
 	if dir := trailer(c, checkpoint.TaskKey); dir != "" {
 		var err error
-		if t.stored, err = tasks.Transcript(ctx, sh.repo, c.Tree, dir); err != nil {
+		if t.stored, err = checkpoint.TaskTranscript(ctx, sh.repo, c.Tree, dir); err != nil {
 			return err
 		}
 		t.subagent = true
-		return sr.readTranscript(ctx, t, t.stored, segments.Span{})
+		return sr.readTranscript(ctx, t, t.stored, checkpoint.LineSpan{})
 	}
 	dir, err := sh.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {
@@ -167,20 +165,20 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *CheckpointSession, 
 	if err != nil {
 		return err
 	}
-	if t.stored, err = segments.Unhashed(ctx, sh.repo, dir); err != nil {
+	if t.stored, err = checkpoint.UnhashedTranscript(ctx, sh.repo, dir); err != nil {
 		return err
 	}
 	if o.Scope == Whole {
-		return sr.readTranscript(ctx, t, t.stored, segments.Span{})
+		return sr.readTranscript(ctx, t, t.stored, checkpoint.LineSpan{})
 	}
 	if earlier == "" {
-		var span segments.Span
+		var span checkpoint.LineSpan
 		if s, err := session.Open(sh.repo.CommonDir).Load(t.Session); err == nil {
 			span.From = s.TranscriptStart
 		}
 		return sr.readTranscript(ctx, t, t.stored, span)
 	}
-	before, err := segments.Unhashed(ctx, sh.repo, earlier)
+	before, err := checkpoint.UnhashedTranscript(ctx, sh.repo, earlier)
 	if err != nil {
 		return err
 	}

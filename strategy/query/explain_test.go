@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -46,7 +45,7 @@ func (f fixture) put(t *testing.T, meta checkpoint.SessionMeta, lines ...string)
 	if len(lines) > 0 {
 		oid, err := f.reader.Repo.WriteBlob([]byte(strings.Join(lines, "\n")))
 		must(t, err)
-		slot.Transcript = segments.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
+		slot.Transcript = checkpoint.StoredTranscript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
 	}
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		next, err := checkpoint.Put(ctx, f.reader.Repo, tree, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -46,17 +45,17 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Expl
 		}
 	}
 	if t.full = o.Scope == Whole; t.full {
-		t.Lines = segments.Span{}
+		t.Lines = checkpoint.LineSpan{}
 	}
 	var err error
-	if t.stored, err = segments.Unhashed(ctx, sr.repo, s.Dir); err != nil {
+	if t.stored, err = checkpoint.UnhashedTranscript(ctx, sr.repo, s.Dir); err != nil {
 		return t, err
 	}
 	err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 	if err == nil && len(t.Items) == 0 && t.Lines.From > 0 && m.TranscriptLines == 0 {
 		var whole bool
 		if whole, t.NothingNew, err = sr.placeOf(ctx, t.stored, t.Lines.From); err == nil && whole {
-			t.Lines = segments.Span{}
+			t.Lines = checkpoint.LineSpan{}
 			err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 		}
 	}
@@ -77,7 +76,7 @@ var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
 
 // readTranscript reads a span of a transcript into t, and sets its intent and outcome. It returns
 // errUnread if no line of the transcript has a known form.
-func (sr sessionReader) readTranscript(ctx context.Context, t *CheckpointSession, stored segments.Transcript, span segments.Span) error {
+func (sr sessionReader) readTranscript(ctx context.Context, t *CheckpointSession, stored checkpoint.StoredTranscript, span checkpoint.LineSpan) error {
 	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent, Outputs: true, Full: t.full}
 	err := sr.recognize(ctx, t, stored)
 	if err == nil {
@@ -90,7 +89,7 @@ func (sr sessionReader) readTranscript(ctx context.Context, t *CheckpointSession
 	}
 	isRead := c.Unknown < c.Lines
 	if isRead { // or its lines are no agent's book-keeping
-		first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), segments.MaxBlob)
+		first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxBlob)
 		if err != nil {
 			return err
 		}
@@ -120,11 +119,11 @@ func (s *CheckpointSession) summarize() {
 }
 
 // recognize sets the session's agent and id if they are not recorded.
-func (sr sessionReader) recognize(ctx context.Context, t *CheckpointSession, stored segments.Transcript) error {
+func (sr sessionReader) recognize(ctx context.Context, t *CheckpointSession, stored checkpoint.StoredTranscript) error {
 	if len(stored.Segments) == 0 || transcript.IsAgentName(t.Agent) && t.Session != "" {
 		return nil
 	}
-	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), segments.MaxBlob)
+	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxBlob)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (sr sessionReader) recognize(ctx context.Context, t *CheckpointSession, sto
 	return nil
 }
 
-func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored segments.Transcript, span segments.Span) error {
+func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored checkpoint.StoredTranscript, span checkpoint.LineSpan) error {
 	return stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		c.AddLine(line, n)
 		return nil

@@ -5,14 +5,14 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // reading is the part of a slot's transcript that is read for the index.
 type reading struct {
-	stored segments.Transcript
+	stored checkpoint.StoredTranscript
 	// err is the error of stored or of the transcript.
 	err error
 	// whole reports that the transcript was read. It was read from the last turn that the index had
@@ -29,7 +29,7 @@ type reading struct {
 
 // transcript reads the turns of a slot from a place on.
 func (rd *reading) transcript(ctx context.Context, repo *git.Repo, s *indexedSlot, at place) {
-	span := func(span segments.Span) {
+	span := func(span checkpoint.LineSpan) {
 		t := turnReader{model: s.Meta.Model, known: s.Meta.FilesTouched}
 		rd.lines = 0
 		rd.err = rd.stored.Lines(ctx, repo, span, func(line []byte, n int) error {
@@ -42,11 +42,11 @@ func (rd *reading) transcript(ctx context.Context, repo *git.Repo, s *indexedSlo
 	rd.whole, rd.at, rd.from, rd.err = true, at, 0, nil
 	if total := s.Meta.TranscriptLines; at.Line > 0 && total > at.Line {
 		rd.from = at.Line
-		span(segments.Span{From: rd.from, Total: total})
+		span(checkpoint.LineSpan{From: rd.from, Total: total})
 	}
 	if rd.err == nil && (rd.from == 0 || len(rd.drafts) == 0 || rd.drafts[0].Key != at.Key) {
 		rd.from = 0
-		span(segments.Span{})
+		span(checkpoint.LineSpan{})
 	}
 }
 
@@ -129,7 +129,7 @@ func (g *group) readAll(ctx context.Context, repo *git.Repo) bool {
 	for i := range g.slots {
 		s := &g.slots[i]
 		var rd reading
-		rd.stored, rd.err = segments.Unhashed(ctx, repo, s.Dir)
+		rd.stored, rd.err = checkpoint.UnhashedTranscript(ctx, repo, s.Dir)
 		covered := true // the index has it by the slots before
 		for _, blob := range rd.stored.Segments {
 			covered = covered && seen[blob]

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -280,7 +278,7 @@ func (r *run) slot(ctx context.Context, s indexedSlot, read *reading) error {
 	}
 	if agent == "" && len(drafts) > 0 {
 		var first []byte
-		if first, err = segments.ReadBlob(ctx, r.Repo, stored.Segments[0]); err == nil {
+		if first, err = checkpoint.ReadBlob(ctx, r.Repo, stored.Segments[0]); err == nil {
 			_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.Form(first)})
 		}
 	}
@@ -418,16 +416,16 @@ func (r *run) storedSubagents(ctx context.Context, s indexedSlot, row int64) err
 		return ctx.Err()
 	}
 	for _, e := range entries {
-		end, found, err := tasks.ReadEnd(ctx, r.Repo, s.tasks, e.Name)
+		end, found, err := checkpoint.ReadTaskEnd(ctx, r.Repo, s.tasks, e.Name)
 		if err != nil || !found || end.Session != s.session {
 			continue
 		}
-		stored, err := tasks.Transcript(ctx, r.Repo, s.tasks, e.Name)
+		stored, err := checkpoint.TaskTranscript(ctx, r.Repo, s.tasks, e.Name)
 		if err != nil || len(stored.Segments) == 0 {
 			continue
 		}
 		t := turnReader{subagent: true}
-		if err := stored.Lines(ctx, r.Repo, segments.Span{}, func(line []byte, n int) error { t.line(line, n, 0); return nil }); err != nil {
+		if err := stored.Lines(ctx, r.Repo, checkpoint.LineSpan{}, func(line []byte, n int) error { t.line(line, n, 0); return nil }); err != nil {
 			r.skip(ctx, "subagent "+e.Name, err)
 			continue
 		}

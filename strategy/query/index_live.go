@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -39,7 +38,7 @@ func decodePlace(text string) (p place) {
 
 // live reads the live transcripts that have changed.
 func (r *run) live(ctx context.Context) error {
-	forgotten, err := tombstone.Load(r.Repo.CommonDir)
+	forgotten, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -227,10 +226,10 @@ func (r *run) readLive(ctx context.Context, state *session.State, from transcrip
 // redacted returns a line as a checkpoint would have it.
 func (r *run) redacted(ctx context.Context, line []byte) ([]byte, error) {
 	line = transcript.Stored(line)
-	if len(line) > segments.MaxLine {
+	if len(line) > checkpoint.MaxLine {
 		return nil, nil
 	}
-	return segments.RedactLine(ctx, r.Redact, line)
+	return checkpoint.RedactLine(ctx, r.Redact, line)
 }
 
 // subagents reads the transcripts of a session's subagents that have changed.

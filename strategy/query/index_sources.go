@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands/registry"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
@@ -69,7 +69,7 @@ func look(w *workspace.Workspace, known *sources) *sources {
 	now := &sources{
 		Refs: gitref.Fingerprint(w.Repo), Contexts: stampAt(filepath.Join(w.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
 		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(w.Repo.CommonDir), "checkpoints")),
-		Forgotten: stampAt(tombstone.Path(w.Repo.CommonDir)), Shallow: stampAt(filepath.Join(w.Repo.CommonDir, "shallow")),
+		Forgotten: stampAt(checkpoint.TombstonesPath(w.Repo.CommonDir)), Shallow: stampAt(filepath.Join(w.Repo.CommonDir, "shallow")),
 		States: map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
 	}
 	if known.Packs != "" {

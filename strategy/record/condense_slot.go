@@ -6,8 +6,6 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
@@ -73,7 +71,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 		}
 		next, err := checkpoint.Put(ctx, w.Repo, tree, d.ID, slot, info)
 		if err == nil {
-			next, err = tasks.Put(ctx, w.Repo, next, d.ID, files)
+			next, err = checkpoint.PutTasks(ctx, w.Repo, next, d.ID, files)
 		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil
@@ -88,7 +86,7 @@ func slot(ctx context.Context, w *workspace.Workspace, s *session.State, n *trac
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
-	var stored segments.Transcript
+	var stored checkpoint.StoredTranscript
 	if s.Recorder.Stored.Raw > 0 {
 		stored, err = tracking.StoredSegments(ctx, w, s)
 	} else {
@@ -110,14 +108,14 @@ func slot(ctx context.Context, w *workspace.Workspace, s *session.State, n *trac
 
 // fromShadow returns the transcript on the shadow branch, for a session whose live transcript no
 // longer exists.
-func fromShadow(ctx context.Context, w *workspace.Workspace, s *session.State) (segments.Transcript, error) {
+func fromShadow(ctx context.Context, w *workspace.Workspace, s *session.State) (checkpoint.StoredTranscript, error) {
 	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
-		return segments.Transcript{}, err
+		return checkpoint.StoredTranscript{}, err
 	}
 	dir, found, err := w.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
 	if err != nil || !found {
-		return segments.Transcript{}, err
+		return checkpoint.StoredTranscript{}, err
 	}
 	t, _, err := tracking.Segmenter(w, s).Restore(ctx, dir.OID)
 	return t, err

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -29,7 +29,7 @@ func taskEdits(ctx context.Context, w *workspace.Workspace, s *session.State) ([
 	if err != nil {
 		return nil, err
 	}
-	files, err := tasks.ListShadow(ctx, w.Repo, tree, s.ID)
+	files, err := checkpoint.ListShadowTasks(ctx, w.Repo, tree, s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, s *session.State) 
 		if len(agent) == 0 || task.Phase != session.TaskDone || !transcript.IsToolID(task.ToolUse) || session.CheckID(task.Agent) != nil {
 			continue
 		}
-		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-		edits, err := tasks.WriteFiles(w.Repo, end, agent)
+		end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+		edits, err := checkpoint.WriteTaskFiles(w.Repo, end, agent)
 		if err != nil {
 			return nil, err
 		}

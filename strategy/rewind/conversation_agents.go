@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -17,7 +16,7 @@ import (
 
 // storedTasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
 // checkpoints, newest first.
-func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]tasks.Stored, error) {
+func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]checkpoint.StoredTask, error) {
 	trees, err := checkpoint.Trees(ctx, w.Repo)
 	if err != nil {
 		return nil, err
@@ -45,9 +44,9 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Check
 		}
 	}
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
-	var all []tasks.Stored
+	var all []checkpoint.StoredTask
 	for _, e := range of {
-		stored, err := tasks.ReadStored(ctx, w.Repo, e.tasks)
+		stored, err := checkpoint.ReadStoredTasks(ctx, w.Repo, e.tasks)
 		if err != nil {
 			return nil, err
 		}

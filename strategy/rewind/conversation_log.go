@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -36,9 +34,9 @@ type Log struct {
 	// Lines is the number of the commit's lines that the session wrote.
 	Lines int
 
-	text   segments.Transcript
+	text   checkpoint.StoredTranscript
 	move   transcript.PathMove
-	agents []tasks.Stored // subagents whose transcripts the agent lacks
+	agents []checkpoint.StoredTask // subagents whose transcripts the agent lacks
 }
 
 // Skipped is a session of a checkpoint that can't be restored, with the reason.
@@ -192,7 +190,7 @@ func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored,
 		return log, "it has no transcript", nil
 	}
 	if unnamed || id == "" || label == transcript.OpenCode {
-		first, err := w.Repo.ReadWithin(ctx, string(text.Segments[0]), segments.MaxBlob)
+		first, err := w.Repo.ReadWithin(ctx, string(text.Segments[0]), checkpoint.MaxBlob)
 		if err != nil {
 			return log, "", err
 		}
@@ -256,11 +254,11 @@ func place(w *workspace.Workspace, a agent.Agent, id string, recorded time.Time,
 const originLimit = 32 << 20
 
 // relocation returns the move from the project in which a transcript was written to this worktree.
-func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text segments.Transcript) (transcript.PathMove, error) {
+func relocation(ctx context.Context, w *workspace.Workspace, meta checkpoint.SessionMeta, text checkpoint.StoredTranscript) (transcript.PathMove, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
-		blob, err := w.Repo.ReadWithin(ctx, string(text.Segments[i]), segments.MaxBlob)
+		blob, err := w.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxBlob)
 		if err != nil {
 			return transcript.PathMove{}, err
 		}
@@ -279,7 +277,7 @@ func copyLog(ctx context.Context, w *workspace.Workspace, log Log, out io.Writer
 	return copyMoved(ctx, w, log.text, log.move, out)
 }
 
-func copyMoved(ctx context.Context, w *workspace.Workspace, text segments.Transcript, move transcript.PathMove, out io.Writer) error {
+func copyMoved(ctx context.Context, w *workspace.Workspace, text checkpoint.StoredTranscript, move transcript.PathMove, out io.Writer) error {
 	moved := transcript.NewRelocatingWriter(out, move)
 	if _, err := text.Copy(ctx, w.Repo, moved); err != nil {
 		return err

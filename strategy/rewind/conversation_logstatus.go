@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -32,9 +32,9 @@ const (
 )
 
 // lastTime returns the time of the last line of a stored transcript that has a time.
-func lastTime(ctx context.Context, w *workspace.Workspace, text segments.Transcript) (time.Time, error) {
+func lastTime(ctx context.Context, w *workspace.Workspace, text checkpoint.StoredTranscript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := w.Repo.ReadWithin(ctx, string(oid), segments.MaxBlob)
+		blob, err := w.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxBlob)
 		if err != nil {
 			return time.Time{}, err
 		}

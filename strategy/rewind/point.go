@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session"
@@ -163,7 +162,7 @@ func shadowPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 			Session: Trailer(c.Message, checkpoint.SessionKey), MetadataDir: Trailer(c.Message, checkpoint.MetadataKey),
 		}
 		if dir := Trailer(c.Message, checkpoint.TaskKey); dir != "" {
-			p.TaskID, _ = tasks.ToolUse(dir)
+			p.TaskID, _ = checkpoint.TaskToolUse(dir)
 			p.MetadataDir = dir
 		}
 		asked := "" // according to the checkpoint; that of a task has no record of it

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -27,7 +27,7 @@ func TaskAnswered(ctx context.Context, w *workspace.Workspace, p Point, s *sessi
 	if err != nil {
 		return 0, err
 	}
-	end, ended, err := tasks.ReadShadowEnd(ctx, w.Repo, c.Tree, s.ID, p.TaskID)
+	end, ended, err := checkpoint.ReadShadowTaskEnd(ctx, w.Repo, c.Tree, s.ID, p.TaskID)
 	if err != nil || !ended {
 		return 0, err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/capture"
@@ -134,7 +134,7 @@ func (cr *contextReader) paths() []string {
 // capturer returns the capture of files that the settings describe.
 func capturer(w *workspace.Workspace, base string, work int64) capture.Capture {
 	o := w.Options.Recall
-	forgotten, _ := tombstone.Load(w.Repo.CommonDir) // callers have checked that it can be read
+	forgotten, _ := checkpoint.LoadTombstones(w.Repo.CommonDir) // callers have checked that it can be read
 	return capture.Capture{
 		Repo: w.Repo, Redact: w.Redact, Base: base,
 		Limits: capture.Limits{

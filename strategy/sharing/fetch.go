@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -73,7 +72,7 @@ func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
 			return err
 		}
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil || !t.Unswept {
 		return err
 	}
@@ -262,14 +261,14 @@ func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (go
 			return err
 		}
 		got.tip = theirs.OID
-		before, err := tombstone.Load(w.Repo.CommonDir)
+		before, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
 		if got.learned, err = w.LearnTombstones(ctx, theirs.Tree); err != nil { // first, so that the next run repeats it if this one is killed
 			return err
 		}
-		t, err := tombstone.Load(w.Repo.CommonDir)
+		t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
@@ -294,7 +293,7 @@ func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (go
 }
 
 // rewriting returns a rewriting that removes everything that t lists.
-func rewriting(ctx context.Context, w *workspace.Workspace, t tombstone.List) (*checkpoint.Rewriting, error) {
+func rewriting(ctx context.Context, w *workspace.Workspace, t checkpoint.Tombstones) (*checkpoint.Rewriting, error) {
 	rw := &checkpoint.Rewriting{Repo: w.Repo, Forgotten: t.Forgotten}
 	if f := t.Masker(func() []string { return gitwork.Roots(w.Repo) }); f != nil {
 		rw.Mask = f.Mask

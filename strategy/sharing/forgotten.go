@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -49,7 +48,7 @@ func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) e
 		return err
 	}
 	err = exchange(ctx, w, func(bool) error {
-		t, err := tombstone.Load(w.Repo.CommonDir)
+		t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
@@ -90,7 +89,7 @@ func publish(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	return w.WithLock(ctx, func() error {
-		t, err := tombstone.Load(w.Repo.CommonDir)
+		t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 		if err != nil {
 			return err
 		}

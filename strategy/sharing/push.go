@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -94,7 +93,7 @@ func (p *push) run(ctx context.Context) error {
 	if err := p.checkRemote(ctx, place); err != nil {
 		return err
 	}
-	t, err := tombstone.Load(p.w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(p.w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -212,7 +211,7 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 	if err != nil {
 		return err
 	}
-	t, err := tombstone.Load(p.w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(p.w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -17,7 +16,7 @@ import (
 // have forgotten is also removed from the other refs with a history of the branch, and from the
 // reflogs, so that git's gc removes the objects; the index is rebuilt. If sweep fails or is killed, it remains due.
 func sweep(ctx context.Context, w *workspace.Workspace) error {
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil || t.IsEmpty() {
 		return err
 	}
@@ -29,7 +28,7 @@ func sweep(ctx context.Context, w *workspace.Workspace) error {
 }
 
 func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -51,7 +51,7 @@ func MaskStored(ctx context.Context, w *workspace.Workspace, s *session.State, b
 		again := err == nil && info.Mode().IsRegular() && budget > 0 && rec.Stored.Raw > maskNow
 		if !again {
 			next, err := Segmenter(w, s).Mask(ctx, rec.Stored, s.UnsavedSegments())
-			again = errors.Is(err, segments.ErrLost)
+			again = errors.Is(err, checkpoint.ErrTranscriptLost)
 			if err != nil && !again {
 				return false, err
 			}
@@ -74,21 +74,21 @@ func MaskStored(ctx context.Context, w *workspace.Workspace, s *session.State, b
 func maskTasks(ctx context.Context, w *workspace.Workspace, tasks []session.Task) error {
 	for i := range tasks {
 		for k, id := range tasks[i].Stored {
-			text, err := segments.ReadBlob(ctx, w.Repo, git.OID(id))
+			text, err := checkpoint.ReadBlob(ctx, w.Repo, git.OID(id))
 			if errors.Is(err, git.ErrMissing) {
 				continue
 			}
 			if err != nil {
 				return fmt.Errorf("read transcript of a subagent: %w", err)
 			}
-			clean, err := segments.MaskLines(ctx, w.Redact, text)
+			clean, err := checkpoint.MaskLines(ctx, w.Redact, text)
 			if err != nil {
 				return fmt.Errorf("mask transcript of a subagent: %w", err)
 			}
 			if bytes.Equal(clean, text) {
 				continue
 			}
-			oid, err := segments.WriteBlob(w.Repo, clean)
+			oid, err := checkpoint.WriteBlob(w.Repo, clean)
 			if err != nil {
 				return fmt.Errorf("mask transcript of a subagent: %w", err)
 			}

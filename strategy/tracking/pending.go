@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -96,7 +95,7 @@ type ShadowCommit struct {
 
 	// Turn is complete except for its tasks, which are read from the branch.
 	Turn     *checkpoint.Shadow
-	TaskEnd  *tasks.Task
+	TaskEnd  *checkpoint.Task
 	TaskStep *TaskStep
 }
 

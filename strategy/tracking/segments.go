@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -42,9 +42,9 @@ func StoreTranscript(ctx context.Context, w *workspace.Workspace, s *session.Sta
 
 // StoredSegments returns the stored part of the session's transcript. If some of that is lost,
 // it is stored again, as far as a hook has time.
-func StoredSegments(ctx context.Context, w *workspace.Workspace, s *session.State) (segments.Transcript, error) {
+func StoredSegments(ctx context.Context, w *workspace.Workspace, s *session.State) (checkpoint.StoredTranscript, error) {
 	t, err := Segmenter(w, s).Transcript(s.Recorder.Stored)
-	if !errors.Is(err, segments.ErrLost) {
+	if !errors.Is(err, checkpoint.ErrTranscriptLost) {
 		return t, err
 	}
 	s.Recorder.Stored = s.Recorder.Stored.Anew()
@@ -55,8 +55,8 @@ func StoredSegments(ctx context.Context, w *workspace.Workspace, s *session.Stat
 }
 
 // Segmenter returns the writer that stores the session's transcript in segments.
-func Segmenter(w *workspace.Workspace, s *session.State) segments.Writer {
-	return segments.Writer{
+func Segmenter(w *workspace.Workspace, s *session.State) checkpoint.SegmentWriter {
+	return checkpoint.SegmentWriter{
 		Repo: w.Repo, Redact: w.Redact, LineTimeout: w.Options.LineTimeout,
 		Side: func(st session.Segments) session.Side { return w.Sessions.SegmentsOf(s.ID, st) },
 		Omit: func(bytes int) {

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -83,7 +82,7 @@ func TakeFirstSnapshot(ctx context.Context, w *workspace.Workspace, store *bands
 // them again.
 func TreeOptions(w *workspace.Workspace) bands.Options {
 	b := w.Options.Bands
-	forgotten, err := tombstone.Load(w.Repo.CommonDir)
+	forgotten, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	var others []string // the repository's other worktrees
 	for _, wt := range gitwork.Worktrees(w.Repo) {
 		if wt.ID != w.Repo.WorktreeID {

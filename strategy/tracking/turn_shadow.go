@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -36,7 +35,7 @@ func CommitShadow(ctx context.Context, w *workspace.Workspace, s *session.State,
 	err = w.Repo.WriteTogether(git.SmallBatch, func() (err error) {
 		switch {
 		case c.TaskEnd != nil:
-			oid, made, err = tasks.WriteShadow(ctx, w.Repo, at, edits, *c.TaskEnd, c.By)
+			oid, made, err = checkpoint.WriteShadowTask(ctx, w.Repo, at, edits, *c.TaskEnd, c.By)
 		case c.TaskStep != nil:
 			oid, made, err = writeStep(ctx, w, s, c, at, edits)
 		default:
@@ -93,7 +92,7 @@ func pendingEdits(ctx context.Context, w *workspace.Workspace, s *session.State,
 	}
 	dirs, err := taskDirs(ctx, w, s)
 	for _, e := range dirs {
-		edits = append(edits, gittree.Edit{Path: tasks.Dir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -23,17 +22,17 @@ func writeStep(ctx context.Context, w *workspace.Workspace, s *session.State, c 
 		return "", false, err
 	}
 	number := task.Steps + 1
-	t := tasks.Task{
+	t := checkpoint.Task{
 		Session: s.ID, ToolUse: step.ToolUse, Strategy: w.StrategyName(),
-		Subject: tasks.StepSubject(step.Todos, number, step.ToolUse),
+		Subject: checkpoint.TaskStepSubject(step.Todos, number, step.ToolUse),
 	}
-	t.Files, err = tasks.WriteStep(w.Repo, s.ID, number, tasks.Step{
+	t.Files, err = checkpoint.WriteTaskStep(w.Repo, s.ID, number, checkpoint.TaskStep{
 		Tool: step.Tool, ToolUse: step.ToolUse, Time: w.Env.Now(), Data: step.Input,
 	})
 	if err != nil {
 		return "", false, err
 	}
-	oid, made, err := tasks.WriteShadow(ctx, w.Repo, at, edits, t, c.By)
+	oid, made, err := checkpoint.WriteShadowTask(ctx, w.Repo, at, edits, t, c.By)
 	if err == nil && made {
 		task.Steps = number
 	}
@@ -50,7 +49,7 @@ func taskDirs(ctx context.Context, w *workspace.Workspace, s *session.State) ([]
 	if err != nil {
 		return nil, err
 	}
-	dir, found, err := w.Lookup(ctx, tree, tasks.ShadowDir(s.ID))
+	dir, found, err := w.Lookup(ctx, tree, checkpoint.ShadowTasksDir(s.ID))
 	if err != nil || !found {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func taskDirs(ctx context.Context, w *workspace.Workspace, s *session.State) ([]
 		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
 			continue
 		}
-		end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+		end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
 		line, err := end.WriteEntry(w.Repo)
 		if err != nil {
 			return nil, err

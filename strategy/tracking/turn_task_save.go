@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
@@ -53,7 +53,7 @@ func SaveTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *
 		if err != nil {
 			return err
 		}
-		if _, keep, err = w.Lookup(ctx, shadow, tasks.Dir(s.ID, task.ToolUse)); err != nil {
+		if _, keep, err = w.Lookup(ctx, shadow, checkpoint.TaskDir(s.ID, task.ToolUse)); err != nil {
 			return err
 		}
 	}
@@ -94,12 +94,12 @@ func endTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *P
 	if err != nil {
 		return err
 	}
-	t := tasks.Task{
+	t := checkpoint.Task{
 		Session: s.ID, ToolUse: task.ToolUse, Strategy: w.StrategyName(),
-		Subject: tasks.EndSubject(task.Type, task.Description, task.ToolUse),
+		Subject: checkpoint.TaskEndSubject(task.Type, task.Description, task.ToolUse),
 	}
-	end := tasks.End{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	t.Files, err = tasks.WriteEnd(w.Repo, end, storeAgent(ctx, w, s, task, math.MaxInt64), main)
+	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	t.Files, err = checkpoint.WriteTaskEnd(w.Repo, end, storeAgent(ctx, w, s, task, math.MaxInt64), main)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func storeAgent(ctx context.Context, w *workspace.Workspace, s *session.State, t
 	}
 	soon, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
-	chunks, err := tasks.StoreTranscript(soon, w.Repo, w.Redact, file.Path, file.Size)
+	chunks, err := checkpoint.StoreTaskTranscript(soon, w.Repo, w.Redact, file.Path, file.Size)
 	if err != nil {
 		w.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
 	}

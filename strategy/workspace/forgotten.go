@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -26,14 +25,14 @@ var ErrForgotten = errors.New("the session was forgotten")
 // HasTombstone reports whether the session was forgotten in this repository, by
 // this clone or by one whose checkpoints were merged.
 func (w *Workspace) HasTombstone(session string) (bool, error) {
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	return t.HasSession(session), err
 }
 
 // TombstonedFiles returns a predicate for the paths of files that were forgotten in
 // this repository. It matches none if the list can't be read: see Check.
 func (w *Workspace) TombstonedFiles() func(path string) bool {
-	t, _ := tombstone.Load(w.Repo.CommonDir)
+	t, _ := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	paths := t.FilePaths()
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
@@ -41,7 +40,7 @@ func (w *Workspace) TombstonedFiles() func(path string) bool {
 // CheckTombstones returns an error if the list of forgotten sessions and files can't be read. Recording
 // without the list could restore forgotten data, so the caller leaves its work for later.
 func (w *Workspace) CheckTombstones() error {
-	_, err := tombstone.Load(w.Repo.CommonDir)
+	_, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	return err
 }
 
@@ -49,7 +48,7 @@ func (w *Workspace) CheckTombstones() error {
 // the list can't be read, w.Redact keeps its old masks, and they count as changed: see
 // [Tombstones.Check].
 func (w *Workspace) MaskForgotten() error {
-	list, err := os.Lstat(tombstone.Path(w.Repo.CommonDir))
+	list, err := os.Lstat(checkpoint.TombstonesPath(w.Repo.CommonDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.redactions++
 		return err
@@ -62,7 +61,7 @@ func (w *Workspace) MaskForgotten() error {
 	}
 	w.redactions++
 	w.masked = list
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (w *Workspace) LearnTombstones(ctx context.Context, v1Tree git.OID) (bool, 
 	if err != nil || unknown.Empty() {
 		return false, err
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil {
 		return false, err
 	}
@@ -150,7 +149,7 @@ func (w *Workspace) unknown(ctx context.Context, v1Tree git.OID) (checkpoint.For
 	if err != nil || listed.Empty() {
 		return checkpoint.Forgotten{}, err
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil || t.Has(listed) {
 		return checkpoint.Forgotten{}, err
 	}
@@ -205,7 +204,7 @@ func (w *Workspace) maskSessions(mask interface{ MaskInPlace(data []byte) []byte
 type ForgottenRedactor struct {
 	Redactor
 
-	Forgotten *tombstone.Masker
+	Forgotten *checkpoint.TombstoneMasker
 }
 
 // Line masks and redacts a line of a transcript.

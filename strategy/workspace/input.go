@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -58,7 +58,7 @@ type TaskEvent struct {
 // TaskStep is one use of the tool for plans.
 type TaskStep struct {
 	Tool  string
-	Todos []tasks.Todo
+	Todos []checkpoint.Todo
 	Input json.RawMessage
 }
 

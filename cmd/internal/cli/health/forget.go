@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -363,7 +362,7 @@ func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (
 			ids[id] = true
 		}
 	}
-	t, err := tombstone.Load(w.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}

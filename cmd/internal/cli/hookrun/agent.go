@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/githook"
@@ -61,7 +61,7 @@ func (h *hook) agent(ctx context.Context) error {
 	ctx, cancel = context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h.session = payload.SessionID
-	if t, err := tombstone.Load(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
+	if t, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
 		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/hooks/claude"
@@ -236,7 +236,7 @@ func (h *hook) child(ctx context.Context) error {
 // work runs the task of a child. Every child then updates the index of turns if it exists. The
 // first query creates the index, as that may take a minute and 100 MB.
 func (h *hook) work(ctx context.Context) error {
-	if _, err := tombstone.Load(h.repo.CommonDir); err != nil {
+	if _, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil {
 		return err // the task remains to be done
 	}
 	if len(h.args) > 0 && (h.name == childComplete || h.name == childRecall) {

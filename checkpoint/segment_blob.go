@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 var (
 	// ErrTooLarge means that a blob would be larger than hosts accept.
 	ErrTooLarge = errors.New("too large to be stored")
-	// ErrLost means that the stored transcript to which a state refers no longer exists.
-	ErrLost = errors.New("the stored transcript is lost")
+	// ErrTranscriptLost means that the stored transcript to which a state refers no longer exists.
+	ErrTranscriptLost = errors.New("the stored transcript is lost")
 )
 
 // MaxBlob is the maximum size of a blob to be written or read: common hosts refuse a push with a

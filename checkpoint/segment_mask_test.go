@@ -1,4 +1,4 @@
-package segments_test
+package checkpoint_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -21,11 +21,11 @@ func (later) Line(line []byte) []byte {
 	return bytes.ReplaceAll(secrets{}.Line(line), []byte("l4ter"), []byte("REDACTED"))
 }
 
-// A masked transcript is the same as one that is stored with what is known then, also when it grows, and
-// segments without the new secret are kept.
+// A masked transcript is the same as one that is stored with what is known then, also when it
+// grows, and segments without the new secret are kept.
 func TestMask(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	line := strings.Repeat("x", 1000) + "\n"
 	text := strings.Repeat(line, 300) + "l4ter\n" + strings.Repeat(line, 400) + "s3cret\n"
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -66,7 +66,7 @@ func TestMask(t *testing.T) {
 	w.Redact = secrets{}
 	_, err = w.Extend(t.Context(), session.Segments{Second: true}, path, int64(len(text)), 0)
 	must(t, err)
-	if _, err := w.Transcript(masked); !errors.Is(err, segments.ErrLost) {
+	if _, err := w.Transcript(masked); !errors.Is(err, checkpoint.ErrTranscriptLost) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,9 +1,7 @@
-package tasks
+package checkpoint
 
 import (
 	"fmt"
-
-	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
 // Lengths of the parts of task commits' subjects.
@@ -12,14 +10,14 @@ const (
 	subjectID   = 12
 )
 
-// EndSubject returns the subject of a task's last checkpoint.
-func EndSubject(kind, description, toolUse string) string {
-	id, description := shortID(toolUse), shorten(checkpoint.OneLine(description), subjectText)
+// TaskEndSubject returns the subject of a task's last checkpoint.
+func TaskEndSubject(kind, description, toolUse string) string {
+	id, description := shortID(toolUse), shorten(OneLine(description), subjectText)
 	switch {
 	case kind != "" && description != "":
-		return fmt.Sprintf("Completed '%s' agent: %s (%s)", checkpoint.OneLine(kind), description, id)
+		return fmt.Sprintf("Completed '%s' agent: %s (%s)", OneLine(kind), description, id)
 	case kind != "":
-		return fmt.Sprintf("Completed '%s' agent (%s)", checkpoint.OneLine(kind), id)
+		return fmt.Sprintf("Completed '%s' agent (%s)", OneLine(kind), id)
 	case description != "":
 		return fmt.Sprintf("Completed agent: %s (%s)", description, id)
 	default:
@@ -33,12 +31,12 @@ type Todo struct {
 	Status  string `json:"status"`
 }
 
-// StepSubject returns the subject of the n-th checkpoint within a task.
-func StepSubject(todos []Todo, n int, toolUse string) string {
+// TaskStepSubject returns the subject of the n-th checkpoint within a task.
+func TaskStepSubject(todos []Todo, n int, toolUse string) string {
 	id, last := shortID(toolUse), ""
 	for _, t := range todos {
 		if t.Status == "completed" && t.Content != "" {
-			last = shorten(checkpoint.OneLine(t.Content), subjectText)
+			last = shorten(OneLine(t.Content), subjectText)
 		}
 	}
 	switch {

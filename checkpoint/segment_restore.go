@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"bytes"
@@ -15,28 +15,28 @@ import (
 // live transcript no longer exists. Other versions of the tool don't redact it there, so every line
 // is redacted, possibly again: blobs with nothing to redact stay the same, others are rewritten. It
 // returns false if the directory has no transcript.
-func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
+func (s SegmentWriter) Restore(ctx context.Context, dir git.OID) (StoredTranscript, bool, error) {
 	entries, err := s.Repo.Tree(ctx, dir)
 	if err != nil {
-		return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+		return StoredTranscript{}, false, fmt.Errorf("restore transcript: %w", err)
 	}
-	found := In(entries)
+	found := SegmentsIn(entries)
 	if len(found) == 0 {
-		return Transcript{}, false, nil
+		return StoredTranscript{}, false, nil
 	}
-	var t Transcript
+	var t StoredTranscript
 	sum := sha256.New()
 	for i, oid := range found {
 		blob, err := ReadBlob(ctx, s.Repo, oid)
 		if err != nil {
-			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+			return StoredTranscript{}, false, fmt.Errorf("restore transcript: %w", err)
 		}
 		if i > 0 {
 			sum.Write([]byte{'\n'})
 		}
 		clean, err := MaskLines(ctx, s.Redact, blob)
 		if err != nil {
-			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+			return StoredTranscript{}, false, fmt.Errorf("restore transcript: %w", err)
 		}
 		if i == len(found)-1 {
 			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // other versions append a newline
@@ -44,7 +44,7 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 		sum.Write(clean)
 		pieces, err := s.pieces(oid, blob, clean)
 		if err != nil {
-			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+			return StoredTranscript{}, false, fmt.Errorf("restore transcript: %w", err)
 		}
 		t.Segments = append(t.Segments, pieces...)
 	}
@@ -55,12 +55,12 @@ func (s Writer) Restore(ctx context.Context, dir git.OID) (Transcript, bool, err
 // Verify returns st if the transcript to which it refers is still in the repository, else the state
 // from which Extend begins anew. It starts a git process. Call it for a session that has rested for
 // weeks, since git's gc may then have removed objects without a reference.
-func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
+func (s SegmentWriter) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
 	if st.Lines == 0 {
 		return st, nil
 	}
 	t, err := s.Transcript(st)
-	if errors.Is(err, ErrLost) {
+	if errors.Is(err, ErrTranscriptLost) {
 		return st.Anew(), nil
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (s Writer) Verify(ctx context.Context, st session.Segments) (session.Segmen
 
 // pieces returns the blobs with the text clean, the redacted content of the blob oid: that blob if
 // it is unchanged, else new ones no longer than a chunk.
-func (s Writer) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
+func (s SegmentWriter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 	if len(clean) <= MaxLine && bytes.Equal(blob, clean) {
 		return []git.OID{oid}, nil
 	}

@@ -1,6 +1,4 @@
-// Package tombstone keeps a list of forgotten data in a repository, so that it is not recorded
-// again: ids, salted hashes of texts, and paths and lines of files.
-package tombstone
+package checkpoint
 
 import (
 	"encoding/hex"
@@ -11,16 +9,15 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// List is the list of the data forgotten in a repository. Its file is
+// Tombstones is the list of the data forgotten in a repository. Its file is
 // <git common dir>/entire/forgotten.json, which is neither cloned nor pushed.
-type List struct {
-	checkpoint.Forgotten
+type Tombstones struct {
+	Forgotten
 
 	// Salt is the salt of the hashes below.
 	Salt string `json:"salt,omitempty"`
@@ -43,21 +40,21 @@ type List struct {
 }
 
 // IsEmpty reports whether nothing was forgotten.
-func (t *List) IsEmpty() bool { return t.Empty() && len(t.Texts)+len(t.Files) == 0 }
+func (t *Tombstones) IsEmpty() bool { return t.Empty() && len(t.Texts)+len(t.Files) == 0 }
 
 // saltBytes is the length of the salt.
 const saltBytes = 16
 
-// Path returns the path of the list's file.
-func Path(commonDir string) string {
+// TombstonesPath returns the path of the list's file.
+func TombstonesPath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgotten.json")
 }
 
-// Load reads the list of a repository, given its common git directory. A missing file is an empty
-// list, an unreadable one an error.
-func Load(commonDir string) (List, error) {
-	var t List
-	data, err := disk.ReadFile(Path(commonDir))
+// LoadTombstones reads the list of a repository, given its common git directory. A missing file is
+// an empty list, an unreadable one an error.
+func LoadTombstones(commonDir string) (Tombstones, error) {
+	var t Tombstones
+	data, err := disk.ReadFile(TombstonesPath(commonDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
@@ -71,9 +68,9 @@ func Load(commonDir string) (List, error) {
 }
 
 // Save writes the list durably.
-func (t *List) Save(commonDir string) error {
-	t.Forgotten = t.With(checkpoint.Forgotten{})
-	path := Path(commonDir)
+func (t *Tombstones) Save(commonDir string) error {
+	t.Forgotten = t.With(Forgotten{})
+	path := TombstonesPath(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -82,7 +79,7 @@ func (t *List) Save(commonDir string) error {
 
 // makeSalt creates the salt if there is none. A salt of the branch is used again, so that texts
 // that several clones forget don't have to be searched for with several salts.
-func (t *List) makeSalt(random io.Reader) error {
+func (t *Tombstones) makeSalt(random io.Reader) error {
 	if t.Salt == "" && len(t.Marks) > 0 {
 		t.Salt = t.Marks[0].Salt
 	}
@@ -98,7 +95,7 @@ func (t *List) makeSalt(random io.Reader) error {
 }
 
 // AddText adds a text and returns a masker for it.
-func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error) {
+func (t *Tombstones) AddText(random io.Reader, text string) (*forgotten.Masker, error) {
 	if err := t.makeSalt(random); err != nil {
 		return nil, err
 	}
@@ -116,7 +113,7 @@ func (t *List) AddText(random io.Reader, text string) (*forgotten.Masker, error)
 }
 
 // own returns the texts that were forgotten here.
-func (t *List) own() []forgotten.Marks {
+func (t *Tombstones) own() []forgotten.Marks {
 	if len(t.Texts) == 0 {
 		return nil
 	}
@@ -125,14 +122,14 @@ func (t *List) own() []forgotten.Marks {
 
 // Forgetter returns a masker for the forgotten texts, of this and other clones, nil if there are
 // none.
-func (t *List) Forgetter() *forgotten.Masker {
+func (t *Tombstones) Forgetter() *forgotten.Masker {
 	return forgotten.New(forgotten.Union(t.own(), t.Marks))
 }
 
 // Publish adds the given text to the list of the branch.
-func (t *List) Publish(text string) {
+func (t *Tombstones) Publish(text string) {
 	t.Marks = forgotten.Union(t.Marks, []forgotten.Marks{{Salt: t.Salt, Forms: forgotten.MarkText([]byte(t.Salt), text)}})
 }
 
 // PublishAll adds the texts that were forgotten here to the list of the branch.
-func (t *List) PublishAll() { t.Marks = forgotten.Union(t.Marks, t.own()) }
+func (t *Tombstones) PublishAll() { t.Marks = forgotten.Union(t.Marks, t.own()) }

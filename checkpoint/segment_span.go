@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"bytes"
@@ -9,18 +9,19 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Unhashed returns the blobs of the transcript in a session's directory, as [TranscriptIn] does,
-// but without the hash, so that no blob is read. There are none if the directory has no transcript.
-func Unhashed(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {
+// UnhashedTranscript returns the blobs of the transcript in a session's directory, as
+// [TranscriptIn] does, but without the hash, so that no blob is read. There are none if the
+// directory has no transcript.
+func UnhashedTranscript(ctx context.Context, repo *git.Repo, dir git.OID) (StoredTranscript, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
-		return Transcript{}, fmt.Errorf("read metadata directory: %w", err)
+		return StoredTranscript{}, fmt.Errorf("read metadata directory: %w", err)
 	}
-	return Transcript{Segments: In(entries)}, nil
+	return StoredTranscript{Segments: SegmentsIn(entries)}, nil
 }
 
-// Span is a range of the lines of a transcript, counted from 0.
-type Span struct {
+// LineSpan is a range of the lines of a transcript, counted from 0.
+type LineSpan struct {
 	// From is the first line, To the line after the last one, 0 for the end.
 	From, To int
 	// Total is the number of lines of the transcript, 0 if unknown. With it, segments before From
@@ -31,12 +32,12 @@ type Span struct {
 // heldBytes is the maximum size of segments kept in memory to avoid reading them twice.
 const heldBytes = 16 << 20
 
-// Lines yields the lines of a span in order, each without its newline and with its number. The lines of
-// a segment that can only be read as a whole are its messages ([transcript.Messages]). A line is valid only until
-// yield returns. If the total is known, the segments before the span are not
-// read. Lines stops at the first error of yield and returns it unchanged. A span beyond the end of
-// the transcript ends there.
-func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield func(line []byte, n int) error) error {
+// Lines yields the lines of a span in order, each without its newline and with its number. The
+// lines of a segment that can only be read as a whole are its messages ([transcript.Messages]). A
+// line is valid only until yield returns. If the total is known, the segments before the span are
+// not read. Lines stops at the first error of yield and returns it unchanged. A span beyond the end
+// of the transcript ends there.
+func (t StoredTranscript) Lines(ctx context.Context, repo *git.Repo, s LineSpan, yield func(line []byte, n int) error) error {
 	r := lineReader{repo: repo, segments: t.Segments, span: s, yield: yield}
 	if s.Total > 0 && s.From > 0 {
 		if err := r.seek(ctx); err != nil {
@@ -72,7 +73,7 @@ func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield fun
 type lineReader struct {
 	repo     *git.Repo
 	segments []git.OID
-	span     Span
+	span     LineSpan
 	yield    func(line []byte, n int) error
 
 	at   int            // the next segment
@@ -151,18 +152,18 @@ func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) + 1 }
 
 // After returns the part of the transcript that is not in before, an earlier state of it: the
 // segments from the first different one on, and a span in them from the first new line on.
-func (t Transcript) After(ctx context.Context, repo *git.Repo, before Transcript) (Transcript, Span, error) {
+func (t StoredTranscript) After(ctx context.Context, repo *git.Repo, before StoredTranscript) (StoredTranscript, LineSpan, error) {
 	same := 0
 	for same < min(len(t.Segments), len(before.Segments)) && t.Segments[same] == before.Segments[same] {
 		same++
 	}
-	rest := Transcript{Segments: t.Segments[same:]}
+	rest := StoredTranscript{Segments: t.Segments[same:]}
 	if same >= len(before.Segments) || len(rest.Segments) == 0 {
-		return rest, Span{}, nil
+		return rest, LineSpan{}, nil
 	}
 	text, err := ReadBlob(ctx, repo, before.Segments[same])
 	if err != nil {
-		return Transcript{}, Span{}, fmt.Errorf("read segment %d: %w", same, err)
+		return StoredTranscript{}, LineSpan{}, fmt.Errorf("read segment %d: %w", same, err)
 	}
-	return rest, Span{From: countLines(bytes.TrimRight(text, "\n"))}, nil
+	return rest, LineSpan{From: countLines(bytes.TrimRight(text, "\n"))}, nil
 }

@@ -1,4 +1,4 @@
-package tombstone
+package checkpoint
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 )
 
 // AddFile adds the path of a file, relative to a worktree's root and separated by slashes.
-func (t *List) AddFile(path string) {
+func (t *Tombstones) AddFile(path string) {
 	t.Files = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(t.Files), path))))
 }
 
 // AddLines adds the lines of the files, given by their keys from forgotten.LineKeys.
-func (t *List) AddLines(random io.Reader, keys []string) error {
+func (t *Tombstones) AddLines(random io.Reader, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (t *List) AddLines(random io.Reader, keys []string) error {
 const maxForgottenLines = 8192
 
 // FilePaths returns the forgotten files. A database and its logs are forgotten together.
-func (t *List) FilePaths() []string {
+func (t *Tombstones) FilePaths() []string {
 	suffixes := []string{"-journal", "-wal", "-shm"} // of files that belong to a database
 	paths := make([]string, 0, len(t.Files)*(1+len(suffixes)))
 	for _, path := range t.Files {
@@ -62,25 +62,26 @@ func (t *List) FilePaths() []string {
 	return paths
 }
 
-// Masker masks forgotten texts in records, and quotations of forgotten files in transcripts.
-type Masker struct {
+// TombstoneMasker masks forgotten texts in records, and quotations of forgotten files in
+// transcripts.
+type TombstoneMasker struct {
 	texts  *forgotten.Masker
 	quotes *transcript.QuotedFiles
 }
 
 // Masker returns a masker for the forgotten texts and files, nil if there are none. roots returns
 // the worktrees in which the files may be; it is called only if files were forgotten.
-func (t *List) Masker(roots func() []string) *Masker {
-	m := Masker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
+func (t *Tombstones) Masker(roots func() []string) *TombstoneMasker {
+	m := TombstoneMasker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
 	if m.texts == nil && m.quotes == nil {
 		return nil
 	}
 	return &m
 }
 
-// Quotes returns a finder of quotations of forgotten files, as used by Masker, nil if no files were
-// forgotten.
-func (t *List) Quotes(roots func() []string) *transcript.QuotedFiles {
+// Quotes returns a finder of quotations of forgotten files, as used by TombstoneMasker, nil if no
+// files were forgotten.
+func (t *Tombstones) Quotes(roots func() []string) *transcript.QuotedFiles {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
 		return nil
@@ -89,7 +90,7 @@ func (t *List) Quotes(roots func() []string) *transcript.QuotedFiles {
 }
 
 // Mask replaces forgotten texts and quotations. JSON stays valid; without any, data is returned.
-func (m *Masker) Mask(data []byte) []byte {
+func (m *TombstoneMasker) Mask(data []byte) []byte {
 	if m.quotes != nil {
 		data = m.quotes.Mask(data)
 	}
@@ -100,7 +101,7 @@ func (m *Masker) Mask(data []byte) []byte {
 }
 
 // MaskContext is like Mask, but returns an error soon after ctx ends.
-func (m *Masker) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
+func (m *TombstoneMasker) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
 	if m.quotes != nil {
 		data = m.quotes.Mask(data)
 	}

@@ -1,4 +1,4 @@
-package tasks
+package checkpoint
 
 import (
 	"bytes"
@@ -9,36 +9,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// StoreTranscript stores the first size bytes of a subagent's transcript, redacted, as blobs of
+// StoreTaskTranscript stores the first size bytes of a subagent's transcript, redacted, as blobs of
 // whole lines that other versions can read. If the deadline of ctx passes, a last line records the
 // omission of the rest.
-func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redactor, path string, size int64) ([]git.OID, error) {
+func StoreTaskTranscript(ctx context.Context, repo *git.Repo, redact Redactor, path string, size int64) ([]git.OID, error) {
 	var chunks []git.OID
 	var text bytes.Buffer
 	flush := func() error {
-		oid, err := segments.WriteBlob(repo, text.Bytes())
+		oid, err := WriteBlob(repo, text.Bytes())
 		chunks = append(chunks, oid)
 		text.Reset()
 		return err
 	}
 	var done int64
 	add := func(line []byte, end int64) error {
-		stored, err := segments.RedactLine(ctx, redact, transcript.Stored(line))
+		stored, err := RedactLine(ctx, redact, transcript.Stored(line))
 		if err != nil {
 			return err
 		}
-		if len(stored) > segments.MaxLine {
-			stored = segments.Omitted(len(line))
+		if len(stored) > MaxLine {
+			stored = OmittedLine(len(line))
 		}
-		if text.Len() > 0 && text.Len()+1+len(stored) > segments.MaxLine {
+		if text.Len() > 0 && text.Len()+1+len(stored) > MaxLine {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -52,7 +50,7 @@ func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redact
 	}
 	err := transcript.Lines(ctx, path, 0, size, add)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = add(segments.Omitted(int(size-done)), size)
+		err = add(OmittedLine(int(size-done)), size)
 	}
 	if err == nil && text.Len() > 0 {
 		err = flush()
@@ -63,24 +61,24 @@ func StoreTranscript(ctx context.Context, repo *git.Repo, redact segments.Redact
 	return chunks, nil
 }
 
-// Transcript returns a subagent's transcript in the directory dir of a tree, empty if there is
-// none. In a shadow tree dir is the value of the trailer with [checkpoint.TaskKey], in
-// [checkpoint.Checkpoint.Tasks] it is the tool use.
-func Transcript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (segments.Transcript, error) {
+// TaskTranscript returns a subagent's transcript in the directory dir of a tree, empty if there is
+// none. In a shadow tree dir is the value of the trailer with [TaskKey], in
+// [Checkpoint.Tasks] it is the tool use.
+func TaskTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (StoredTranscript, error) {
 	dir = strings.TrimRight(dir, "/")
 	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
 	if err != nil || !found || entry.Mode != git.ModeTree {
-		return segments.Transcript{}, err
+		return StoredTranscript{}, err
 	}
 	entries, err := repo.Tree(ctx, entry.OID)
 	if err != nil {
-		return segments.Transcript{}, fmt.Errorf("read task: %w", err)
+		return StoredTranscript{}, fmt.Errorf("read task: %w", err)
 	}
 	return agentTranscript(entries), nil
 }
 
 // agentTranscript returns the transcript in the directory of a task.
-func agentTranscript(entries []git.TreeEntry) (t segments.Transcript) {
+func agentTranscript(entries []git.TreeEntry) (t StoredTranscript) {
 	name := ""
 	for _, e := range entries { // sorted by name
 		file := e.Mode == git.ModeFile || e.Mode == git.ModeExec
@@ -97,16 +95,16 @@ func agentTranscript(entries []git.TreeEntry) (t segments.Transcript) {
 	return t
 }
 
-// Stored is a task of a checkpoint, and the transcript of its subagent.
-type Stored struct {
-	End
+// StoredTask is a task of a checkpoint, and the transcript of its subagent.
+type StoredTask struct {
+	TaskEnd
 
-	Text segments.Transcript
+	Text StoredTranscript
 }
 
-// ReadStored reads the tasks in [checkpoint.Checkpoint.Tasks] that have ended and whose subagents'
+// ReadStoredTasks reads the tasks in [Checkpoint.Tasks] that have ended and whose subagents'
 // transcripts are stored. Entries that are invalid or missing in this clone are left out.
-func ReadStored(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stored, error) {
+func ReadStoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTask, error) {
 	if tasks == "" {
 		return nil, nil
 	}
@@ -114,7 +112,7 @@ func ReadStored(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stored, e
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	var found []Stored
+	var found []StoredTask
 	for _, dir := range dirs[:min(len(dirs), maxFiles)] {
 		if dir.Mode != git.ModeTree || !transcript.IsToolID(dir.Name) {
 			continue
@@ -135,18 +133,18 @@ func ReadStored(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stored, e
 }
 
 // storedTask reads the directory of a task.
-func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task Stored, err error) {
+func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task StoredTask, err error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
 		return task, err
 	}
-	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == checkpoint.TaskFile && e.Mode != git.ModeTree })
+	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == TaskFile && e.Mode != git.ModeTree })
 	if at < 0 {
-		return Stored{}, nil
+		return StoredTask{}, nil
 	}
-	data, err := segments.ReadBlob(ctx, repo, entries[at].OID)
-	if err != nil || json.Unmarshal(data, &task.End) != nil {
-		return Stored{}, err
+	data, err := ReadBlob(ctx, repo, entries[at].OID)
+	if err != nil || json.Unmarshal(data, &task.TaskEnd) != nil {
+		return StoredTask{}, err
 	}
 	task.Text = agentTranscript(entries)
 	return task, nil

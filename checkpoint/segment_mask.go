@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Mask redacts the stored transcript to which st refers again and returns the new state. Segments in
-// which there is nothing to replace stay the same. The list of closed segments goes into the second
-// of the two side files, or into the first: the caller chooses the one to which no saved state
-// refers. ErrLost means that Extend must begin anew.
-func (s Writer) Mask(ctx context.Context, st session.Segments, second bool) (session.Segments, error) {
+// Mask redacts the stored transcript to which st refers again and returns the new state. Segments
+// in which there is nothing to replace stay the same. The list of closed segments goes into the
+// second of the two side files, or into the first: the caller chooses the one to which no saved
+// state refers. ErrTranscriptLost means that Extend must begin anew.
+func (s SegmentWriter) Mask(ctx context.Context, st session.Segments, second bool) (session.Segments, error) {
 	t, err := s.Transcript(st)
 	if err != nil {
 		return st, err
@@ -27,7 +27,7 @@ func (s Writer) Mask(ctx context.Context, st session.Segments, second bool) (ses
 	for i, oid := range t.Segments {
 		blob, err := ReadBlob(ctx, s.Repo, oid)
 		if errors.Is(err, git.ErrMissing) {
-			err = fmt.Errorf("%w: %w", ErrLost, err)
+			err = fmt.Errorf("%w: %w", ErrTranscriptLost, err)
 		}
 		if err != nil {
 			return st, fmt.Errorf("mask transcript: %w", err)
@@ -83,7 +83,7 @@ func MaskLines(ctx context.Context, r Redactor, text []byte) ([]byte, error) {
 			return nil, err
 		}
 		if len(redacted) > MaxLine {
-			redacted = Omitted(len(line))
+			redacted = OmittedLine(len(line))
 		}
 		lines[i] = redacted
 	}

@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"context"
@@ -42,10 +42,10 @@ func RedactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	return stoppable.LineContext(ctx, line)
 }
 
-// Writer stores a session's transcript as segments. The segment boundaries depend only on the raw
-// bytes, so equal transcripts have equal segments, however often and in whatever steps they were
-// extended.
-type Writer struct {
+// SegmentWriter stores a session's transcript as segments. The segment boundaries depend only on
+// the raw bytes, so equal transcripts have equal segments, however often and in whatever steps they
+// were extended.
+type SegmentWriter struct {
 	Repo   *git.Repo
 	Redact Redactor
 	// LineTimeout is the maximum time for the redaction of a line, 0 for no limit. Of a line that
@@ -67,9 +67,9 @@ type Writer struct {
 //
 // The returned state covers the lines stored so far, also if there is an error; the end of ctx,
 // too, keeps everything before it. The state takes effect when it is saved.
-func (s Writer) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
+func (s SegmentWriter) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
 	e, err := s.resume(ctx, st)
-	if errors.Is(err, ErrLost) {
+	if errors.Is(err, ErrTranscriptLost) {
 		e, err = s.resume(ctx, st.Anew())
 	}
 	if err != nil {
@@ -89,48 +89,48 @@ func (s Writer) Extend(ctx context.Context, st session.Segments, path string, to
 	return next, nil
 }
 
-// Transcript returns the blobs and the hash of the transcript to which st refers. ErrLost means
-// that Extend must begin anew.
-func (s Writer) Transcript(st session.Segments) (Transcript, error) {
+// Transcript returns the blobs and the hash of the transcript to which st refers. ErrTranscriptLost
+// means that Extend must begin anew.
+func (s SegmentWriter) Transcript(st session.Segments) (StoredTranscript, error) {
 	if st.Lines == 0 {
-		return Transcript{}, nil
+		return StoredTranscript{}, nil
 	}
 	sum, err := resumeHash(st)
 	if err != nil {
-		return Transcript{}, err
+		return StoredTranscript{}, err
 	}
 	segments, err := s.closed(st)
 	if err != nil {
-		return Transcript{}, err
+		return StoredTranscript{}, err
 	}
 	if st.Open != "" {
 		segments = append(segments, git.OID(st.Open))
 	}
-	return Transcript{Segments: segments, Hash: ContentHash(sum)}, nil
+	return StoredTranscript{Segments: segments, Hash: ContentHash(sum)}, nil
 }
 
 // width returns the length of a line of the side file.
-func (s Writer) width() int { return s.Repo.Format.HexLen() + 1 }
+func (s SegmentWriter) width() int { return s.Repo.Format.HexLen() + 1 }
 
 // closed returns the ids of the closed segments.
-func (s Writer) closed(st session.Segments) ([]git.OID, error) {
+func (s SegmentWriter) closed(st session.Segments) ([]git.OID, error) {
 	if st.Closed < 0 || st.Closed >= maxSegments || st.Lines < 0 || st.OpenRaw < 0 || st.OpenRaw > st.Raw ||
 		st.Open != "" && !s.Repo.Format.Valid(git.OID(st.Open)) {
-		return nil, fmt.Errorf("%w: damaged state", ErrLost)
+		return nil, fmt.Errorf("%w: damaged state", ErrTranscriptLost)
 	}
 	width := s.width()
 	data, err := s.Side(st).Read(int64(st.Closed * width))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrTranscriptLost, err)
 	}
 	if st.List != 0 && listSum(0, data) != st.List {
-		return nil, fmt.Errorf("%w: another list of segments", ErrLost)
+		return nil, fmt.Errorf("%w: another list of segments", ErrTranscriptLost)
 	}
 	ids := make([]git.OID, 0, st.Closed+1)
 	for ; len(data) > 0; data = data[width:] {
 		id := git.OID(data[:width-1])
 		if !s.Repo.Format.Valid(id) || data[width-1] != '\n' {
-			return nil, fmt.Errorf("%w: damaged list of segments", ErrLost)
+			return nil, fmt.Errorf("%w: damaged list of segments", ErrTranscriptLost)
 		}
 		ids = append(ids, id)
 	}
@@ -142,7 +142,7 @@ func (s Writer) closed(st session.Segments) ([]git.OID, error) {
 func listSum(before uint32, list []byte) uint32 { return crc32.Update(before, crc32.IEEETable, list) }
 
 // resume starts an extension of st.
-func (s Writer) resume(ctx context.Context, st session.Segments) (*extension, error) {
+func (s SegmentWriter) resume(ctx context.Context, st session.Segments) (*extension, error) {
 	if _, err := s.closed(st); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s Writer) resume(ctx context.Context, st session.Segments) (*extension, er
 	}
 	text, err := ReadBlob(ctx, s.Repo, git.OID(st.Open))
 	if errors.Is(err, git.ErrMissing) {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrTranscriptLost, err)
 	}
 	e.text.Write(text)
 	return e, err
@@ -169,10 +169,10 @@ func resumeHash(st session.Segments) (hash.Hash, error) {
 	}
 	state, ok := sum.(encoding.BinaryUnmarshaler)
 	if !ok {
-		return nil, fmt.Errorf("%w: the hash can't be resumed", ErrLost)
+		return nil, fmt.Errorf("%w: the hash can't be resumed", ErrTranscriptLost)
 	}
 	if err := state.UnmarshalBinary(st.Hash); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrTranscriptLost, err)
 	}
 	return sum, nil
 }

@@ -1,4 +1,4 @@
-package segments
+package checkpoint
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ var errBudget = errors.New("budget spent")
 
 // extension is the state of a call of Extend.
 type extension struct {
-	to Writer
+	to SegmentWriter
 	st session.Segments
 	// before is the number of segments that were closed before the call, ids are those closed
 	// since.
@@ -80,7 +80,7 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 		return err
 	}
 	if len(stored) > MaxLine {
-		stored = Omitted(len(line))
+		stored = OmittedLine(len(line))
 	}
 	if e.text.Len()+1+len(stored) > MaxBlob {
 		return fmt.Errorf("segment %d: %w", e.st.Closed, ErrTooLarge)
@@ -136,14 +136,14 @@ func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
 		if e.to.Omit != nil {
 			e.to.Omit(len(line))
 		}
-		return Omitted(len(line)), nil
+		return OmittedLine(len(line)), nil
 	}
 	return stored, err
 }
 
-// Omitted returns the replacement of a line of size bytes that is too long to be stored or took too
-// long to be redacted.
-func Omitted(size int) []byte {
+// OmittedLine returns the replacement of a line of size bytes that is too long to be stored or took
+// too long to be redacted.
+func OmittedLine(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
 }
 

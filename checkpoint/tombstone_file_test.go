@@ -1,17 +1,17 @@
-package tombstone_test
+package checkpoint_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
+	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
 // TestForgottenFilePaths checks the paths of forgotten files: those of a database include its
 // logs.
 func TestForgottenFilePaths(t *testing.T) {
 	t.Parallel()
-	var tombs tombstone.List
+	var tombs checkpoint.Tombstones
 	for _, path := range []string{"key", "a/b [1]*?.txt", `back\slash`, "data.db-wal", "key"} {
 		tombs.AddFile(path)
 	}

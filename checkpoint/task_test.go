@@ -1,4 +1,4 @@
-package tasks_test
+package checkpoint_test
 
 import (
 	"bytes"
@@ -13,66 +13,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
-	"github.com/seed-3aff656d/entire/checkpoint/tasks"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 const toolUse = "toolu_0123456789ab"
 
-var author = git.Signature{Name: "Ada Tester", Email: "ada@example.com", When: time.Unix(1_770_000_000, 0).UTC()}
-
-// fixture is a repository, opened by git and by the package under test.
-type fixture struct {
-	*testkit.Repo
-	git *git.Repo
-}
-
-func newFixture(tb testing.TB, kind string) *fixture {
-	tb.Helper()
-	dir := tb.TempDir()
-	made, unsupported := testkit.NewRepo(tb, dir, kind, testkit.CleanEnv(dir, dir, os.Getenv("PATH")))
-	if unsupported {
-		tb.Fatalf("no %s repository can be made", kind)
-	}
-	repo, err := git.Discover(git.Locate{Dir: made.Dir, Environ: made.Env})
-	must(tb, err)
-	tb.Cleanup(func() { must(tb, repo.Close()) })
-	return &fixture{Repo: made, git: repo}
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// secrets redacts the word s3cret.
-type secrets struct{}
-
-func (secrets) Line(line []byte) []byte {
-	return bytes.ReplaceAll(line, []byte("s3cret"), []byte("REDACTED"))
-}
-
-func (secrets) Text(s string) string { return strings.ReplaceAll(s, "s3cret", "REDACTED") }
+var taskAuthor = git.Signature{Name: "Ada Tester", Email: "ada@example.com", When: time.Unix(1_770_000_000, 0).UTC()}
 
 func TestSubjects(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("äb", 40)
-	done := func(text string) tasks.Todo { return tasks.Todo{Content: text, Status: "completed"} }
-	open := tasks.Todo{Content: "open", Status: "in_progress"}
+	done := func(text string) checkpoint.Todo { return checkpoint.Todo{Content: text, Status: "completed"} }
+	open := checkpoint.Todo{Content: "open", Status: "in_progress"}
 	for want, got := range map[string]string{
-		"Completed 'dev' agent: Write it (toolu_012345)":             tasks.EndSubject("dev", "Write\n it ", toolUse),
-		"Completed 'dev' agent (toolu_012345)":                       tasks.EndSubject("dev", "", toolUse),
-		"Completed agent: Write it (toolu_012345)":                   tasks.EndSubject("", "Write it", toolUse),
-		"Task: toolu_012345":                                         tasks.EndSubject("", "", toolUse),
-		"Task: t1":                                                   tasks.EndSubject("", "", "t1"),
-		"Completed agent: " + strings.Repeat("äb", 28) + "ä... (t1)": tasks.EndSubject("", long, "t1"),
-		"second (t1)":                                                tasks.StepSubject([]tasks.Todo{done("first"), open, done("second"), open}, 1, "t1"),
-		"Planning: 2 todos (t1)":                                     tasks.StepSubject([]tasks.Todo{open, open}, 1, "t1"),
-		"Checkpoint #3: t1":                                          tasks.StepSubject(nil, 3, "t1"),
+		"Completed 'dev' agent: Write it (toolu_012345)":             checkpoint.TaskEndSubject("dev", "Write\n it ", toolUse),
+		"Completed 'dev' agent (toolu_012345)":                       checkpoint.TaskEndSubject("dev", "", toolUse),
+		"Completed agent: Write it (toolu_012345)":                   checkpoint.TaskEndSubject("", "Write it", toolUse),
+		"Task: toolu_012345":                                         checkpoint.TaskEndSubject("", "", toolUse),
+		"Task: t1":                                                   checkpoint.TaskEndSubject("", "", "t1"),
+		"Completed agent: " + strings.Repeat("äb", 28) + "ä... (t1)": checkpoint.TaskEndSubject("", long, "t1"),
+		"second (t1)":                                                checkpoint.TaskStepSubject([]checkpoint.Todo{done("first"), open, done("second"), open}, 1, "t1"),
+		"Planning: 2 todos (t1)":                                     checkpoint.TaskStepSubject([]checkpoint.Todo{open, open}, 1, "t1"),
+		"Checkpoint #3: t1":                                          checkpoint.TaskStepSubject(nil, 3, "t1"),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -93,14 +56,14 @@ func TestToolUse(t *testing.T) {
 		".entire/metadata/s1/tasks/a b":                         "",
 		"Entire-Session: cf1":                                   "",
 	} {
-		got, ok := tasks.ToolUse(dir)
+		got, ok := checkpoint.TaskToolUse(dir)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q, %v", dir, got, ok)
 		}
 	}
 }
 
-func TestWriteShadow(t *testing.T) {
+func TestWriteShadowTask(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"plain", "sha256"} {
 		t.Run(kind, func(t *testing.T) {
@@ -108,15 +71,15 @@ func TestWriteShadow(t *testing.T) {
 			f := newFixture(t, kind)
 			head, err := f.git.Commit(t.Context(), "HEAD")
 			must(t, err)
-			end := tasks.End{Session: "s1", ToolUse: toolUse, Agent: "a1", UUID: "u1"}
+			end := checkpoint.TaskEnd{Session: "s1", ToolUse: toolUse, Agent: "a1", UUID: "u1"}
 			agent, err := f.git.WriteBlob([]byte("{}"))
 			must(t, err)
-			files, err := tasks.WriteEnd(f.git, end, []git.OID{agent, agent}, segments.Transcript{Segments: []git.OID{agent}})
+			files, err := checkpoint.WriteTaskEnd(f.git, end, []git.OID{agent, agent}, checkpoint.StoredTranscript{Segments: []git.OID{agent}})
 			must(t, err)
-			step, err := tasks.WriteStep(f.git, "s1", 7, tasks.Step{Tool: "TodoWrite", ToolUse: toolUse, Time: time.Unix(0, 0).UTC()})
+			step, err := checkpoint.WriteTaskStep(f.git, "s1", 7, checkpoint.TaskStep{Tool: "TodoWrite", ToolUse: toolUse, Time: time.Unix(0, 0).UTC()})
 			must(t, err)
-			pending := tasks.Task{Session: "s1", ToolUse: toolUse, Subject: "Done", Files: append(files, step...)}
-			oid, made, err := tasks.WriteShadow(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, nil, pending, author)
+			pending := checkpoint.Task{Session: "s1", ToolUse: toolUse, Subject: "Done", Files: append(files, step...)}
+			oid, made, err := checkpoint.WriteShadowTask(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, nil, pending, taskAuthor)
 			must(t, err)
 			if !made {
 				t.Fatal("no commit")
@@ -135,15 +98,15 @@ func TestWriteShadow(t *testing.T) {
 			if diff := cmp.Diff(message, c.Message); diff != "" {
 				t.Error(diff)
 			}
-			got, found, err := tasks.ReadShadowEnd(t.Context(), f.git, c.Tree, "s1", toolUse)
+			got, found, err := checkpoint.ReadShadowTaskEnd(t.Context(), f.git, c.Tree, "s1", toolUse)
 			if err != nil || !found || got != end {
 				t.Errorf("read back %+v, %v, %v", got, found, err)
 			}
-			if _, made, err = tasks.WriteShadow(t.Context(), f.git, checkpoint.Tip{Commit: oid, Tree: c.Tree}, nil, pending, author); made || err != nil {
+			if _, made, err = checkpoint.WriteShadowTask(t.Context(), f.git, checkpoint.Tip{Commit: oid, Tree: c.Tree}, nil, pending, taskAuthor); made || err != nil {
 				t.Errorf("the same once more: %v, %v", made, err)
 			}
 			pending.ToolUse = "../x"
-			if _, _, err = tasks.WriteShadow(t.Context(), f.git, checkpoint.Tip{}, nil, pending, author); !errors.Is(err, tasks.ErrToolID) {
+			if _, _, err = checkpoint.WriteShadowTask(t.Context(), f.git, checkpoint.Tip{}, nil, pending, taskAuthor); !errors.Is(err, checkpoint.ErrToolID) {
 				t.Error(err)
 			}
 		})
@@ -159,12 +122,12 @@ func TestStoreTranscript(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	chunks, err := tasks.StoreTranscript(t.Context(), f.git, secrets{}, path, int64(len(text)))
+	chunks, err := checkpoint.StoreTaskTranscript(t.Context(), f.git, secrets{}, path, int64(len(text)))
 	if err != nil || len(chunks) != 2 {
 		t.Fatalf("%d chunks, %v", len(chunks), err)
 	}
 	var stored bytes.Buffer
-	if _, err := (segments.Transcript{Segments: chunks}).Copy(t.Context(), f.git, &stored); err != nil {
+	if _, err := (checkpoint.StoredTranscript{Segments: chunks}).Copy(t.Context(), f.git, &stored); err != nil {
 		t.Fatal(err)
 	}
 	if want := strings.TrimSuffix(strings.ReplaceAll(text, "s3cret", "REDACTED"), "\n"); stored.String() != want {
@@ -172,7 +135,7 @@ func TestStoreTranscript(t *testing.T) {
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
-	chunks, err = tasks.StoreTranscript(late, f.git, secrets{}, path, int64(len(text)))
+	chunks, err = checkpoint.StoreTaskTranscript(late, f.git, secrets{}, path, int64(len(text)))
 	if err != nil || len(chunks) != 1 {
 		t.Fatalf("without time: %d chunks, %v", len(chunks), err)
 	}

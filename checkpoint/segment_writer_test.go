@@ -1,4 +1,4 @@
-package segments_test
+package checkpoint_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/seed-3aff656d/entire/checkpoint/segments"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -44,7 +44,7 @@ func cut(lines []string) []string {
 }
 
 // blobs reads the segments back.
-func blobs(tb testing.TB, repo *git.Repo, t segments.Transcript) []string {
+func blobs(tb testing.TB, repo *git.Repo, t checkpoint.StoredTranscript) []string {
 	tb.Helper()
 	if len(t.Segments) == 0 {
 		return nil
@@ -56,13 +56,6 @@ func blobs(tb testing.TB, repo *git.Repo, t segments.Transcript) []string {
 		texts = append(texts, string(object.Data))
 	}
 	return texts
-}
-
-func hashOf(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
-
-// jsonLine returns a line of a transcript of about n bytes.
-func jsonLine(i, n int) string {
-	return fmt.Sprintf(`{"type":"user","n":%d,"text":"s3cret %s"}`, i, strings.Repeat("x", n))
 }
 
 func drawLines(t *rapid.T) []string {
@@ -80,7 +73,7 @@ func drawLines(t *rapid.T) []string {
 // result equals that of one pass, and closed segments don't change.
 func TestExtendInAnySteps(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	rapid.Check(t, func(rt *rapid.T) {
 		lines := drawLines(rt)
@@ -131,7 +124,7 @@ func TestExtendInAnySteps(t *testing.T) {
 
 func TestTranscriptsShareSegmentsOfCommonPrefix(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	lines := make([]string, 0, 30)
 	for i := range 30 {
 		lines = append(lines, jsonLine(i, 30*kib))
@@ -144,7 +137,7 @@ func TestTranscriptsShareSegmentsOfCommonPrefix(t *testing.T) {
 }
 
 // grown returns a state with closed segments, as of a long session.
-func grown(tb testing.TB, f *fixture, s segments.Writer, closed int) session.Segments {
+func grown(tb testing.TB, f *fixture, s checkpoint.SegmentWriter, closed int) session.Segments {
 	tb.Helper()
 	blob, err := f.git.WriteBlob([]byte("{}"))
 	must(tb, err)
@@ -160,7 +153,7 @@ func grown(tb testing.TB, f *fixture, s segments.Writer, closed int) session.Seg
 
 func TestSegmentSizes(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2400)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -185,22 +178,22 @@ func TestSegmentSizes(t *testing.T) {
 func TestExtendRestartsAfterLoss(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
-	for name, lose := range map[string]func(*fixture, segments.Writer, *session.Segments){
-		"of the open segment": func(f *fixture, s segments.Writer, st *session.Segments) {
+	for name, lose := range map[string]func(*fixture, checkpoint.SegmentWriter, *session.Segments){
+		"of the open segment": func(f *fixture, s checkpoint.SegmentWriter, st *session.Segments) {
 			must(t, errors.Join(f.git.SyncObjects(), s.Repo.SyncObjects()))
 			must(t, os.Remove(filepath.Join(f.git.CommonDir, "objects", st.Open[:2], st.Open[2:])))
 		},
-		"of the side file": func(_ *fixture, s segments.Writer, st *session.Segments) {
+		"of the side file": func(_ *fixture, s checkpoint.SegmentWriter, st *session.Segments) {
 			must(t, s.Side(*st).Replace(nil))
 		},
-		"of the side file's id": func(_ *fixture, s segments.Writer, st *session.Segments) {
+		"of the side file's id": func(_ *fixture, s checkpoint.SegmentWriter, st *session.Segments) {
 			must(t, s.Side(*st).Replace(make([]byte, 999)))
 		},
-		"of the hash": func(_ *fixture, _ segments.Writer, st *session.Segments) { st.Hash = []byte("?") },
+		"of the hash": func(_ *fixture, _ checkpoint.SegmentWriter, st *session.Segments) { st.Hash = []byte("?") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
+			f := newPlainFixture(t)
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			must(t, os.WriteFile(path, []byte(text), 0o600))
 			s := f.segmenter("lost")
@@ -252,7 +245,7 @@ func (s stopper) Line(line []byte) []byte {
 
 func TestExtendKeepsWorkBeforeDeadline(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2000)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -274,7 +267,7 @@ func TestExtendKeepsWorkBeforeDeadline(t *testing.T) {
 
 func TestFailedExtendChangesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
@@ -297,13 +290,13 @@ func TestFailedExtendChangesNothing(t *testing.T) {
 
 func TestExtendEmpty(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	s := f.segmenter("none")
 	st, err := s.Extend(t.Context(), session.Segments{}, "/nowhere", 0, 0)
 	must(t, err)
 	got, err := s.Transcript(st)
 	must(t, err)
-	if !cmp.Equal(got, segments.Transcript{}) {
+	if !cmp.Equal(got, checkpoint.StoredTranscript{}) {
 		t.Errorf("%v", got)
 	}
 	if _, err := s.Extend(t.Context(), st, filepath.Join(t.TempDir(), "none"), 1, 0); !errors.Is(err, transcript.ErrNotFound) {
@@ -314,7 +307,7 @@ func TestExtendEmpty(t *testing.T) {
 func TestLongLineIsOmitted(t *testing.T) {
 	testkit.Long(t, "a line of 51 MB")
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	long := jsonLine(1, 51<<20)
 	got := f.transcript(t, "huge", "{}\n"+long+"\n[]\n")
 	want := []string{fmt.Sprintf("{}\n{\"type\":\"entire-omitted\",\"bytes\":%d}", len(long)), "[]"}
@@ -325,7 +318,7 @@ func TestLongLineIsOmitted(t *testing.T) {
 
 func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	s := f.segmenter("restored")
 	tree := func(files map[string]string) git.OID {
 		entries := make([]git.TreeEntry, 0, len(files))
@@ -361,7 +354,7 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 			if diff := cmp.Diff(tc.want, texts); diff != "" || found != (tc.want != nil) {
 				t.Error(diff)
 			}
-			raw, found, err := segments.TranscriptIn(t.Context(), f.git, tree(tc.files))
+			raw, found, err := checkpoint.TranscriptIn(t.Context(), f.git, tree(tc.files))
 			must(t, err)
 			text = strings.Join(blobs(t, f.git, raw), "\n")
 			if found != (tc.want != nil) || len(raw.Segments) != len(tc.want) || found && raw.Hash != hashOf(text) {
@@ -374,7 +367,7 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 func TestRestoreSplitsLongTranscript(t *testing.T) {
 	testkit.Long(t, "it restores 51 MB")
 	t.Parallel()
-	f := newFixture(t)
+	f := newPlainFixture(t)
 	long := strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)
 	blob, err := f.git.WriteBlob([]byte(long))
 	must(t, err)
@@ -391,7 +384,7 @@ func TestRestoreSplitsLongTranscript(t *testing.T) {
 
 // BenchmarkExtend stores 20 KB that follow 20 MB.
 func BenchmarkExtend(b *testing.B) {
-	f := newFixture(b)
+	f := newPlainFixture(b)
 	lines := make([]string, 0, 20_020)
 	for i := range cap(lines) {
 		lines = append(lines, jsonLine(i, 960))

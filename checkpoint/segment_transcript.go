@@ -1,6 +1,4 @@
-// Package segments stores transcripts in git, as redacted blobs of whole lines and a hash of their
-// text. docs/formats/checkpoint.md describes the format.
-package segments
+package checkpoint
 
 import (
 	"context"
@@ -22,9 +20,9 @@ const maxSegments = 999
 // Names of the files of a transcript in a session's directory, in shadow trees and on
 // the metadata branch.
 const (
-	File       = "full.jsonl" // the first segment; the others have .001 and so on appended
-	LegacyFile = "full.log"
-	HashFile   = "content_hash.txt"
+	TranscriptFile       = "full.jsonl" // the first segment; the others have .001 and so on appended
+	LegacyTranscriptFile = "full.log"
+	HashFile             = "content_hash.txt"
 )
 
 // maxTranscript is the maximum size of a stored transcript that is read, all segments together.
@@ -33,9 +31,9 @@ const maxTranscript = 4 << 30
 // maxHashFile is the maximum size of a content hash's file that is read.
 const maxHashFile = 8 << 20
 
-// Transcript is a stored transcript: blobs of whole lines in order. Joined by newlines they form
-// its text, whose hash is Hash.
-type Transcript struct {
+// StoredTranscript is a stored transcript: blobs of whole lines in order. Joined by newlines they
+// form its text, whose hash is Hash.
+type StoredTranscript struct {
 	Segments []git.OID
 	Hash     string // "sha256:<64 hex>", empty without segments
 }
@@ -45,22 +43,22 @@ type Transcript struct {
 // the one stored with them; if there is none, the blobs are read to compute it. It returns false if
 // there is no transcript.
 //
-// A transcript in a shadow tree may be unredacted: see [Writer.Restore].
-func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, bool, error) {
+// A transcript in a shadow tree may be unredacted: see [SegmentWriter.Restore].
+func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (StoredTranscript, bool, error) {
 	entries, err := repo.Tree(ctx, dir)
 	if err != nil {
-		return Transcript{}, false, fmt.Errorf("read metadata directory: %w", err)
+		return StoredTranscript{}, false, fmt.Errorf("read metadata directory: %w", err)
 	}
-	t := Transcript{Segments: In(entries)}
+	t := StoredTranscript{Segments: SegmentsIn(entries)}
 	if len(t.Segments) == 0 {
-		return Transcript{}, false, nil
+		return StoredTranscript{}, false, nil
 	}
 	if t.Hash, err = statedHash(ctx, repo, entries); err != nil || t.Hash != "" {
 		return t, err == nil, err
 	}
 	sum := sha256.New()
 	if _, err := t.Copy(ctx, repo, sum); err != nil {
-		return Transcript{}, false, err
+		return StoredTranscript{}, false, err
 	}
 	t.Hash = ContentHash(sum)
 	return t, true, nil
@@ -85,8 +83,8 @@ func statedHash(ctx context.Context, repo *git.Repo, entries []git.TreeEntry) (s
 	return string(data), nil
 }
 
-// In returns the blobs of the transcript in a metadata directory.
-func In(entries []git.TreeEntry) []git.OID {
+// SegmentsIn returns the blobs of the transcript in a metadata directory.
+func SegmentsIn(entries []git.TreeEntry) []git.OID {
 	blobs := make(map[string]git.OID, len(entries))
 	for _, e := range entries {
 		if e.Mode == git.ModeFile || e.Mode == git.ModeExec {
@@ -97,14 +95,14 @@ func In(entries []git.TreeEntry) []git.OID {
 	for blobs[segmentName(len(segments))] != "" {
 		segments = append(segments, blobs[segmentName(len(segments))])
 	}
-	if len(segments) == 0 && blobs[LegacyFile] != "" {
-		segments = append(segments, blobs[LegacyFile])
+	if len(segments) == 0 && blobs[LegacyTranscriptFile] != "" {
+		segments = append(segments, blobs[LegacyTranscriptFile])
 	}
 	return segments
 }
 
 // Copy writes the transcript's text to w, a segment at a time.
-func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int64, error) {
+func (t StoredTranscript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int64, error) {
 	var written int64
 	for i, oid := range t.Segments {
 		blob, err := ReadBlobWithin(ctx, repo, oid, min(MaxBlob, maxTranscript-written))
@@ -124,7 +122,7 @@ func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int6
 }
 
 // Entries returns the transcript's files in a metadata directory.
-func (t Transcript) Entries() ([]git.TreeEntry, error) {
+func (t StoredTranscript) Entries() ([]git.TreeEntry, error) {
 	if len(t.Segments) > maxSegments {
 		return nil, fmt.Errorf("transcript of %d segments: %w", len(t.Segments), ErrTooLarge)
 	}
@@ -138,9 +136,9 @@ func (t Transcript) Entries() ([]git.TreeEntry, error) {
 // segmentName returns the file name of segment i, from 0.
 func segmentName(i int) string {
 	if i == 0 {
-		return File
+		return TranscriptFile
 	}
-	return fmt.Sprintf("%s.%03d", File, i)
+	return fmt.Sprintf("%s.%03d", TranscriptFile, i)
 }
 
 // hashPrefix is the prefix of a content hash that names the hash function.
