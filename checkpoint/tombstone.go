@@ -2,11 +2,8 @@ package checkpoint
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -54,14 +51,7 @@ func TombstonesPath(commonDir string) string {
 // an empty list, an unreadable one an error.
 func LoadTombstones(commonDir string) (Tombstones, error) {
 	var t Tombstones
-	data, err := disk.ReadFile(TombstonesPath(commonDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &t)
-	}
-	if err != nil {
+	if _, err := disk.ReadJSON(TombstonesPath(commonDir), &t); err != nil {
 		return t, fmt.Errorf("read the list of forgotten content: %w", err)
 	}
 	return t, nil

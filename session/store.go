@@ -149,17 +149,26 @@ func (s *Store) SetAside(id string) (string, error) {
 	return to, disk.Rename(from, to)
 }
 
-// All returns every readable state, sorted by id, and the errors of the others.
-func (s *Store) All() ([]*State, []error) {
-	var states []*State
-	var failed []error
+// StateError is the error of a state that can't be read.
+type StateError struct {
+	ID string
+	error
+}
+
+// Unwrap returns the cause.
+func (e *StateError) Unwrap() error { return e.error }
+
+// All returns every readable state, sorted by id, and a *StateError for each of the others.
+func (s *Store) All() (states []*State, failed []error) {
 	for _, name := range s.names() {
 		state, err := s.load(name)
-		if err != nil {
-			failed = append(failed, err)
-			continue
+		switch {
+		case errors.Is(err, ErrNotFound): // removed meanwhile
+		case err != nil:
+			failed = append(failed, &StateError{strings.TrimSuffix(name, stateExt), err})
+		default:
+			states = append(states, state)
 		}
-		states = append(states, state)
 	}
 	return states, failed
 }

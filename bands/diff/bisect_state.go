@@ -2,10 +2,8 @@ package diff
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,13 +94,10 @@ func (r *BisectRecord) Close() error { return r.lock.Unlock() }
 
 // Read returns the search: [ErrNoBisect] if there is none.
 func (r *BisectRecord) Read() (*BisectState, error) {
-	data, err := disk.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoBisect
-	}
 	var s BisectState
-	if err == nil {
-		err = json.Unmarshal(data, &s)
+	found, err := disk.ReadJSON(r.path, &s)
+	if err == nil && !found {
+		return nil, ErrNoBisect
 	}
 	if err == nil && (s.Schema != bisectSchema || len(s.Versions) < 2 || len(s.Command) == 0) {
 		err = errors.New("not a state that this version can read")

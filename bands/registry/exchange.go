@@ -2,10 +2,8 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -188,17 +186,13 @@ func (c Converter) endAlone(ctx context.Context) (string, error) {
 	if c.Home == "" {
 		return "", nil
 	}
-	data, err := disk.ReadFile(c.exchangePath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
 	var j exchange
-	if err == nil {
-		err = json.Unmarshal(data, &j)
-	}
+	found, err := disk.ReadJSON(c.exchangePath(), &j)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", exchangeFile, err)
+	case !found:
+		return "", nil
 	case j.Format != exchangeFormat:
 		return "", fmt.Errorf("%s: format %d was made by another version", exchangeFile, j.Format)
 	case j.Identity == "" || identity(j.Root) == j.Identity:

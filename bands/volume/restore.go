@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -260,17 +259,13 @@ func Interrupted(s *bands.Store) bool {
 // Recover ends the restore of a killed process: it completes it if the volume was replaced, else it
 // cancels it. It returns false if there was none.
 func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
-	data, err := disk.ReadFile(h.Path(journalFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Recovered{}, false, nil
-	}
 	r := restoring{Held: h, driver: d}
-	if err == nil {
-		err = json.Unmarshal(data, &r.journal)
-	}
+	found, err := disk.ReadJSON(h.Path(journalFile), &r.journal)
 	switch {
 	case err != nil:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: %w", journalFile, err)
+	case !found:
+		return Recovered{}, false, nil
 	case r.journal.Format != journalFormat && r.journal.Format != pathsFormat:
 		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: format %d was made by another version", journalFile, r.journal.Format)
 	}

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -30,4 +31,17 @@ func ReadFile(path string) ([]byte, error) {
 	b.Grow(int(info.Size()) + bytes.MinRead)
 	_, err = b.ReadFrom(f)
 	return b.Bytes(), err
+}
+
+// ReadJSON decodes the JSON of a file into v. It returns false without an error if there is no such
+// file.
+func ReadJSON(path string, v any) (found bool, err error) {
+	data, err := ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	return err == nil, err
 }

@@ -102,11 +102,8 @@ func (v *view) wanted() (map[git.OID]bool, bool) {
 // store opens the repository's snapshots, whether or not new ones are taken; no versions if
 // there are none.
 func (v *view) store() (*bands.Store, []bands.Version, error) {
-	store, err := bands.Open(tracking.StoreDir(v.w))
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil, nil
-	}
-	if err != nil {
+	store, found, err := tracking.FindStore(v.w)
+	if err != nil || !found {
 		return nil, nil, err
 	}
 	versions, err := store.Versions()

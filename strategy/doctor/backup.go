@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Refs is the prefix of refs that keep the commits replaced by repairs.
@@ -69,9 +69,7 @@ type savedCheckpoint struct {
 }
 
 // backups returns the folder of all backups.
-func (d *Doctor) backups() string {
-	return filepath.Join(d.Workspace.Repo.CommonDir, "entire", "backup")
-}
+func (d *Doctor) backups() string { return workspace.BackupDir(d.Workspace.Repo) }
 
 func (d *Doctor) folder(b *Backup) string { return filepath.Join(d.backups(), b.Name) }
 
@@ -93,11 +91,11 @@ func (d *Doctor) Backups() []Backup {
 
 func (d *Doctor) readBackup(name string) (Backup, error) {
 	var b Backup
-	data, err := disk.ReadFile(filepath.Join(d.backups(), name, manifestName))
-	if err != nil {
-		return b, err
+	found, err := disk.ReadJSON(filepath.Join(d.backups(), name, manifestName), &b)
+	if err == nil && !found {
+		return b, fs.ErrNotExist
 	}
-	if err := json.Unmarshal(data, &b); err != nil || b.Format != manifestFormat || b.Name != name {
+	if err != nil || b.Format != manifestFormat || b.Name != name {
 		return b, errors.Join(fmt.Errorf("backup %s can't be read", name), err)
 	}
 	return b, nil
@@ -113,19 +111,20 @@ const keep = 30 * 24 * time.Hour
 // prune removes old backups. It removes the refs first: once the folder is removed nothing names
 // them.
 func (d *Doctor) prune(ctx context.Context) error {
-	for _, b := range d.Backups() {
-		if d.Workspace.Env.Now().Sub(b.Created) < keep {
+	entries, _ := os.ReadDir(d.backups()) // there may be none
+	for _, entry := range entries {
+		b, err := d.readBackup(entry.Name())
+		if info, failed := entry.Info(); err != nil && failed == nil { // it was not completed
+			b = Backup{Name: entry.Name(), Created: info.ModTime()}
+		}
+		if !entry.IsDir() || d.Workspace.Env.Now().Sub(b.Created) < keep {
 			continue
 		}
 		refs, err := gitref.List(ctx, d.Workspace.Repo, Refs+b.Name+"/")
 		if err != nil {
 			return err
 		}
-		updates := make([]gitref.Change, len(refs))
-		for i, ref := range refs {
-			updates[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
-		}
-		if err := gitref.Update(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
+		if err := gitref.Remove(ctx, d.Workspace.Repo, "entire: doctor", refs); err != nil {
 			return err
 		}
 		if err := disk.RemoveAll(d.folder(&b)); err != nil {

@@ -8,14 +8,10 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -127,24 +123,7 @@ type Doctor struct {
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 	// Read data once that several checks need. The commits of all refs are listed in the background.
 	e := &exam{w: d.Workspace, repo: d.Workspace.Repo}
-	entries, err := os.ReadDir(e.w.Sessions.Dir())
-	if err != nil {
-		entries = nil
-	}
-	for _, entry := range entries {
-		id, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok || id == "" || id[0] == '.' {
-			continue
-		}
-		s, err := e.w.Sessions.Load(id)
-		switch {
-		case errors.Is(err, session.ErrNotFound):
-		case err != nil:
-			e.bad = append(e.bad, badState{id, filepath.Join(e.w.Sessions.Dir(), entry.Name()), err})
-		default:
-			e.states = append(e.states, s)
-		}
-	}
+	e.states, e.bad = e.w.Sessions.All()
 	e.open, e.openErr = record.OpenCommits(ctx, e.w)
 	e.v1 = e.loadBranch(ctx, d.All, func(partial bool) {
 		if partial {

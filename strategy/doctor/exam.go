@@ -21,7 +21,7 @@ type exam struct {
 	repo *git.Repo
 
 	states []*session.State
-	bad    []badState
+	bad    []error // each a *session.StateError
 	open   []record.OpenCommit
 	// ids are the ids that were made in this repository, committed the commits; both are nil until
 	// needed.
@@ -38,12 +38,6 @@ type exam struct {
 		ids  []namedCheckpoint
 		wait func() error
 	}
-}
-
-// badState is a state file that can't be read.
-type badState struct {
-	id, path string
-	err      error
 }
 
 // The checks by family. They share an examination.

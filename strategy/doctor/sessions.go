@@ -161,25 +161,27 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 // damaged finds states that can't be read or have unknown values.
 func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 	var list []Finding
-	for _, b := range sc.bad {
+	for _, err := range sc.bad {
+		b, _ := errors.AsType[*session.StateError](err)
+		path := filepath.Join(sc.w.Sessions.Dir(), b.ID+".json")
 		f := Finding{
-			Code: DamagedState, Severity: Error, Subject: b.id,
+			Code: DamagedState, Severity: Error, Subject: b.ID,
 			What: "the session's state can't be read",
 			Why:  "commits of its files are not linked to it until it goes on",
 		}
-		if errors.Is(b.err, session.ErrCorrupt) {
+		if errors.Is(b, session.ErrCorrupt) {
 			f.Fix = "set the state aside; the next prompt starts a new one, from the transcript"
-			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: func(ctx context.Context) error {
+			f.Repair = &Repair{Files: append(sc.sessionFiles(b.ID), path+".corrupt"), Do: func(ctx context.Context) error {
 				return sc.w.WithLock(ctx, func() error {
-					if _, err := sc.w.Sessions.Load(b.id); !errors.Is(err, session.ErrCorrupt) {
+					if _, err := sc.w.Sessions.Load(b.ID); !errors.Is(err, session.ErrCorrupt) {
 						return nil // repaired meanwhile
 					}
-					_, err := sc.w.Sessions.SetAside(b.id)
+					_, err := sc.w.Sessions.SetAside(b.ID)
 					return err
 				})
 			}}
 		} else {
-			f.What, f.Hint = "the session's state can't be read: "+b.err.Error(), "look at "+b.path
+			f.What, f.Hint = "the session's state can't be read: "+b.Error(), "look at "+path
 		}
 		list = append(list, f)
 	}

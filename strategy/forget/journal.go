@@ -1,10 +1,7 @@
 package forget
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -49,17 +46,11 @@ func JournalPath(commonDir string) string {
 func (jf *journalFile) write(j *journal) error { return disk.WriteJSON(jf.path(), j) }
 
 func (jf *journalFile) read() (j journal, found bool, err error) {
-	data, err := disk.ReadFile(jf.path())
-	if errors.Is(err, fs.ErrNotExist) {
-		return j, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &j)
-	}
+	found, err = disk.ReadJSON(jf.path(), &j)
 	if err == nil && j.Version > journalVersion {
 		err = fmt.Errorf("%s was written by a newer version", jf.path())
 	}
-	return j, err == nil, err
+	return j, found && err == nil, err
 }
 
 // IsInterrupted reports whether a run in the repository was killed before its end.

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // fileChange is the change of a file: its new content, or its removal.
@@ -42,22 +43,18 @@ type records struct {
 // eachFile calls visit for every file of the records, the states of sessions last: if a run is
 // stopped before, the next one finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
-	repo := r.w.Repo
-	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
-	dirs := make([]string, 0, len(worktrees)*len(names)+2)
-	for _, w := range worktrees {
-		for _, name := range names {
-			dirs = append(dirs, filepath.Join(w.Root, ".entire", name))
-		}
+	var dirs []string
+	for _, w := range gitwork.Worktrees(r.w.Repo) {
+		dirs = append(append(dirs, workspace.RuntimeDirs(w.Root)...), workspace.CheckoutDir(r.w.Repo, w.ID))
 	}
-	dirs = append(dirs, r.w.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
+	dirs = append(dirs, r.w.Sessions.Dir(), r.w.RecordsDir())
 	var paths, states []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			// Skip files of bands, and the files of forgetting itself, including their temporary
 			// files, which a killed run leaves and which name objects.
 			_, _, isBand := band.ParseName(filepath.Base(path))
-			own, relErr := filepath.Rel(filepath.Join(repo.CommonDir, "entire"), path)
+			own, relErr := filepath.Rel(r.w.RecordsDir(), path)
 			isOwn := relErr == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):

@@ -37,19 +37,16 @@ func (s *snapshotRecords) places(ctx context.Context) ([]Place, error) {
 	if !some {
 		return nil, nil
 	}
-	store, err := bands.Open(tracking.StoreDir(s.w))
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
+	store, found, err := tracking.FindStore(s.w)
+	if err != nil || !found {
 		return nil, err
 	}
-	found, damage, err := retention.FindForgotten(ctx, store, what)
+	matches, damage, err := retention.FindForgotten(ctx, store, what)
 	if err != nil {
 		return nil, fmt.Errorf("search snapshots: %w", err)
 	}
-	places := make([]Place, 0, len(found)+1)
-	for _, p := range found {
+	places := make([]Place, 0, len(matches)+1)
+	for _, p := range matches {
 		const most = 3
 		names := make([]string, 0, most)
 		for _, v := range p.Versions[:min(len(p.Versions), most)] {
@@ -87,11 +84,8 @@ func (s *snapshotRecords) clean(ctx context.Context) (err error) {
 }
 
 func (s *snapshotRecords) hold(ctx context.Context) (*bands.Held, error) {
-	store, err := bands.Open(tracking.StoreDir(s.w))
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	if err != nil {
+	store, found, err := tracking.FindStore(s.w)
+	if err != nil || !found {
 		return nil, err
 	}
 	return store.Hold(ctx)
@@ -102,11 +96,8 @@ func (s *snapshotRecords) old() ([]bands.Version, error) {
 	if s.what.Before.IsZero() {
 		return nil, nil
 	}
-	store, err := bands.Open(tracking.StoreDir(s.w))
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
+	store, found, err := tracking.FindStore(s.w)
+	if err != nil || !found {
 		return nil, err
 	}
 	snaps, err := store.Snapshots()

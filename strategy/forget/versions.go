@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -214,11 +213,8 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 			}
 		}
 	}
-	store, err := bands.Open(tracking.StoreDir(v.w))
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil
-	}
-	if err != nil {
+	store, found, err := tracking.FindStore(v.w)
+	if err != nil || !found {
 		return err
 	}
 	snaps, _ := store.Snapshots() // unreadable ones are reported when they are searched

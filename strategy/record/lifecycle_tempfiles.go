@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -22,6 +23,12 @@ func SweepTempFiles(ctx context.Context, w *workspace.Workspace) {
 			w.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}
 	}
+	checkout := workspace.CheckoutDir(w.Repo, w.Repo.WorktreeID)
+	if info, err := os.Lstat(checkout); err == nil && info.ModTime().Before(before) {
+		if err := disk.RemoveAll(checkout); err != nil {
+			w.Log.WarnContext(ctx, "checked out files left", "error", err.Error())
+		}
+	}
 }
 
 // tempDirs returns the folders that hooks write small files to, including those of the newest
@@ -39,7 +46,7 @@ func tempDirs(w *workspace.Workspace) []string {
 	}
 	own := filepath.Join(w.Repo.Root, ".entire")
 	return append(dirs,
-		w.RecordsDir(), filepath.Join(w.RecordsDir(), "backup"), w.ForksDir(), tracking.JournalDir(w),
+		w.RecordsDir(), workspace.BackupDir(w.Repo), w.ForksDir(), tracking.JournalDir(w), w.TranscriptCopies(), workspace.UndecodedDir(w.Repo),
 		filepath.Join(w.Repo.CommonDir, "hooks"),
 		w.Sessions.Dir(), w.Sessions.SideDir(), w.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }

@@ -238,7 +238,7 @@ func RestoreCode(ctx context.Context, w *workspace.Workspace, p Point, o Options
 // importCode takes a partial snapshot of the files that a plan restores. Git writes them to a
 // directory beside the tree, through its filters.
 func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p Point, planned CodePlan) (_ bands.Snapshot, err error) {
-	stage := filepath.Join(w.Repo.GitDir, "entire-checkout")
+	stage := workspace.CheckoutDir(w.Repo, w.Repo.WorktreeID)
 	if err := os.RemoveAll(stage); err != nil { // left by a killed run
 		return bands.Snapshot{}, err
 	}

@@ -203,12 +203,8 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 	sweeping := ctx
 	ctx = context.WithoutCancel(ctx)
 	left, dropped := gitref.List(ctx, w.Repo, "refs/entire/fetched/")
-	if dropped == nil && len(left) > 0 {
-		drop := make([]gitref.Change, len(left))
-		for i, ref := range left {
-			drop[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
-		}
-		dropped = gitref.Update(ctx, w.Repo, "entire: fetch given up", drop)
+	if dropped == nil {
+		dropped = gitref.Remove(ctx, w.Repo, "entire: fetch given up", left)
 	}
 	if err == nil {
 		err = sweep(sweeping, w)

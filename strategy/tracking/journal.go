@@ -22,7 +22,7 @@ import (
 const StaleAfter = 24 * time.Hour
 
 // JournalDir returns the folder of the decisions.
-func JournalDir(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir(), "journal") }
+func JournalDir(w *workspace.Workspace) string { return workspace.JournalDir(w.Repo) }
 
 // RecordDecision writes the decision.
 func RecordDecision(w *workspace.Workspace, d *Decision) error {

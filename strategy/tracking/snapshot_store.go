@@ -39,6 +39,15 @@ func OpenStore(w *workspace.Workspace) (*bands.Store, error) {
 	return store, err
 }
 
+// FindStore is OpenStore that returns false without an error if there is no store.
+func FindStore(w *workspace.Workspace) (store *bands.Store, found bool, err error) {
+	store, err = OpenStore(w)
+	if errors.Is(err, ErrNoBands) {
+		return nil, false, nil
+	}
+	return store, err == nil, err
+}
+
 // MakeStore opens the repository's store, and creates and registers it if there is
 // none.
 func MakeStore(ctx context.Context, w *workspace.Workspace) (*bands.Store, error) {

@@ -2,9 +2,7 @@ package tracking
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -41,14 +39,7 @@ func sessionsBeforePath(store *bands.Store, v bands.Version) string {
 // ReadSessionsBefore returns the record beside a rescue snapshot, and the zero value for any
 // other snapshot.
 func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, err error) {
-	data, err := disk.ReadFile(sessionsBeforePath(store, v))
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &p)
-	}
-	if err != nil {
+	if _, err := disk.ReadJSON(sessionsBeforePath(store, v), &p); err != nil {
 		return p, fmt.Errorf("%s: %w", sessionsBeforePath(store, v), err)
 	}
 	return p, nil

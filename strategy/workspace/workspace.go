@@ -73,12 +73,35 @@ func RecordsDir(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "e
 // RecordsDir returns the folder of the program's records in the repository.
 func (w *Workspace) RecordsDir() string { return RecordsDir(w.Repo) }
 
+// BackupDir returns the folder of the files as they were before enable, or before a repair.
+func BackupDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "backup") }
+
+// UndecodedDir returns the folder of events of agents that couldn't be decoded.
+func UndecodedDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "undecoded") }
+
+// JournalDir returns the folder of the decisions about commits.
+func JournalDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "journal") }
+
+// RuntimeDirs returns the folders that hooks write to in a worktree.
+func RuntimeDirs(root string) []string {
+	dir := filepath.Join(root, ".entire")
+	return []string{filepath.Join(dir, "logs"), filepath.Join(dir, "tmp"), filepath.Join(dir, "metadata")}
+}
+
+// CheckoutDir returns the folder of files that a rewind without a snapshot checks out for a short
+// time, in the git directory of a worktree.
+func CheckoutDir(repo *git.Repo, worktree string) string {
+	return filepath.Join(gitDirOf(repo, worktree), "entire-checkout")
+}
+
 // GitDirOf returns the git directory of a worktree of the repository, by its id.
-func (w *Workspace) GitDirOf(worktree string) string {
+func (w *Workspace) GitDirOf(worktree string) string { return gitDirOf(w.Repo, worktree) }
+
+func gitDirOf(repo *git.Repo, worktree string) string {
 	if worktree == "" {
-		return w.Repo.CommonDir
+		return repo.CommonDir
 	}
-	return filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(worktree))
+	return filepath.Join(repo.CommonDir, "worktrees", filepath.Base(worktree))
 }
 
 // ForksDir returns the folder of the records of forks.

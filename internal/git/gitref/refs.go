@@ -54,6 +54,15 @@ func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) e
 	return disk.Step("ref-done", updates[0].Name)
 }
 
+// Remove removes refs that still have their values, all or none.
+func Remove(ctx context.Context, r *git.Repo, reason string, refs []Ref) error {
+	updates := make([]Change, len(refs))
+	for i, ref := range refs {
+		updates[i] = Change{Name: ref.Name, Old: ref.OID}
+	}
+	return Update(ctx, r, reason, updates)
+}
+
 // UpdateUnsynced is like Update but does not wait until the new values are on the disk: the caller
 // must sync the returned directories, which takes no longer if it is done together with other
 // files. Until then a power failure may undo any of the moves. The objects are on the disk before a

@@ -8,11 +8,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // AgentSettings returns the settings file of an agent at path.
 func AgentSettings(repo *git.Repo, a agent.Agent, path string) agenthook.Settings {
-	return agenthook.Settings{Agent: a, Path: path, Backup: BackupDir(repo.CommonDir)}
+	return agenthook.Settings{Agent: a, Path: path, Backup: workspace.BackupDir(repo)}
 }
 
 // UserSettings returns the settings file of an agent for all projects of the user; false if there
@@ -64,7 +65,7 @@ func ClaudeClient(a *App) claude.Client {
 // Servers returns the list of MCP servers of an agent in a worktree; its Path is empty if the agent
 // reads none from a project.
 func Servers(repo *git.Repo, a agent.Agent, root string) agenthook.Servers {
-	return agenthook.Servers{Agent: a, Path: agenthook.ServersFile(a, root), Backup: BackupDir(repo.CommonDir)}
+	return agenthook.Servers{Agent: a, Path: agenthook.ServersFile(a, root), Backup: workspace.BackupDir(repo)}
 }
 
 // AllServers returns the lists of MCP servers of all agents in a worktree, existing or not.
@@ -77,6 +78,3 @@ func AllServers(repo *git.Repo, root string) []agenthook.Servers {
 	}
 	return all
 }
-
-// BackupDir returns the folder of the contents from before enabling.
-func BackupDir(commonDir string) string { return filepath.Join(commonDir, "entire", "backup") }

@@ -26,41 +26,37 @@ type Undecoded struct {
 	Payload string `json:"payload"`
 }
 
-// undecodedDir returns the folder of events that couldn't be decoded, below the folder of a
-// repository's records.
-func undecodedDir(records string) string { return filepath.Join(records, "undecoded") }
-
 // undecodedAge is the time in which only one event of an agent and name is kept.
 const undecodedAge = 24 * time.Hour
 
-// IsNewUndecoded reports whether no event of the agent and name was kept in undecodedAge.
-func IsNewUndecoded(records, agent, event string, now time.Time) bool {
-	info, err := os.Lstat(undecodedPath(records, agent, event))
+// IsNewUndecoded reports whether no event of the agent and name was kept in dir in undecodedAge.
+func IsNewUndecoded(dir, agent, event string, now time.Time) bool {
+	info, err := os.Lstat(undecodedPath(dir, agent, event))
 	return err != nil || now.Sub(info.ModTime()) >= undecodedAge
 }
 
 // KeepUndecoded stores an event, replacing the previous one of the same agent and name.
-func KeepUndecoded(records string, u *Undecoded) error {
+func KeepUndecoded(dir string, u *Undecoded) error {
 	data, err := json.Marshal(u)
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	if err := disk.MkdirAll(undecodedDir(records), 0o700); err != nil {
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return disk.WriteCache(undecodedPath(records, u.Agent, u.Event), append(data, '\n'), 0o600)
+	return disk.WriteCache(undecodedPath(dir, u.Agent, u.Event), append(data, '\n'), 0o600)
 }
 
 // KeptUndecoded returns the stored events, the newest first. It omits files that can't be read.
-func KeptUndecoded(records string) ([]Undecoded, error) {
-	entries, err := os.ReadDir(undecodedDir(records))
+func KeptUndecoded(dir string) ([]Undecoded, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
 	var list []Undecoded
 	for _, e := range entries {
 		var u Undecoded
-		data, err := disk.ReadFile(filepath.Join(undecodedDir(records), e.Name()))
+		data, err := disk.ReadFile(filepath.Join(dir, e.Name()))
 		if err == nil && json.Unmarshal(data, &u) == nil {
 			list = append(list, u)
 		}
@@ -69,8 +65,8 @@ func KeptUndecoded(records string) ([]Undecoded, error) {
 	return list, nil
 }
 
-func undecodedPath(records, agent, event string) string {
-	return filepath.Join(undecodedDir(records), agent+"-"+event+".json")
+func undecodedPath(dir, agent, event string) string {
+	return filepath.Join(dir, agent+"-"+event+".json")
 }
 
 // EventName returns the name of an agent's event for file names and logs: "unknown" unless it

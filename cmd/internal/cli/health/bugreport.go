@@ -64,7 +64,7 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 	w.Printf("%s", values.String())
 	w.Printf("\nFindings\n\n")
 	printFindings(w, list)
-	events, err := app.KeptUndecoded(workspace.RecordsDir(repo))
+	events, err := app.KeptUndecoded(workspace.UndecodedDir(repo))
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,10 +11,12 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // sessionJSON is a session that hasn't ended.
@@ -87,13 +87,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 				ui.Line(strings.Join(incomplete, ", "), format.LineWidth) + ".",
 		})
 	}
-	if journal, err := os.ReadDir(filepath.Join(repo.CommonDir, "entire", "journal")); err == nil {
-		for _, e := range journal {
-			if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
-				r.Unfinished++
-			}
-		}
-	}
+	r.Unfinished = len(disk.Glob(workspace.JournalDir(repo), "*.json"))
 	if r.Unfinished > 0 {
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "unfinished",

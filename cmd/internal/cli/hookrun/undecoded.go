@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // mostKept is the maximum number of bytes kept of an event that can't be decoded.
@@ -27,8 +28,8 @@ func (b *beginning) Write(p []byte) (int, error) {
 // returns the error to log: nil if one of the same agent and name was stored in the last day.
 func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error {
 	w := h.workspace(h.settings.LockTimeout)
-	records, event := w.RecordsDir(), app.EventName(h.name)
-	if !app.IsNewUndecoded(records, h.by.Name, event, h.app.Now()) {
+	dir, event := workspace.UndecodedDir(w.Repo), app.EventName(h.name)
+	if !app.IsNewUndecoded(dir, h.by.Name, event, h.app.Now()) {
 		return nil
 	}
 	u := app.Undecoded{Time: h.app.Now().UTC(), Agent: h.by.Name, Version: agentVersion(h.app, h.by), Event: event}
@@ -36,7 +37,7 @@ func (h *hook) undecoded(ctx context.Context, payload []byte, cause error) error
 	if err == nil {
 		u.Payload = text
 		u.Error = w.Redact.Text(cause.Error())
-		err = app.KeepUndecoded(records, &u)
+		err = app.KeepUndecoded(dir, &u)
 	}
 	h.log.WarnContext(ctx, "event not decoded", "agent", u.Agent, "version", u.Version, "event", u.Event)
 	return errors.Join(cause, err)

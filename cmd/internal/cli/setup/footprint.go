@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Footprint records the state of a worktree before enable and disable changed it, so that
@@ -46,7 +47,7 @@ type kept struct {
 // openFootprint reads the footprint of the repository's worktree, or returns a new one.
 func openFootprint(repo *git.Repo) (*Footprint, error) {
 	sum := sha256.Sum256([]byte(repo.WorktreeID))
-	path := filepath.Join(app.BackupDir(repo.CommonDir), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
+	path := filepath.Join(workspace.BackupDir(repo), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
 	f, err := readFootprint(path)
 	switch {
 	case err == nil && (f.Worktree == repo.Root || repo.WorktreeID == ""):
@@ -89,9 +90,9 @@ func readFootprint(path string) (*Footprint, error) {
 }
 
 // Footprints returns the footprints of all worktrees.
-func Footprints(commonDir string) ([]*Footprint, error) {
+func Footprints(repo *git.Repo) ([]*Footprint, error) {
 	var found []*Footprint
-	for _, path := range disk.Glob(app.BackupDir(commonDir), "worktree-*.json") {
+	for _, path := range disk.Glob(workspace.BackupDir(repo), "worktree-*.json") {
 		f, err := readFootprint(path)
 		if err != nil {
 			return nil, err

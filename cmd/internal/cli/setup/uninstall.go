@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,8 +22,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ownRefs is the prefix of our refs that are no branches.
@@ -106,7 +107,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 	if u.roots, err = Worktrees(ctx, u.repo); err != nil {
 		return err
 	}
-	if u.prints, err = Footprints(u.repo.CommonDir); err != nil {
+	if u.prints, err = Footprints(u.repo); err != nil {
 		return err
 	}
 	for _, f := range u.prints {
@@ -240,7 +241,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed .entire")
-	if err := disk.RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
+	if err := disk.RemoveAll(workspace.RecordsDir(u.repo)); err != nil {
 		return err
 	}
 	stays := "The branch entire/checkpoints/v1 stays."
@@ -285,21 +286,16 @@ func (u *uninstalling) removeAgentHooks(roots ...string) error {
 }
 
 func (u *uninstalling) removeShadows(ctx context.Context) error {
-	all := slices.Concat(u.shadows, u.held)
-	if len(all) == 0 {
-		return nil
-	}
-	updates := make([]gitref.Change, 0, len(all))
-	for _, ref := range all {
-		updates = append(updates, gitref.Change{Name: ref.Name, Old: ref.OID})
-	}
-	return gitref.Update(ctx, u.repo, "entire: uninstall", updates)
+	return gitref.Remove(ctx, u.repo, "entire: uninstall", slices.Concat(u.shadows, u.held))
 }
 
 // removeFolders restores the former .entire of every worktree. In a worktree that was never enabled
 // it removes only the files that hooks wrote, in the current one the whole folder.
 func (u *uninstalling) removeFolders() error {
 	var failed []error
+	for _, w := range gitwork.Worktrees(u.repo) {
+		failed = append(failed, disk.RemoveAll(workspace.CheckoutDir(u.repo, w.ID)))
+	}
 	known := make([]string, 0, len(u.prints))
 	for _, f := range u.prints {
 		known = append(known, f.Worktree)
@@ -323,8 +319,8 @@ func removeRuntime(root string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	for _, name := range []string{"logs", "tmp", "metadata"} {
-		if err := disk.RemoveAll(filepath.Join(dir, name)); err != nil {
+	for _, written := range workspace.RuntimeDirs(root) {
+		if err := disk.RemoveAll(written); err != nil {
 			return err
 		}
 	}

@@ -40,15 +40,8 @@ func claudeRecords(f *Command) ([]claudeRecord, error) {
 	if f.Registry().Home == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(claudeRecordPath(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var all []claudeRecord
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
-	if err != nil {
+	if _, err := disk.ReadJSON(claudeRecordPath(f), &all); err != nil {
 		return nil, fmt.Errorf("%s: %w", claudeRecordPath(f), err)
 	}
 	return all, nil
