@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 const (
@@ -38,7 +36,7 @@ func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 	case !errors.Is(err, ErrNotFound):
 		return "", "", "", err
 	}
-	first, err := gittree.Write(repo, nil)
+	first, err := git.WriteTree(repo, nil)
 	if err != nil {
 		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
 	}
@@ -54,10 +52,10 @@ func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 // in one transaction with the extra ref updates. A change that returns the given tree makes no
 // commit. Without any commit the branch stays, and is not created. If another process moved the
 // branch, the changes are applied again to the new tip, at most five times. If an extra ref was
-// moved, Update returns gitref.ErrMoved immediately and moves nothing.
+// moved, Update returns git.ErrRefMoved immediately and moves nothing.
 //
 // It returns the branch's commit, empty if there is no branch.
-func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
+func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefChange) (git.OID, error) {
 	return persist(ctx, repo, extra, func() (git.OID, error) {
 		tip, parent, tree, err := v1(ctx, repo, by)
 		if err != nil {
@@ -80,24 +78,24 @@ func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Cha
 		}
 		updates := slices.Clip(extra)
 		if last != parent {
-			updates = append(updates, gitref.Change{Name: MetadataBranch, New: last, Old: tip})
+			updates = append(updates, git.RefChange{Name: MetadataBranch, New: last, Old: tip})
 			tip = last
 		}
 		if len(updates) == 0 {
 			return tip, nil
 		}
-		return tip, gitref.Update(ctx, repo, "entire: checkpoint", updates)
+		return tip, git.UpdateRefs(ctx, repo, "entire: checkpoint", updates)
 	})
 }
 
 // persist repeats try while other processes move the branch, unless they moved an extra ref.
-func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try func() (git.OID, error)) (git.OID, error) {
+func persist(ctx context.Context, repo *git.Repo, extra []git.RefChange, try func() (git.OID, error)) (git.OID, error) {
 	for attempt := 0; ; attempt++ {
 		tip, err := try()
 		if err == nil {
 			return tip, nil
 		}
-		raced := errors.Is(err, gitref.ErrMoved) || errors.Is(err, gitref.ErrLocked)
+		raced := errors.Is(err, git.ErrRefMoved) || errors.Is(err, git.ErrRefLocked)
 		if attempt == retries || !raced || moved(ctx, repo, extra) {
 			return "", fmt.Errorf("update %s: %w", MetadataBranch, err)
 		}
@@ -108,7 +106,7 @@ func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try fun
 }
 
 // moved reports whether one of the refs differs from the old value in its update.
-func moved(ctx context.Context, repo *git.Repo, updates []gitref.Change) bool {
+func moved(ctx context.Context, repo *git.Repo, updates []git.RefChange) bool {
 	for _, u := range updates {
 		object, err := repo.Read(ctx, u.Name)
 		if err != nil && !errors.Is(err, git.ErrMissing) || object.OID != u.Old {

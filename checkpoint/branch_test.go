@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -32,7 +31,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 				switch {
 				case err == nil:
 					done[w] = append(done[w], id)
-				case !errors.Is(err, gitref.ErrMoved) && !errors.Is(err, gitref.ErrLocked):
+				case !errors.Is(err, git.ErrRefMoved) && !errors.Is(err, git.ErrRefLocked):
 					t.Error(err)
 				}
 			}
@@ -102,7 +101,7 @@ func TestUpdateMovesOtherRefsInTheSameTransaction(t *testing.T) {
 	f := newFixture(t, "plain")
 	head := git.OID(f.Git("rev-parse", "HEAD"))
 	shadow := checkpoint.ShadowBranch(head, "")
-	extra := []gitref.Change{{Name: shadow, New: head}}
+	extra := []git.RefChange{{Name: shadow, New: head}}
 	calls := 0
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		calls++
@@ -115,10 +114,10 @@ func TestUpdateMovesOtherRefsInTheSameTransaction(t *testing.T) {
 	}
 	// The shadow branch exists now: neither ref moves, without a retry.
 	_, err = checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{change}, extra)
-	if !errors.Is(err, gitref.ErrMoved) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) || calls != 2 {
+	if !errors.Is(err, git.ErrRefMoved) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) || calls != 2 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
-	_, err = checkpoint.Update(t.Context(), f.git, author(), nil, []gitref.Change{{Name: shadow, Old: head}})
+	_, err = checkpoint.Update(t.Context(), f.git, author(), nil, []git.RefChange{{Name: shadow, Old: head}})
 	must(t, err)
 	if f.TryGit("rev-parse", "-q", "--verify", shadow).Code == 0 {
 		t.Error("the shadow branch is left")
@@ -225,7 +224,7 @@ func TestWriteShadow(t *testing.T) {
 			if names := f.Git("log", "-1", "--format=%(trailers:key=Entire-Session,valueonly)", string(second)); strings.TrimSpace(names) != "s2" {
 				t.Errorf("trailers %q", names)
 			}
-			must(t, gitref.Update(t.Context(), f.git, "test", []gitref.Change{{Name: checkpoint.ShadowBranch(head.OID, f.git.WorktreeID), New: third}}))
+			must(t, git.UpdateRefs(t.Context(), f.git, "test", []git.RefChange{{Name: checkpoint.ShadowBranch(head.OID, f.git.WorktreeID), New: third}}))
 			if _, found, err := checkpoint.TranscriptIn(t.Context(), f.git, git.OID(f.Git("rev-parse", string(third)+":"+checkpoint.MetadataDir("s1")))); !found || err != nil {
 				t.Error(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 )
 
 // LinkedCommits returns those of the commits that git log lists for args, in its order, that name
@@ -21,7 +20,7 @@ func LinkedCommits(ctx context.Context, repo *git.Repo, ids []ID, args ...string
 	if len(ids) == 0 {
 		search = append(search, "--grep="+TrailerKey+":")
 	}
-	commits, err := gitlog.Commits(ctx, repo, append(search, args...)...)
+	commits, err := git.Commits(ctx, repo, append(search, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("find commits of checkpoints: %w", err)
 	}

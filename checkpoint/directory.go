@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // maxSlots is the maximum number of sessions in a checkpoint.
@@ -34,7 +33,7 @@ type slotDir struct {
 // readDirectory reads the directory of the checkpoint id, ErrNotFound if there is none. Metadata
 // that can't be decoded is treated as empty.
 func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
-	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
+	entry, found, err := git.LookupPath(ctx, repo, v1Tree, id.Dir())
 	if err != nil {
 		return directory{}, err
 	}

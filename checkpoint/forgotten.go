@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -162,8 +161,8 @@ func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (gi
 	if err != nil {
 		return "", err
 	}
-	edit := gittree.Edit{Path: forgottenFile, Mode: git.ModeFile, OID: oid}
-	tree, err := gittree.Apply(ctx, w.Repo, commit.Tree, []gittree.Edit{edit})
+	edit := git.TreeEdit{Path: forgottenFile, Mode: git.ModeFile, OID: oid}
+	tree, err := git.EditTree(ctx, w.Repo, commit.Tree, []git.TreeEdit{edit})
 	if err != nil {
 		return "", err
 	}

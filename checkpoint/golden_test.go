@@ -7,8 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -54,7 +52,7 @@ func TestShadowBytes(t *testing.T) {
 	must(t, err)
 	blob, err := f.git.WriteBlob([]byte("made\n"))
 	must(t, err)
-	edits := []gittree.Edit{{Path: "sub/made.sh", Mode: git.ModeExec, OID: blob}, {Path: "README.md"}}
+	edits := []git.TreeEdit{{Path: "sub/made.sh", Mode: git.ModeExec, OID: blob}, {Path: "README.md"}}
 	sh := checkpoint.Shadow{
 		Session:    "0d7f2c6e-1111-4222-8333-444455556666",
 		Subject:    checkpoint.Subject("please\nmake it"),
@@ -75,7 +73,7 @@ func TestShadowBytes(t *testing.T) {
 	must(t, err)
 	for name, commit := range map[string]git.OID{"shadow-first": first, "shadow-second": second, "carry-forward": carried} {
 		testkit.Golden(t, filepath.Join("testdata", name+".golden"), f.dump(string(commit)))
-		must(t, gitref.Update(t.Context(), f.git, "test", []gitref.Change{{Name: "refs/heads/" + name, New: commit}}))
+		must(t, git.UpdateRefs(t.Context(), f.git, "test", []git.RefChange{{Name: "refs/heads/" + name, New: commit}}))
 	}
 	f.fsck(t)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -321,11 +320,11 @@ func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (gi
 // ReplaceSubtree returns the tree of the branch with the tree dir as the checkpoint id,
 // without that checkpoint if dir is empty. Only objects are written.
 func ReplaceSubtree(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
-	edit := gittree.Edit{Path: id.Dir()}
+	edit := git.TreeEdit{Path: id.Dir()}
 	if dir != "" {
 		edit.Mode, edit.OID = git.ModeTree, dir
 	}
-	tree, err := gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{edit})
+	tree, err := git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{edit})
 	if err != nil {
 		return "", fmt.Errorf("put checkpoint %s: %w", id, err)
 	}

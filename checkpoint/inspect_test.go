@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // spoilt is one way to damage a checkpoint: the file in its directory that gets another text,
@@ -75,13 +74,13 @@ func (f *fixture) spoil(tb testing.TB, path, text string) git.OID {
 	if path == "" {
 		return tree
 	}
-	edit := gittree.Edit{Path: idA.Dir() + "/" + path}
+	edit := git.TreeEdit{Path: idA.Dir() + "/" + path}
 	if text != "" {
 		edit.Mode = git.ModeFile
 		edit.OID, err = f.git.WriteBlob([]byte(text))
 		must(tb, err)
 	}
-	tree, err = gittree.Apply(tb.Context(), f.git, tree, []gittree.Edit{edit})
+	tree, err = git.EditTree(tb.Context(), f.git, tree, []git.TreeEdit{edit})
 	must(tb, err)
 	return tree
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -76,7 +75,7 @@ func BranchesAsRevisions() []string {
 // session's id, the most recent first. They are a superset of the session's checkpoints, except on
 // a branch that was squashed and so has no such messages.
 func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error) {
-	messages, err := gitlog.Messages(ctx, repo, transcript.SessionID(session), BranchesAsRevisions()...)
+	messages, err := git.MessagesContaining(ctx, repo, transcript.SessionID(session), BranchesAsRevisions()...)
 	if err != nil {
 		return nil, fmt.Errorf("find the checkpoints of session %s: %w", session, err)
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // Merge merges the commit theirs, of another copy of the metadata branch, into the branch, and
@@ -32,7 +30,7 @@ import (
 //
 // It returns the branch's commit. Like [Update] it starts again, at most five times, if another
 // process moves the branch.
-func Merge(ctx context.Context, w *Rewriting, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
+func Merge(ctx context.Context, w *Rewriting, by git.Signature, theirs git.OID, extra []git.RefChange) (git.OID, error) {
 	repo := w.Repo
 	their, err := repo.Commit(ctx, string(theirs))
 	if err != nil {
@@ -64,12 +62,12 @@ func Merge(ctx context.Context, w *Rewriting, by git.Signature, theirs git.OID, 
 		}
 		updates := slices.Clip(extra)
 		if tip != old {
-			updates = append(updates, gitref.Change{Name: MetadataBranch, New: tip, Old: old})
+			updates = append(updates, git.RefChange{Name: MetadataBranch, New: tip, Old: old})
 		}
 		if len(updates) == 0 {
 			return tip, nil
 		}
-		return tip, gitref.Update(ctx, repo, "entire: merge checkpoints", updates)
+		return tip, git.UpdateRefs(ctx, repo, "entire: merge checkpoints", updates)
 	})
 }
 
@@ -112,7 +110,7 @@ func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, er
 // had before it was rewritten: the clone that has forgotten the data may have known more of it, and
 // so removed more.
 func replay(ctx context.Context, repo *git.Repo, _ git.Signature, ours, theirs git.Commit) (git.OID, error) {
-	base, err := gitlog.MergeBase(ctx, repo, ours.OID, theirs.OID)
+	base, err := git.MergeBase(ctx, repo, ours.OID, theirs.OID)
 	switch {
 	case err != nil:
 		return "", err
@@ -159,7 +157,7 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 	if ours.OID == "" {
 		return theirs.OID, nil
 	}
-	base, err := gitlog.MergeBase(ctx, repo, ours.OID, theirs.OID)
+	base, err := git.MergeBase(ctx, repo, ours.OID, theirs.OID)
 	if err != nil {
 		return "", err
 	}

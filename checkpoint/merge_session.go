@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // session merges a session's slot that both sides have changed. The one with more of the transcript
@@ -47,7 +45,7 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 			entries = append(entries, e)
 		}
 	}
-	oid, err := gittree.Write(m.repo, entries)
+	oid, err := git.WriteTree(m.repo, entries)
 	return slotDir{index: kept.index, oid: oid, entries: entries, meta: meta}, err
 }
 
@@ -64,7 +62,7 @@ func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
 		left, right = left[1:], right[1:]
 	}
-	sizes, err := gitobject.Sizes(ctx, m.repo, slices.Concat(left, right))
+	sizes, err := git.ObjectSizes(ctx, m.repo, slices.Concat(left, right))
 	if err != nil {
 		return 0, err
 	}

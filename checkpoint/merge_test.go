@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 const (
@@ -67,13 +66,13 @@ func (f *mergeFixture) stored(session string, lines int) checkpoint.StoredTransc
 func (f *mergeFixture) file(path, content string, mode git.Mode) edit {
 	return func(tree git.OID) git.OID {
 		f.tb.Helper()
-		change := gittree.Edit{Path: path}
+		change := git.TreeEdit{Path: path}
 		if mode != 0 {
 			oid, err := f.git.WriteBlob([]byte(content))
 			must(f.tb, err)
 			change.Mode, change.OID = mode, oid
 		}
-		next, err := gittree.Apply(f.tb.Context(), f.git, tree, []gittree.Edit{change})
+		next, err := git.EditTree(f.tb.Context(), f.git, tree, []git.TreeEdit{change})
 		must(f.tb, err)
 		return next
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // merger merges trees of the metadata branch.
@@ -85,7 +84,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 			entries = append(entries, entry)
 		}
 	}
-	return gittree.Write(m.repo, entries)
+	return git.WriteTree(m.repo, entries)
 }
 
 // acceptable reports whether an entry may be on the branch. Other users may push any tree, but

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -77,7 +76,7 @@ func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID 
 	if session.CheckID(sessionID) != nil {
 		return nil, nil //nolint:nilerr // such a session has no metadata
 	}
-	entry, found, err := gittree.Lookup(ctx, repo, tree, MetadataDir(sessionID)+"/"+promptFile)
+	entry, found, err := git.LookupPath(ctx, repo, tree, MetadataDir(sessionID)+"/"+promptFile)
 	if err != nil || !found {
 		return nil, err
 	}

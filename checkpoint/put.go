@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -84,7 +83,7 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 		return "", err
 	}
 	entries = slices.Concat(entries, slot.Written.entries, transcript)
-	oid, err := gittree.Write(repo, entries)
+	oid, err := git.WriteTree(repo, entries)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +93,7 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	if err != nil {
 		return "", err
 	}
-	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
+	return git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
 }
 
 // promptFiles returns the files of a slot that contain prompts.
@@ -169,5 +168,5 @@ func writeDirectory(repo *git.Repo, d directory) (git.OID, error) {
 			entries = append(entries, e)
 		}
 	}
-	return gittree.Write(repo, entries)
+	return git.WriteTree(repo, entries)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // Checkpoint is a committed checkpoint. Its ids are well formed or empty, and transcript paths are
@@ -51,7 +50,7 @@ func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoin
 // metadata that is not in this repository is left out and marked as absent. Its result must not be
 // written back.
 func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
-	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
+	entry, found, err := git.LookupPath(ctx, repo, v1Tree, id.Dir())
 	if err == nil && (!found || entry.Mode != git.ModeTree) {
 		err = ErrNotFound
 	}
@@ -110,7 +109,7 @@ func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids 
 // locate finds a checkpoint in the first of the trees that has it.
 func locate(ctx context.Context, repo *git.Repo, trees []git.OID, id ID) (Located, error) {
 	for _, tree := range trees {
-		entry, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
+		entry, found, err := git.LookupPath(ctx, repo, tree, id.Dir())
 		if err != nil {
 			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
 		}

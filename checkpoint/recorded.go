@@ -7,9 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -38,7 +35,7 @@ func RecordOf(c git.Commit) (Record, bool) {
 		return Record{}, false
 	}
 	r := Record{ID: id, Session: transcript.SessionID(sessionOf(c.Message)), By: c.Author}
-	if r.By.Email == gitwork.UnknownEmail {
+	if r.By.Email == git.UnknownEmail {
 		r.By.Name, r.By.Email = "", ""
 	}
 	return r, true
@@ -60,7 +57,7 @@ func Authors(ctx context.Context, repo *git.Repo, ids ...ID) (map[ID]git.Signatu
 	if len(ids) == 0 {
 		return nil, nil //nolint:nilnil // an empty map
 	}
-	commits, err := gitlog.Commits(ctx, repo, slices.Concat(args, BranchesAsRevisions(), []string{"--"})...)
+	commits, err := git.Commits(ctx, repo, slices.Concat(args, BranchesAsRevisions(), []string{"--"})...)
 	if err != nil {
 		return nil, fmt.Errorf("find the authors of checkpoints: %w", err)
 	}
@@ -96,6 +93,6 @@ func Tips(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 }
 
 // metadataRefs returns the refs of all metadata branches.
-func metadataRefs(ctx context.Context, repo *git.Repo) ([]gitref.Ref, error) {
-	return gitref.List(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
+func metadataRefs(ctx context.Context, repo *git.Repo) ([]git.Ref, error) {
+	return git.ListRefs(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
 }

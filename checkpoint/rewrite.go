@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -79,17 +78,17 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 		if w.Forgotten.HasSession(sessionOf(c.Message)) {
 			return c, false, nil
 		}
-		var edits []gittree.Edit
+		var edits []git.TreeEdit
 		for _, id := range w.Forgotten.Sessions {
-			_, found, err := gittree.Lookup(ctx, w.Repo, c.Tree, MetadataDir(id))
+			_, found, err := git.LookupPath(ctx, w.Repo, c.Tree, MetadataDir(id))
 			if err != nil {
 				return c, false, err
 			}
 			if found {
-				edits = append(edits, gittree.Edit{Path: MetadataDir(id)})
+				edits = append(edits, git.TreeEdit{Path: MetadataDir(id)})
 			}
 		}
-		tree, err := gittree.Apply(ctx, w.Repo, c.Tree, edits)
+		tree, err := git.EditTree(ctx, w.Repo, c.Tree, edits)
 		if err != nil {
 			return c, false, err
 		}
@@ -101,11 +100,11 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 				return c, false, err
 			}
 			if found && e.Mode != git.ModeTree && e.Mode != git.ModeModule && (w.Own == nil || !w.Own(e.OID)) {
-				edits = append(edits, gittree.Edit{Path: path})
+				edits = append(edits, git.TreeEdit{Path: path})
 			}
 		}
 		if len(edits) > 0 {
-			if tree, err = gittree.Apply(ctx, w.Repo, tree, edits); err != nil {
+			if tree, err = git.EditTree(ctx, w.Repo, tree, edits); err != nil {
 				return c, false, err
 			}
 		}
@@ -127,7 +126,7 @@ func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, erro
 	if err != nil || next == e.OID {
 		return tree, err
 	}
-	return gittree.Apply(ctx, w.Repo, tree, []gittree.Edit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
+	return git.EditTree(ctx, w.Repo, tree, []git.TreeEdit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
 }
 
 // sessionOf returns the session in the trailer of a shadow commit, empty if there is none.
@@ -298,7 +297,7 @@ func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]g
 	if len(kept) == 0 {
 		return entries, nil
 	}
-	oid, err := gittree.Write(w.Repo, kept)
+	oid, err := git.WriteTree(w.Repo, kept)
 	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: oid}), err
 }
 
@@ -306,7 +305,7 @@ func (w *Rewriting) lookup(ctx context.Context, tree git.OID, path string) (git.
 	if tree == "" || tree == w.Repo.Format.EmptyTree() {
 		return git.TreeEntry{}, false, nil
 	}
-	return gittree.Lookup(ctx, w.Repo, tree, path)
+	return git.LookupPath(ctx, w.Repo, tree, path)
 }
 
 // recordsDir is the directory of a shadow tree with the metadata of sessions.
@@ -335,7 +334,7 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 	}
 	oid := at.oid
 	if !same {
-		if oid, err = gittree.Write(w.Repo, next); err != nil {
+		if oid, err = git.WriteTree(w.Repo, next); err != nil {
 			return "", err
 		}
 	}
@@ -374,7 +373,7 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 	if err != nil {
 		return "", err
 	}
-	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: HashFile, Mode: git.ModeFile, OID: hash}})
+	return git.EditTree(ctx, w.Repo, next, []git.TreeEdit{{Path: HashFile, Mode: git.ModeFile, OID: hash}})
 }
 
 func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -31,7 +30,7 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 		these[c] = true
 	}
 	located = slices.DeleteFunc(located, func(c Located) bool { return !these[c] })
-	var edits []gittree.Edit
+	var edits []git.TreeEdit
 	for part := range slices.Chunk(located, readTogether) {
 		from, err := prefetch(ctx, repo, part, nil)
 		if err != nil {
@@ -56,13 +55,13 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 				if err != nil {
 					return "", 0, err
 				}
-				edits = append(edits, gittree.Edit{Path: c.ID.Dir() + "/" + s.name() + "/" + metadataFile, Mode: git.ModeFile, OID: oid})
+				edits = append(edits, git.TreeEdit{Path: c.ID.Dir() + "/" + s.name() + "/" + metadataFile, Mode: git.ModeFile, OID: oid})
 			}
 			if len(edits) > before {
 				n++
 			}
 		}
 	}
-	tree, err = gittree.Apply(ctx, repo, v1Tree, edits)
+	tree, err = git.EditTree(ctx, repo, v1Tree, edits)
 	return tree, n, err
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -327,7 +326,7 @@ func TestRestoreRedactsForeignTranscripts(t *testing.T) {
 			must(t, err)
 			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: name, OID: blob})
 		}
-		oid, err := gittree.Write(f.git, entries)
+		oid, err := git.WriteTree(f.git, entries)
 		must(t, err)
 		return oid
 	}
@@ -371,7 +370,7 @@ func TestRestoreSplitsLongTranscript(t *testing.T) {
 	long := strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)
 	blob, err := f.git.WriteBlob([]byte(long))
 	must(t, err)
-	tree, err := gittree.Write(f.git, []git.TreeEntry{{Mode: git.ModeFile, Name: "full.jsonl", OID: blob}})
+	tree, err := git.WriteTree(f.git, []git.TreeEntry{{Mode: git.ModeFile, Name: "full.jsonl", OID: blob}})
 	must(t, err)
 	got, found, err := f.segmenter("restored").Restore(t.Context(), tree)
 	must(t, err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -42,7 +41,7 @@ func MetadataDir(sessionID string) string { return ".entire/metadata/" + session
 // WriteShadow writes the shadow commit of a turn: at.Tree with the edits, and with the session's
 // metadata directory replaced by the data in sh. It writes objects only. It returns false, and
 // makes no commit, if nothing differs from the tip.
-func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
+func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.TreeEdit, sh Shadow, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(sh.Session); err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
@@ -50,7 +49,7 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Ed
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
-	edits = append(slices.Clip(edits), gittree.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
+	edits = append(slices.Clip(edits), git.TreeEdit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
 	return CommitShadow(ctx, repo, at, edits, ShadowCommit{
 		Session: sh.Session, Strategy: sh.Strategy, Subject: sh.Subject, Key: MetadataKey, Dir: MetadataDir(sh.Session), By: by,
 	})
@@ -65,7 +64,7 @@ type Carry struct {
 
 // WriteCarryForward writes the shadow commit of files that a session's commit left pending, without
 // metadata and with an empty author. If nothing differs from the tip it returns the tip.
-func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c Carry) (git.OID, error) {
+func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.TreeEdit, c Carry) (git.OID, error) {
 	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)
 	}
@@ -89,8 +88,8 @@ type ShadowCommit struct {
 
 // CommitShadow writes a commit of at.Tree with the edits. It writes objects only. It returns false,
 // and makes no commit, if nothing differs from the tip.
-func CommitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c ShadowCommit) (git.OID, bool, error) {
-	tree, err := gittree.Apply(ctx, repo, at.Tree, edits)
+func CommitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.TreeEdit, c ShadowCommit) (git.OID, bool, error) {
+	tree, err := git.EditTree(ctx, repo, at.Tree, edits)
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow tree: %w", err)
 	}
@@ -127,11 +126,11 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 		return "", err
 	}
 	if len(sh.Tasks) > 0 {
-		tasks, err := gittree.Write(repo, sh.Tasks)
+		tasks, err := git.WriteTree(repo, sh.Tasks)
 		if err != nil {
 			return "", err
 		}
 		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: TasksDir, OID: tasks})
 	}
-	return gittree.Write(repo, append(entries, transcript...))
+	return git.WriteTree(repo, append(entries, transcript...))
 }

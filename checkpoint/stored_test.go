@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -213,13 +212,13 @@ func TestLargeBlobIsNotWritten(t *testing.T) {
 func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Change {
 	tb.Helper()
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		edits := make([]gittree.Edit, 0, len(files))
+		edits := make([]git.TreeEdit, 0, len(files))
 		for path, text := range files {
 			blob, err := f.git.WriteBlob([]byte(text))
 			must(tb, err)
-			edits = append(edits, gittree.Edit{Path: path, Mode: git.ModeFile, OID: blob})
+			edits = append(edits, git.TreeEdit{Path: path, Mode: git.ModeFile, OID: blob})
 		}
-		next, err := gittree.Apply(ctx, f.git, tree, edits)
+		next, err := git.EditTree(ctx, f.git, tree, edits)
 		return next, "by another\n", err
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // SessionSummary is a model's summary of a session's part in a checkpoint, stored as the member
@@ -82,7 +81,7 @@ func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 		return "", err
 	}
 	path := at.ID.Dir() + "/" + d.slots[i].name() + "/" + metadataFile
-	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: path, Mode: git.ModeFile, OID: oid}})
+	return git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{{Path: path, Mode: git.ModeFile, OID: oid}})
 }
 
 // SessionIn names a session in a checkpoint.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -28,7 +27,7 @@ type Task struct {
 	Strategy         string // empty for the default
 	Subject          string
 	// Files are the edits of the session's metadata directory: see WriteTaskEnd and WriteTaskStep.
-	Files []gittree.Edit
+	Files []git.TreeEdit
 }
 
 // ShadowTasksDir returns the directory of a session's tasks in shadow trees.
@@ -75,7 +74,7 @@ func ReadShadowTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessio
 }
 
 func readEnd(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (TaskEnd, bool, error) {
-	entry, found, err := gittree.Lookup(ctx, repo, tree, dir+"/"+TaskFile)
+	entry, found, err := git.LookupPath(ctx, repo, tree, dir+"/"+TaskFile)
 	if err != nil || !found {
 		return TaskEnd{}, false, err
 	}
@@ -90,38 +89,38 @@ func readEnd(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (Tas
 
 // WriteTaskEnd writes the files of a task's last checkpoint: the end of the task, the subagent's
 // transcript, and the session's present one. It returns the edits for [Task.Files].
-func WriteTaskEnd(repo *git.Repo, end TaskEnd, agent []git.OID, main StoredTranscript) ([]gittree.Edit, error) {
+func WriteTaskEnd(repo *git.Repo, end TaskEnd, agent []git.OID, main StoredTranscript) ([]git.TreeEdit, error) {
 	edits, err := end.files(repo, TaskDir(end.Session, end.ToolUse), agent)
 	if err != nil {
 		return nil, err
 	}
 	parts, err := main.Entries()
 	for _, e := range parts {
-		edits = append(edits, gittree.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
+		edits = append(edits, git.TreeEdit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }
 
 // WriteTaskFiles writes the files of a task in a checkpoint of a commit: the end of the task and
 // the subagent's transcript. It returns the edits for [PutTasks].
-func WriteTaskFiles(repo *git.Repo, end TaskEnd, agent []git.OID) ([]gittree.Edit, error) {
+func WriteTaskFiles(repo *git.Repo, end TaskEnd, agent []git.OID) ([]git.TreeEdit, error) {
 	return end.files(repo, end.ToolUse, agent)
 }
 
 // files writes the file of a task's end and returns the edits that add it and the subagent's
 // transcript to dir.
-func (e TaskEnd) files(repo *git.Repo, dir string, agent []git.OID) ([]gittree.Edit, error) {
+func (e TaskEnd) files(repo *git.Repo, dir string, agent []git.OID) ([]git.TreeEdit, error) {
 	entry, err := e.WriteEntry(repo)
 	if err != nil {
 		return nil, err
 	}
-	edits := []gittree.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
+	edits := []git.TreeEdit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
 	for i, oid := range agent {
 		name := "agent-" + e.Agent + ".jsonl"
 		if i > 0 {
 			name = fmt.Sprintf("%s.%03d", name, i)
 		}
-		edits = append(edits, gittree.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
+		edits = append(edits, git.TreeEdit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
 	}
 	return edits, nil
 }
@@ -136,19 +135,19 @@ type TaskStep struct {
 
 // WriteTaskStep writes the file of the n-th step of a task, from 1, and returns
 // the edits for [Task.Files].
-func WriteTaskStep(repo *git.Repo, sessionID string, n int, step TaskStep) ([]gittree.Edit, error) {
+func WriteTaskStep(repo *git.Repo, sessionID string, n int, step TaskStep) ([]git.TreeEdit, error) {
 	data, err := json.MarshalIndent(step, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode step of a task: %w", err)
 	}
 	oid, err := WriteBlob(repo, data)
 	name := fmt.Sprintf("%03d-%s.json", n, step.ToolUse)
-	return []gittree.Edit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), stepsDir, name), Mode: git.ModeFile, OID: oid}}, err
+	return []git.TreeEdit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), stepsDir, name), Mode: git.ModeFile, OID: oid}}, err
 }
 
 // WriteShadowTask writes the shadow commit of a task: at.Tree with the edits and the task's files.
 // It writes objects only. It returns false, and makes no commit, if nothing differs from the tip.
-func WriteShadowTask(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, t Task, by git.Signature) (git.OID, bool, error) {
+func WriteShadowTask(ctx context.Context, repo *git.Repo, at Tip, edits []git.TreeEdit, t Task, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(t.Session); err != nil {
 		return "", false, fmt.Errorf("write task checkpoint: %w", err)
 	}
@@ -173,8 +172,8 @@ const maxFiles = 10_000
 
 // ListShadowTasks lists the files of a session's task checkpoints in a shadow tree, with paths
 // relative to the directory of tasks. Entries that can't belong to a task are left out.
-func ListShadowTasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string) ([]gittree.Edit, error) {
-	dir, found, err := gittree.Lookup(ctx, repo, shadow, ShadowTasksDir(sessionID))
+func ListShadowTasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string) ([]git.TreeEdit, error) {
+	dir, found, err := git.LookupPath(ctx, repo, shadow, ShadowTasksDir(sessionID))
 	if err != nil || !found || dir.Mode != git.ModeTree {
 		return nil, err
 	}
@@ -182,7 +181,7 @@ func ListShadowTasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessio
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	var files []gittree.Edit
+	var files []git.TreeEdit
 	for _, task := range tasks {
 		if task.Mode != git.ModeTree || !transcript.IsToolID(task.Name) {
 			continue
@@ -196,7 +195,7 @@ func ListShadowTasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessio
 
 // taskFiles appends the files of a task: those in its directory and in its directory of incremental
 // checkpoints.
-func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir string, tree git.OID) ([]gittree.Edit, error) {
+func taskFiles(ctx context.Context, repo *git.Repo, files []git.TreeEdit, dir string, tree git.OID) ([]git.TreeEdit, error) {
 	entries, err := repo.Tree(ctx, tree)
 	if err != nil {
 		return nil, err
@@ -206,7 +205,7 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir st
 		switch {
 		case len(files) >= maxFiles || !git.ValidPath(name):
 		case e.Mode == git.ModeFile:
-			files = append(files, gittree.Edit{Path: name, Mode: e.Mode, OID: e.OID})
+			files = append(files, git.TreeEdit{Path: name, Mode: e.Mode, OID: e.OID})
 		case e.Mode == git.ModeTree && !strings.Contains(dir, "/"):
 			if files, err = taskFiles(ctx, repo, files, name, e.OID); err != nil {
 				return nil, err
@@ -218,15 +217,15 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir st
 
 // PutTasks adds files of task checkpoints, with paths as returned by ListShadowTasks, to the
 // checkpoint id in v1Tree, and returns the new tree. Their contents must be redacted.
-func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []gittree.Edit) (git.OID, error) {
+func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []git.TreeEdit) (git.OID, error) {
 	if len(files) == 0 {
 		return v1Tree, nil
 	}
-	edits := make([]gittree.Edit, len(files))
+	edits := make([]git.TreeEdit, len(files))
 	for i, f := range files {
-		edits[i] = gittree.Edit{Path: id.Dir() + "/" + TasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
+		edits[i] = git.TreeEdit{Path: id.Dir() + "/" + TasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
 	}
-	next, err := gittree.Apply(ctx, repo, v1Tree, edits)
+	next, err := git.EditTree(ctx, repo, v1Tree, edits)
 	if err != nil {
 		return "", fmt.Errorf("put tasks into checkpoint %s: %w", id, err)
 	}

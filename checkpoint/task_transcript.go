@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -66,7 +65,7 @@ func StoreTaskTranscript(ctx context.Context, repo *git.Repo, redact Redactor, p
 // [Checkpoint.Tasks] it is the tool use.
 func TaskTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (StoredTranscript, error) {
 	dir = strings.TrimRight(dir, "/")
-	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
+	entry, found, err := git.LookupPath(ctx, repo, tree, dir)
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return StoredTranscript{}, err
 	}

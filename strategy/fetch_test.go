@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
@@ -169,7 +168,7 @@ func TestFetchReportsMissingBranch(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("push", "-q", "origin", ":"+branch)
-	if err := sharing.FetchCheckpoints(t.Context(), s.w, "origin"); !errors.Is(err, gitremote.ErrNoRef) {
+	if err := sharing.FetchCheckpoints(t.Context(), s.w, "origin"); !errors.Is(err, git.ErrNoRemoteRef) {
 		t.Errorf("%v", err)
 	}
 }

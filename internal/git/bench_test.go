@@ -10,10 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // bigRepository returns a packed repository of 36,000 files in 1,200 directories.
@@ -100,15 +97,15 @@ func BenchmarkShadowCommit(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		r := gittest.Must[*git.Repo](b)(git.Discover(git.Locate{Dir: filepath.Join(dir, "src"), Environ: s.Env}))
 		head := gittest.Must[git.Commit](b)(r.Commit(ctx, "HEAD"))
-		oids := gittest.Must[map[string]git.OID](b)(gitwork.HashFiles(ctx, r, gitwork.HashAndStore, paths))
-		edits := make([]gittree.Edit, 0, 1+len(oids))
-		edits = append(edits, gittree.Edit{Path: "meta", Mode: git.ModeFile, OID: gittest.Must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))})
+		oids := gittest.Must[map[string]git.OID](b)(git.HashFiles(ctx, r, git.HashAndStore, paths))
+		edits := make([]git.TreeEdit, 0, 1+len(oids))
+		edits = append(edits, git.TreeEdit{Path: "meta", Mode: git.ModeFile, OID: gittest.Must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))})
 		for path, oid := range oids {
-			edits = append(edits, gittree.Edit{Path: path, Mode: git.ModeFile, OID: oid})
+			edits = append(edits, git.TreeEdit{Path: path, Mode: git.ModeFile, OID: oid})
 		}
-		tree := gittest.Must[git.OID](b)(gittree.Apply(ctx, r, head.Tree, edits))
+		tree := gittest.Must[git.OID](b)(git.EditTree(ctx, r, head.Tree, edits))
 		oid := gittest.Must[git.OID](b)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: strconv.Itoa(i)}))
-		if err := gitref.Update(ctx, r, "bench", []gitref.Change{{Name: "refs/heads/entire/x", New: oid, Old: old}}); err != nil {
+		if err := git.UpdateRefs(ctx, r, "bench", []git.RefChange{{Name: "refs/heads/entire/x", New: oid, Old: old}}); err != nil {
 			b.Fatal(err)
 		}
 		old = oid

@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -153,7 +151,7 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			if asked := map[bool]int{true: 1}[want.Bare && want.Root == "" && name != "beside the bare repository in .bare"]; r.Processes() > asked {
 				t.Errorf("discovery started %d processes", r.Processes())
 			}
-			gittest.Must[[]gitref.Ref](t)(gitref.List(t.Context(), r))
+			gittest.Must[[]git.Ref](t)(git.ListRefs(t.Context(), r))
 		})
 	}
 }
@@ -329,7 +327,7 @@ func TestDiscoverInHook(t *testing.T) {
 			if r.Root != want {
 				t.Errorf("root %s, git has %s", r.Root, want)
 			}
-			if got := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(t.Context(), r, "")); len(got) == 0 {
+			if got := gittest.Must[[]git.Change](t)(git.Staged(t.Context(), r, "")); len(got) == 0 {
 				t.Error("nothing staged")
 			}
 		})

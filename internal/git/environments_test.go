@@ -9,11 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -137,25 +133,25 @@ func TestEveryEnvironment(t *testing.T) {
 			if diff := cmp.Diff([]string{"a", "n/new\n\"file"}, paths); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
-			oids := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(ctx, r, gitwork.HashAndStore, paths))
-			edits := make([]gittree.Edit, 0, len(oids))
+			oids := gittest.Must[map[string]git.OID](t)(git.HashFiles(ctx, r, git.HashAndStore, paths))
+			edits := make([]git.TreeEdit, 0, len(oids))
 			for path, oid := range oids {
-				edits = append(edits, gittree.Edit{Path: path, Mode: git.ModeFile, OID: oid})
+				edits = append(edits, git.TreeEdit{Path: path, Mode: git.ModeFile, OID: oid})
 			}
-			tree := gittest.Must[git.OID](t)(gittree.Apply(ctx, r, head.Tree, edits))
+			tree := gittest.Must[git.OID](t)(git.EditTree(ctx, r, head.Tree, edits))
 			oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: "shadow\n"}))
-			if err := gitref.Update(ctx, r, "shadow", []gitref.Change{{Name: "refs/heads/entire/x", New: oid}}); err != nil {
+			if err := git.UpdateRefs(ctx, r, "shadow", []git.RefChange{{Name: "refs/heads/entire/x", New: oid}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := gitref.Update(ctx, r, "shadow", []gitref.Change{{Name: "refs/heads/entire/x", New: oid}}); !errors.Is(err, gitref.ErrMoved) {
+			if err := git.UpdateRefs(ctx, r, "shadow", []git.RefChange{{Name: "refs/heads/entire/x", New: oid}}); !errors.Is(err, git.ErrRefMoved) {
 				t.Errorf("a second time: %v", err)
 			}
 			got := gittest.Must[git.Commit](t)(r.Commit(ctx, "refs/heads/entire/x"))
-			changes := gittest.Must[[]gitdiff.Change](t)(gitdiff.Changes(ctx, r, head.Tree, got.Tree))
+			changes := gittest.Must[[]git.Change](t)(git.Changes(ctx, r, head.Tree, got.Tree))
 			if len(changes) != 2 || changes[0].Path != "a" || changes[1].Status != 'A' {
 				t.Errorf("changes %v", changes)
 			}
-			if staged := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(ctx, r, head.OID)); len(staged) != 0 {
+			if staged := gittest.Must[[]git.Change](t)(git.Staged(ctx, r, head.OID)); len(staged) != 0 {
 				t.Errorf("staged %v", staged)
 			}
 			if after := gittest.Must[git.Commit](t)(r.Commit(ctx, "HEAD")); after.OID != head.OID {
@@ -168,7 +164,7 @@ func TestEveryEnvironment(t *testing.T) {
 
 func statusPaths(t *testing.T, r *git.Repo) []string {
 	t.Helper()
-	entries := gittest.Must[[]gitwork.StatusEntry](t)(gitwork.Status(t.Context(), r))
+	entries := gittest.Must[[]git.StatusEntry](t)(git.Status(t.Context(), r))
 	paths := make([]string, 0, len(entries))
 	for _, e := range entries {
 		paths = append(paths, e.Path)
@@ -182,13 +178,13 @@ func TestSuperprojectKeepsItsModules(t *testing.T) {
 	dir := s.Superproject()
 	r := s.Open(dir)
 	head := gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD"))
-	module, ok, err := gittree.Lookup(t.Context(), r, head.Tree, "sub")
+	module, ok, err := git.LookupPath(t.Context(), r, head.Tree, "sub")
 	if err != nil || !ok || module.Mode != git.ModeModule {
 		t.Fatalf("%v %v %v", module, ok, err)
 	}
 	blob := gittest.Must[git.OID](t)(r.WriteBlob([]byte("x")))
-	tree := gittest.Must[git.OID](t)(gittree.Apply(t.Context(), r, head.Tree, []gittree.Edit{{Path: "x", Mode: git.ModeFile, OID: blob}}))
-	again, ok, err := gittree.Lookup(t.Context(), r, tree, "sub")
+	tree := gittest.Must[git.OID](t)(git.EditTree(t.Context(), r, head.Tree, []git.TreeEdit{{Path: "x", Mode: git.ModeFile, OID: blob}}))
+	again, ok, err := git.LookupPath(t.Context(), r, tree, "sub")
 	if err != nil || !ok || again != module {
 		t.Errorf("%v %v %v", again, ok, err)
 	}
@@ -211,7 +207,7 @@ func TestPartialCloneNeverFetches(t *testing.T) {
 	if o := gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD:old")); string(o.Data) != "3\n" {
 		t.Errorf("got %q", o.Data)
 	}
-	gittest.Must[[]gitdiff.Change](t)(gitdiff.Changes(t.Context(), r, "", gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD^")).OID))
+	gittest.Must[[]git.Change](t)(git.Changes(t.Context(), r, "", gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD^")).OID))
 	if after := s.Git(dir, "count-objects", "-v"); after != before {
 		t.Errorf("fetched:\n%s\n%s", before, after)
 	}
@@ -228,10 +224,10 @@ func TestUnbornBranch(t *testing.T) {
 	if _, err := r.Commit(t.Context(), "HEAD"); !errors.Is(err, git.ErrMissing) {
 		t.Errorf("got %v", err)
 	}
-	if got := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(t.Context(), r, "")); len(got) != 1 || got[0].Status != 'A' {
+	if got := gittest.Must[[]git.Change](t)(git.Staged(t.Context(), r, "")); len(got) != 1 || got[0].Status != 'A' {
 		t.Errorf("got %v", got)
 	}
-	if got := gittest.Must[[]gitwork.StatusEntry](t)(gitwork.Status(t.Context(), r)); len(got) != 1 || got[0].Index != 'A' {
+	if got := gittest.Must[[]git.StatusEntry](t)(git.Status(t.Context(), r)); len(got) != 1 || got[0].Index != 'A' {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,6 +1,9 @@
 package git
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 var ParseConfig = parseConfig
 
@@ -28,3 +31,17 @@ func ReadProgress(stderr string, size int) (list []Progress, kept string) {
 	}
 	return list, c.String()
 }
+
+// BreakRefLock is breakLock with the age of an abandoned lock of a ref.
+func BreakRefLock(r *Repo, lock string) bool { return breakLock(r, lock, abandonedLock) }
+
+var RemoteReason = remoteReason
+
+// DiffTree is Changes as computed by git.
+func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
+	return diffTree(ctx, r, string(from), string(to))
+}
+
+var ParseBlame = parseBlame
+
+const MaxBlameLines = maxBlameLines

@@ -1,11 +1,22 @@
 // Package git is the program's only access to git. It finds the repository by reading files, reads
-// and writes loose objects itself, reads some packed objects itself and all others through one `git
-// cat-file --batch`, and starts git for the packages below it: refs are in gitref, trees in
-// gittree, differences in gitdiff, history in gitlog, the working tree in gitwork, remotes in
-// gitremote.
+// and writes loose objects itself, reads some packed objects itself and all others through one
+// `git cat-file --batch`, and starts git for what remains, with options for machine-readable
+// output: -z, --batch, --porcelain.
 //
-// By itself it writes only objects, and uses the network only after ReadLazily. Git is started with
-// options for machine-readable output: -z, --batch, --porcelain.
+// A file's prefix tells what it is about:
+//
+//   - ref: lists refs, resolves branches, and moves refs in transactions that verify the old
+//     values; it never writes HEAD.
+//   - tree: edits, writes and searches trees without an index and without a git process. Stored
+//     objects may have no names until Repo.SyncObjects.
+//   - object: lists objects and those reachable from refs, and removes objects from packs.
+//   - log, diff, blame: list and search commits, compare trees, commits and the index, find the
+//     commit that added a line. They only read.
+//   - note: writes and merges the notes of commits, NotesRef.
+//   - work: the working tree and its index. Everything that writes the user's index, working tree
+//     or HEAD, such as CommitPaths, SwitchBranch and RestoreFrom, does so by a git process.
+//   - remote: pushes and fetches, without prompting. Nothing else makes git connect to a network,
+//     except to fetch objects missing from a partial clone, after ReadLazily.
 package git
 
 import (

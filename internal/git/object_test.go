@@ -15,9 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 func TestWrittenObjectsMatchGit(t *testing.T) {
@@ -40,10 +38,10 @@ func TestWrittenObjectsMatchGit(t *testing.T) {
 			}
 			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: fmt.Sprintf("f%d\n\"ä\xff", i), OID: oid})
 		}
-		sub := gittest.Must[git.OID](t)(gittree.Write(r, entries))
+		sub := gittest.Must[git.OID](t)(git.WriteTree(r, entries))
 		link := gittest.Must[git.OID](t)(r.WriteBlob([]byte("target")))
 		head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
-		tree := gittest.Must[git.OID](t)(gittree.Write(r, []git.TreeEntry{
+		tree := gittest.Must[git.OID](t)(git.WriteTree(r, []git.TreeEntry{
 			{Mode: git.ModeFile, Name: "a-", OID: link},
 			{Mode: git.ModeTree, Name: "a", OID: sub},
 			{Mode: git.ModeExec, Name: "a.b", OID: link},
@@ -93,7 +91,7 @@ func TestEmptyTreeMayBeCommitted(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		r := s.Open(dir)
-		tree := gittest.Must[git.OID](t)(gittree.Apply(t.Context(), r, "", nil))
+		tree := gittest.Must[git.OID](t)(git.EditTree(t.Context(), r, "", nil))
 		if tree != r.Format.EmptyTree() {
 			t.Errorf("got %s", tree)
 		}
@@ -172,7 +170,7 @@ func TestWriteTreeRefusesInvalidEntries(t *testing.T) {
 		"twice":     {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.Format.EmptyTree()}},
 		"twice far": {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeFile, Name: "a.b", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.Format.EmptyTree()}},
 	} {
-		if oid, err := gittree.Write(r, entries); err == nil {
+		if oid, err := git.WriteTree(r, entries); err == nil {
 			t.Errorf("%s: wrote %s", name, oid)
 		}
 	}
@@ -309,7 +307,7 @@ func TestBranchNameStartsNoGit(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.Init("r"), Environ: []string{"PATH=/nonexistent"}}))
-	if got := gittest.Must[string](t)(gitref.HeadBranch(t.Context(), r)); got != "main" {
+	if got := gittest.Must[string](t)(git.HeadBranch(t.Context(), r)); got != "main" {
 		t.Errorf("branch %q", got)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // Encoded objects must be byte for byte those of go-git, which supports only SHA-1.
@@ -30,7 +29,7 @@ func TestEncodingMatchesGoGit(t *testing.T) {
 				Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.NewHash(string(e.OID)),
 			})
 		}
-		treeOID, err := gittree.Write(repo, entries)
+		treeOID, err := git.WriteTree(repo, entries)
 		if err != nil {
 			t.Fatalf("WriteTree: %v", err)
 		}

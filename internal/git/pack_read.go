@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
 const (
@@ -42,7 +40,7 @@ type packedObjects struct {
 
 // packFile is an open pack with its index.
 type packFile struct {
-	index *packindex.Index
+	index *PackIndex
 	pack  *os.File
 	size  int64 // of the pack
 	hash  int   // bytes of an object's name
@@ -116,7 +114,7 @@ func openPack(path string, hash int) (_ *packFile, err error) {
 			f.close()
 		}
 	}()
-	if f.index, err = packindex.Open(path+".idx", hash); err != nil {
+	if f.index, err = OpenPackIndex(path+".idx", hash); err != nil {
 		return nil, err
 	}
 	if f.pack, err = os.Open(path + ".pack"); err != nil {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // loose returns the files of loose objects.
@@ -26,7 +24,7 @@ func TestObjectsAreTemporaryUntilSynced(t *testing.T) {
 	r := s.Open(dir)
 	before := len(loose(s, dir))
 	blob := gittest.Must[git.OID](t)(r.WriteBlob([]byte("text")))
-	tree := gittest.Must[git.OID](t)(gittree.Write(r, []git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
+	tree := gittest.Must[git.OID](t)(git.WriteTree(r, []git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
 	if n := len(loose(s, dir)) - before; n != 0 {
 		t.Errorf("%d objects have names", n)
 	}
@@ -91,7 +89,7 @@ func TestHashedFilesAreMovedToObjects(t *testing.T) {
 	r := s.Open(dir)
 	s.Write(dir, "one", "1\n")
 	s.Write(dir, "two", "2\n")
-	oids := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, []string{"one", "two"}))
+	oids := gittest.Must[map[string]git.OID](t)(git.HashFiles(t.Context(), r, git.HashAndStore, []string{"one", "two"}))
 	if err := r.SyncObjects(); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +118,7 @@ func TestWriteTogether(t *testing.T) {
 			if o := gittest.Must[git.Object](t)(r.Read(t.Context(), string(blob))); text != "" && string(o.Data) != text {
 				t.Errorf("read %q, want %q", o.Data, text)
 			}
-			tree := gittest.Must[git.OID](t)(gittree.Write(r, []git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
+			tree := gittest.Must[git.OID](t)(git.WriteTree(r, []git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
 			c := git.Commit{Tree: tree, Message: "message\n"}
 			if tip != "" {
 				c.Parents = []git.OID{tip}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
 // presence determines which objects a partial clone lacks, from its files. Git before version 2.45
@@ -23,7 +21,7 @@ type presence struct {
 	mu      sync.Mutex // guards the fields below
 	lazy    bool       // missing objects are fetched: git has to be asked
 	listed  time.Time  // modification time of the directory of packs when it was listed
-	indexes []*packindex.Index
+	indexes []*PackIndex
 	known   bool // the clone is partial, and all its objects are loose or in indexes
 }
 
@@ -82,7 +80,7 @@ func (p *presence) list() bool {
 		if !strings.HasSuffix(f.Name(), ".idx") {
 			continue
 		}
-		index, err := packindex.Open(filepath.Join(dir, f.Name()), p.loose.format.size())
+		index, err := OpenPackIndex(filepath.Join(dir, f.Name()), p.loose.format.size())
 		if err != nil {
 			return false
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
@@ -65,7 +64,7 @@ func TestMissingInPartialClone(t *testing.T) {
 	if err != nil || r.Processes() != before {
 		t.Errorf("%d processes, %v", r.Processes()-before, err)
 	}
-	if err := gitremote.FetchObjects(t.Context(), r, "origin", []git.OID{blob}); err != nil {
+	if err := git.FetchObjects(t.Context(), r, "origin", []git.OID{blob}); err != nil {
 		t.Fatal(err)
 	}
 	if got := gittest.Must[git.Object](t)(r.Read(t.Context(), string(blob))); string(got.Data) != "b\n" {

@@ -8,9 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -25,7 +23,7 @@ func TestBranchName(t *testing.T) {
 	s.Git(dir, "worktree", "add", "-q", "--detach", detached)
 	for dir, want := range map[string]string{dir: "main", unborn: "topic/ä-b", s.Path("wt"): "side/x", detached: ""} {
 		r := s.Open(dir)
-		if got := gittest.Must[string](t)(gitref.HeadBranch(t.Context(), r)); got != want {
+		if got := gittest.Must[string](t)(git.HeadBranch(t.Context(), r)); got != want {
 			t.Errorf("%s: branch %q, want %q", dir, got, want)
 		}
 		if r.Processes() != 0 {
@@ -49,20 +47,20 @@ func TestInProgress(t *testing.T) {
 	s.Write(s.Dir, "patch", patch)
 	tests := []struct {
 		args, abort []string
-		want        gitwork.Operation
+		want        git.Operation
 	}{
-		{[]string{"merge", "other"}, []string{"merge", "--abort"}, gitwork.Operation{Merge: true}},
-		{[]string{"cherry-pick", "other"}, []string{"cherry-pick", "--abort"}, gitwork.Operation{CherryPick: true}},
-		{[]string{"revert", "other"}, []string{"revert", "--abort"}, gitwork.Operation{Revert: true}},
-		{[]string{"rebase", "other"}, []string{"rebase", "--abort"}, gitwork.Operation{Rebase: true}},
-		{[]string{"rebase", "--apply", "other"}, []string{"rebase", "--abort"}, gitwork.Operation{Rebase: true}},
-		{[]string{"am", s.Path("patch")}, []string{"am", "--abort"}, gitwork.Operation{Apply: true}},
-		{[]string{"merge", "--squash", "other"}, []string{"reset", "-q", "--hard"}, gitwork.Operation{Squash: true}},
-		{[]string{"status"}, []string{"status"}, gitwork.Operation{}},
+		{[]string{"merge", "other"}, []string{"merge", "--abort"}, git.Operation{Merge: true}},
+		{[]string{"cherry-pick", "other"}, []string{"cherry-pick", "--abort"}, git.Operation{CherryPick: true}},
+		{[]string{"revert", "other"}, []string{"revert", "--abort"}, git.Operation{Revert: true}},
+		{[]string{"rebase", "other"}, []string{"rebase", "--abort"}, git.Operation{Rebase: true}},
+		{[]string{"rebase", "--apply", "other"}, []string{"rebase", "--abort"}, git.Operation{Rebase: true}},
+		{[]string{"am", s.Path("patch")}, []string{"am", "--abort"}, git.Operation{Apply: true}},
+		{[]string{"merge", "--squash", "other"}, []string{"reset", "-q", "--hard"}, git.Operation{Squash: true}},
+		{[]string{"status"}, []string{"status"}, git.Operation{}},
 	}
 	for _, tt := range tests {
 		_, _ = s.Try(dir, "", tt.args...)
-		got := gittest.Must[gitwork.Operation](t)(gitwork.InProgress(t.Context(), s.Open(dir)))
+		got := gittest.Must[git.Operation](t)(git.OperationInProgress(t.Context(), s.Open(dir)))
 		got.CherryPick = got.CherryPick && !got.Rebase // a rebase cherry-picks
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", tt.args, diff)

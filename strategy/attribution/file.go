@@ -10,7 +10,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // Author identifies the author of a line: a session by its id, or a person.
@@ -82,7 +82,7 @@ type File struct {
 	Turn     string
 	Unproven bool
 	// Hunks are the hunks of git's diff.
-	Hunks []gitdiff.Hunk
+	Hunks []git.Hunk
 }
 
 // Line is a line of git's diff.
@@ -177,7 +177,7 @@ func trimmed(content []byte) []byte {
 }
 
 // AllBy returns the lines of a diff with one author for all of them.
-func AllBy(by Author, hunks []gitdiff.Hunk) Lines {
+func AllBy(by Author, hunks []git.Hunk) Lines {
 	var all Lines
 	for _, k := range hunks {
 		for i := range k.NewLines {

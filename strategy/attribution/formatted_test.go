@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
@@ -67,7 +67,7 @@ func TestChangedTokens(t *testing.T) {
 			}
 			content := func(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
 			file := attribution.File{
-				Final: content(final), Hunks: []gitdiff.Hunk{{New: 1, NewLines: len(final)}},
+				Final: content(final), Hunks: []git.Hunk{{New: 1, NewLines: len(final)}},
 				States: []attribution.State{{By: agent, Content: content(agents)}, {Content: content(all)}, {By: "other", Content: content(final)}},
 			}
 			var got []string

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
@@ -45,7 +45,7 @@ func TestFormattersKeepAuthors(t *testing.T) {
 				}
 			}
 			written := []attribution.State{{By: agent, Content: []byte(agents.String())}, {By: attribution.Person, Content: []byte(before)}}
-			all := []gitdiff.Hunk{{New: 1, NewLines: strings.Count(after, "\n")}}
+			all := []git.Hunk{{New: 1, NewLines: strings.Count(after, "\n")}}
 			for position, file := range map[string]attribution.File{
 				"by a hook or a person": {States: written, By: attribution.Person},
 				"by the agent":          {States: append(written[:2:2], attribution.State{By: agent, Content: []byte(after)})},
@@ -62,7 +62,7 @@ func TestFormattersKeepAuthors(t *testing.T) {
 			// In a commit that formats what the parent has, no line is its author's.
 			lines := strings.SplitAfter(after, "\n")
 			file := attribution.File{Base: []byte(before), Final: []byte(after), By: agent, Hunks: all}
-			file.Hunks = []gitdiff.Hunk{{Old: 1, OldLines: strings.Count(before, "\n"), New: 1, NewLines: strings.Count(after, "\n")}}
+			file.Hunks = []git.Hunk{{Old: 1, OldLines: strings.Count(before, "\n"), New: 1, NewLines: strings.Count(after, "\n")}}
 			for _, l := range file.Attribute().Added {
 				if _, named := namedAuthor(lines[l.Number]); named && !l.Unsure && !strings.Contains(before, lines[l.Number]) {
 					t.Errorf("in a later commit: line %d: %s", l.Number+1, lines[l.Number])

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
@@ -128,7 +128,7 @@ func (h *history) continueFrom(added []bool) {
 }
 
 // addedBy marks the lines of a file that the hunks add.
-func addedBy(hunks []gitdiff.Hunk, lines int) []bool {
+func addedBy(hunks []git.Hunk, lines int) []bool {
 	added := make([]bool, lines)
 	for _, k := range hunks {
 		mark(added, newSpan(k))

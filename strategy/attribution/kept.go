@@ -1,14 +1,14 @@
 package attribution
 
 import (
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // markKept marks lines that the diff only formats, moves or indents as unsure. Moved and indented
 // lines are significant lines that it removes as often as it adds them, ignoring surrounding white
 // space. Those that another hunk removes count only as a block.
-func (h *history) markKept(hunks []gitdiff.Hunk, all Lines) {
+func (h *history) markKept(hunks []git.Hunk, all Lines) {
 	_, formatted := h.texts.compare(h.base, h.final)
 	removed, added := h.count(h.base, all.Removed), h.count(h.final, all.Added)
 	next := 0

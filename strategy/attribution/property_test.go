@@ -11,8 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
@@ -117,7 +115,7 @@ func newRepository(t *testing.T) repository {
 
 func (r repository) tree(t *rapid.T, data []byte) git.OID {
 	blob, errA := r.WriteBlob(data)
-	tree, errB := gittree.Write(r.Repo, []git.TreeEntry{{Mode: git.ModeFile, Name: "f", OID: blob}})
+	tree, errB := git.WriteTree(r.Repo, []git.TreeEntry{{Mode: git.ModeFile, Name: "f", OID: blob}})
 	if err := cmp.Or(errA, errB); err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +123,10 @@ func (r repository) tree(t *rapid.T, data []byte) git.OID {
 }
 
 // diff returns git's hunks, and its counts of added and removed lines.
-func (r repository) diff(t *rapid.T, base, final []byte) (hunks []gitdiff.Hunk, added, removed int) {
+func (r repository) diff(t *rapid.T, base, final []byte) (hunks []git.Hunk, added, removed int) {
 	a, b := r.tree(t, base), r.tree(t, final)
-	files, errA := gitdiff.Hunks(t.Context(), r.Repo, a, b, 1<<20)
-	counts, errB := gitdiff.LineCounts(t.Context(), r.Repo, a, b)
+	files, errA := git.Hunks(t.Context(), r.Repo, a, b, 1<<20)
+	counts, errB := git.LineCounts(t.Context(), r.Repo, a, b)
 	if err := cmp.Or(errA, errB); err != nil {
 		t.Fatal(err)
 	}

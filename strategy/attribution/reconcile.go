@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // reconcile assigns an author to each line of git's diff. If several lines are equal, git may
 // report another of them as added or removed than the states do: such a line gets the author of its
 // double, or without a double that of its nearest neighbor in the hunk. Lines with a neighbor's
 // author and lines that were only moved or indented are marked as unsure.
-func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
+func (h *history) reconcile(hunks []git.Hunk) Lines {
 	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
 	for _, k := range hunks {
 		mark(added, newSpan(k))
@@ -70,8 +70,8 @@ func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 // span is a stretch of lines, from 0.
 type span struct{ from, to int }
 
-func newSpan(k gitdiff.Hunk) span { return span{k.New - 1, k.New - 1 + k.NewLines} }
-func oldSpan(k gitdiff.Hunk) span { return span{k.Old - 1, k.Old - 1 + k.OldLines} }
+func newSpan(k git.Hunk) span { return span{k.New - 1, k.New - 1 + k.NewLines} }
+func oldSpan(k git.Hunk) span { return span{k.Old - 1, k.Old - 1 + k.OldLines} }
 
 func mark(lines []bool, s span) {
 	for i := s.from; i < s.to && i < len(lines); i++ {

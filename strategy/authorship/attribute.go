@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
@@ -113,7 +112,7 @@ type attributing struct {
 	// copied holds, if git copied or folded commits, the lines of each file that their sessions
 	// wrote: states of several commits don't follow one another.
 	copied  map[string]map[string]bool
-	others  [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
+	others  [][]git.FileDiff // of a merge: the diffs against its other parents
 	base    git.Commit
 	past    []git.Commit // ancestors of base, newest first, as far as they were read
 	lookups int          // number of lookups in past
@@ -269,7 +268,7 @@ func (a *attributing) changesSoFar(ctx context.Context, s *session.State) *track
 }
 
 // file adds the lines of a file.
-func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool) {
+func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
 	// The steps are those of its own name and of its previous name, as recorded by git or the
 	// decision.
 	before := f.OldPath
@@ -344,7 +343,7 @@ func newest(steps []tracking.AuthoredStep, by attribution.Author) attribution.Au
 }
 
 // versions reads the states of a file. It returns false if they are too large.
-func (a *attributing) versions(ctx context.Context, f gitdiff.FileDiff, steps []tracking.AuthoredStep) (attribution.File, bool) {
+func (a *attributing) versions(ctx context.Context, f git.FileDiff, steps []tracking.AuthoredStep) (attribution.File, bool) {
 	info, err := os.Lstat(filepath.Join(a.w.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
 		return attribution.File{}, false

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -20,9 +19,9 @@ const (
 // EarlyDiff is a commit's diff, which git computes concurrently with other work.
 type EarlyDiff struct {
 	Group sync.WaitGroup
-	files []gitdiff.FileDiff
+	files []git.FileDiff
 	// others holds the diffs against the other parents of a merge.
-	others [][]gitdiff.FileDiff
+	others [][]git.FileDiff
 	failed error
 	// counted reports whether only the numbers of lines are known.
 	counted bool
@@ -36,18 +35,18 @@ func StartDiff(ctx context.Context, w *workspace.Workspace, head git.Commit) *Ea
 		parent = head.Parents[0]
 	}
 	workspace.Guard(&l.Group, &l.failed, func() (err error) {
-		l.files, err = gitdiff.Hunks(ctx, w.Repo, parent, head.OID, mostDiff)
+		l.files, err = git.Hunks(ctx, w.Repo, parent, head.OID, mostDiff)
 		l.counted = err == nil && len(l.files) > mostFiles
 		if errors.Is(err, git.ErrTooMuch) {
 			l.counted = true
-			l.files, err = gitdiff.LineCounts(ctx, w.Repo, parent, head.OID)
+			l.files, err = git.LineCounts(ctx, w.Repo, parent, head.OID)
 		}
 		for _, other := range head.Parents[min(1, len(head.Parents)):] {
 			if err != nil || l.counted {
 				break
 			}
-			var files []gitdiff.FileDiff
-			files, err = gitdiff.Hunks(ctx, w.Repo, other, head.OID, mostDiff)
+			var files []git.FileDiff
+			files, err = git.Hunks(ctx, w.Repo, other, head.OID, mostDiff)
 			l.others = append(l.others, files)
 		}
 		return err

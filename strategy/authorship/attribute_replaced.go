@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -33,7 +32,7 @@ func (old *replacedCommit) lookup(ctx context.Context, a *attributing, path stri
 	}
 	if old.names == nil {
 		old.names = map[string]string{}
-		files, err := gitdiff.LineCounts(ctx, a.w.Repo, old.commit.OID, a.head)
+		files, err := git.LineCounts(ctx, a.w.Repo, old.commit.OID, a.head)
 		if err != nil {
 			return path, e, err
 		}
@@ -137,7 +136,7 @@ func readReplacedCommit(ctx context.Context, w *workspace.Workspace, oid git.OID
 	if err != nil {
 		return old, err
 	}
-	counts, err := gitdiff.LineCounts(ctx, w.Repo, old.parent.OID, oid)
+	counts, err := git.LineCounts(ctx, w.Repo, old.parent.OID, oid)
 	if err != nil {
 		return old, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -101,7 +101,7 @@ func (t *tally) removeLine(by attribution.Author, replaced bool) {
 }
 
 // estimate counts a file as if one author had made all of its changes.
-func (a *attributing) estimate(f gitdiff.FileDiff, steps []tracking.AuthoredStep, by attribution.Author) {
+func (a *attributing) estimate(f git.FileDiff, steps []tracking.AuthoredStep, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		all := attribution.AllBy(by, f.Hunks)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
@@ -134,7 +134,7 @@ func (w *slotWriters) within(start, line int) bool {
 type authoredLines struct {
 	// names are the file's names in the session's turns.
 	names []string
-	diff  gitdiff.FileDiff
+	diff  git.FileDiff
 	lines attribution.Lines
 	// texts are the lines of the commit's file, nil if unknown.
 	texts     [][]byte

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -93,7 +93,7 @@ func AuthorsSince(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 	if _, err := os.Lstat(filepath.Join(w.Repo.GitDir, "info", "sparse-checkout")); err != nil {
 		return a, nil // not sparse
 	}
-	tracked, err := gitwork.Tracked(ctx, w.Repo)
+	tracked, err := git.TrackedPaths(ctx, w.Repo)
 	for _, p := range tracked {
 		a.Sparse[p] = true
 	}
@@ -179,7 +179,7 @@ func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	for _, s := range a.Workspace.AllSessions(ctx) {
 		paths = append(paths, s.FilesTouched...)
 	}
-	ignored, err := gitwork.Ignored(ctx, a.Workspace.Repo, paths)
+	ignored, err := git.IgnoredPaths(ctx, a.Workspace.Repo, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -157,7 +156,7 @@ func (c *Created) Wrote(ctx context.Context, s *session.State, path string) (che
 	if err != nil || !ok || workspace.IsOpaque(file.Final) || file.Shares()[attribution.Author(s.ID)].Counts() {
 		return nil, err
 	}
-	file.Hunks = []gitdiff.Hunk{{New: 1, NewLines: len(splitLines(file.Final))}}
+	file.Hunks = []git.Hunk{{New: 1, NewLines: len(splitLines(file.Final))}}
 	var wrote checkpoint.LineRanges
 	for _, l := range file.Attribute().Added {
 		if l.By == attribution.Author(s.ID) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
@@ -41,7 +40,7 @@ type Remaining struct {
 	Paths []string // still pending
 	// Withheld are the files that the session's state withholds after the commit.
 	Withheld []string
-	Entries  map[string]gittree.Edit // their entries in the tree
+	Entries  map[string]git.TreeEdit // their entries in the tree
 	// Renamed maps paths whose steps have another name to the content that the session wrote.
 	Renamed map[string]git.OID
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -164,7 +163,7 @@ func (a *attributing) worktreeFile(ctx context.Context, f WorktreeFile) (attribu
 	}
 	file.Earlier = a.earlier(ctx, a.namesOf(f.Path)[0], base, steps, file)
 	for _, r := range f.Added {
-		file.Hunks = append(file.Hunks, gitdiff.Hunk{Old: 1, New: r.First, NewLines: r.Last - r.First + 1})
+		file.Hunks = append(file.Hunks, git.Hunk{Old: 1, New: r.First, NewLines: r.Last - r.First + 1})
 	}
 	return file, true
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
@@ -38,7 +37,7 @@ func (r Reader) Attribute(ctx context.Context, files []AddedFile) error {
 }
 
 // AddedLines returns the lines that a patch adds, with their numbers and without authors.
-func AddedLines(p gitdiff.Patch) (lines []Line) {
+func AddedLines(p git.Patch) (lines []Line) {
 	for i, h := range p.Hunks {
 		n := h.New
 		for _, text := range p.Texts[i] {
@@ -87,7 +86,7 @@ func (r Reader) Share(ctx context.Context, commit git.OID) (s Share, err error) 
 
 // added returns the lines that a commit adds, with their authors.
 func (r Reader) added(ctx context.Context, commit git.OID) (files []AddedFile, err error) {
-	err = gitdiff.Patches(ctx, r.Repo, []git.OID{commit}, maxPatch, func(_ git.OID, patches []gitdiff.Patch) error {
+	err = git.Patches(ctx, r.Repo, []git.OID{commit}, maxPatch, func(_ git.OID, patches []git.Patch) error {
 		for _, p := range patches {
 			files = append(files, AddedFile{Commit: commit, Path: p.Path, Lines: AddedLines(p)})
 		}

@@ -16,8 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -86,7 +84,7 @@ const maxFile = 64 << 20
 // IsCut reports whether a shallow clone lacks the parents of a commit, so that lines that git assigns
 // to it may be older.
 func (r Reader) IsCut(commit git.OID) bool {
-	boundary, err := gitlog.Boundary(r.Repo)
+	boundary, err := git.ShallowBoundary(r.Repo)
 	return err == nil && boundary[commit]
 }
 
@@ -111,20 +109,20 @@ func (r Reader) LacksRecord(ctx context.Context, commit git.Commit) bool {
 var ErrBinary = errors.New("binary file")
 
 // File finds the authors of the lines of a file.
-func (r Reader) File(ctx context.Context, q gitblame.Request) (File, error) {
+func (r Reader) File(ctx context.Context, q git.BlameRequest) (File, error) {
 	left := mostBlamed
 	return r.file(ctx, q, &left)
 }
 
 // file finds the authors of the lines of a file. left is the number of commits in whose parents it
 // may blame lines.
-func (r Reader) file(ctx context.Context, q gitblame.Request, left *int) (File, error) {
+func (r Reader) file(ctx context.Context, q git.BlameRequest, left *int) (File, error) {
 	f := File{Rev: q.Rev, Path: q.Path, Commits: map[git.OID]git.Commit{}}
 	content, err := r.content(ctx, q)
 	if err != nil {
 		return f, err
 	}
-	found, err := gitblame.Lines(ctx, r.Repo, q)
+	found, err := git.Blame(ctx, r.Repo, q)
 	if err != nil {
 		return f, err
 	}
@@ -183,7 +181,7 @@ func (r Reader) file(ctx context.Context, q gitblame.Request, left *int) (File, 
 }
 
 // content reads the requested file.
-func (r Reader) content(ctx context.Context, q gitblame.Request) ([]byte, error) {
+func (r Reader) content(ctx context.Context, q git.BlameRequest) ([]byte, error) {
 	var data []byte
 	if q.Rev == "" {
 		name := filepath.Join(r.Repo.Root, filepath.FromSlash(q.Path))
@@ -268,7 +266,7 @@ func (at *attributing) author(a Author) *Author {
 func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return g.commit == "" })
 	var err error
-	if at.boundary, err = gitlog.Boundary(at.Repo); err != nil {
+	if at.boundary, err = git.ShallowBoundary(at.Repo); err != nil {
 		return err
 	}
 	var oids []git.OID

@@ -7,8 +7,6 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
@@ -64,7 +62,7 @@ func (at *attributing) followFormatted(ctx context.Context, content []byte, f *F
 	for _, one := range files {
 		names = append(names, one.before+":"+one.path)
 	}
-	oids, err := gitblame.Resolve(ctx, at.Repo, names)
+	oids, err := git.ResolveNames(ctx, at.Repo, names)
 	if err != nil {
 		return err
 	}
@@ -102,13 +100,13 @@ func (at *attributing) renamed(ctx context.Context, one *formattedFile) error {
 	if one.commit == "" {
 		return nil
 	}
-	changed, err := gitdiff.LineCounts(ctx, at.Repo, git.OID(one.before), one.commit)
+	changed, err := git.LineCounts(ctx, at.Repo, git.OID(one.before), one.commit)
 	if err != nil {
 		return ctx.Err() // objects may be missing
 	}
 	for i := range changed {
 		if f := &changed[i]; f.Path == one.path && f.OldPath != "" {
-			oids, err := gitblame.Resolve(ctx, at.Repo, []string{one.before + ":" + f.OldPath})
+			oids, err := git.ResolveNames(ctx, at.Repo, []string{one.before + ":" + f.OldPath})
 			if err != nil {
 				return err
 			}
@@ -148,7 +146,7 @@ func (at *attributing) followFile(ctx context.Context, one formattedFile, origin
 		ranges = nil
 	}
 	*left--
-	before, err := at.file(ctx, gitblame.Request{Rev: one.before, Path: one.path, Ranges: ranges}, left)
+	before, err := at.file(ctx, git.BlameRequest{Rev: one.before, Path: one.path, Ranges: ranges}, left)
 	if err != nil {
 		return ctx.Err() // the parent may be missing
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
@@ -81,7 +79,7 @@ func (at *attributing) goneLines(ctx context.Context) (map[git.OID]map[string]bo
 			continue
 		}
 		files[r.commit] = nil
-		changes, err := gitdiff.Changes(ctx, at.Repo, c.Parents[0], r.commit)
+		changes, err := git.Changes(ctx, at.Repo, c.Parents[0], r.commit)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -139,7 +137,7 @@ func (at *attributing) recordedFiles(ctx context.Context) (map[git.OID][]*record
 			}
 		}
 	}
-	oids, err := gitblame.Resolve(ctx, at.Repo, names)
+	oids, err := git.ResolveNames(ctx, at.Repo, names)
 	if err != nil {
 		return nil, err
 	}

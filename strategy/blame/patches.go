@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
 // patches reads the lines that commits add to files, once for each commit.
@@ -38,9 +37,9 @@ func (ps *patches) of(ctx context.Context, c git.Commit, g *group) (patch, bool,
 	if len(c.Parents) > 0 {
 		parent = c.Parents[0]
 	}
-	var diffs []gitdiff.FileDiff
+	var diffs []git.FileDiff
 	if ps.asked++; ps.asked <= mostPatches {
-		if read, err := gitdiff.Hunks(ctx, ps.repo, parent, g.commit, maxPatch); err == nil {
+		if read, err := git.Hunks(ctx, ps.repo, parent, g.commit, maxPatch); err == nil {
 			diffs = read
 		}
 	}

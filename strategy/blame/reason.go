@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 )
 
 // Reason describes what led to the lines or the commit of a question.
@@ -31,7 +30,7 @@ var (
 
 // WhyLines finds what led to the lines of a file that belong to the author of most of them, of
 // several the first. The error is ErrEmpty if there are no lines.
-func (r Reader) WhyLines(ctx context.Context, q gitblame.Request) (Reason, error) {
+func (r Reader) WhyLines(ctx context.Context, q git.BlameRequest) (Reason, error) {
 	f, err := r.File(ctx, q)
 	if err != nil {
 		return Reason{}, err
@@ -90,12 +89,12 @@ const mostHits = 10
 func (r Reader) WhyText(ctx context.Context, text string) (Reason, error) {
 	var newest *File
 	if r.Repo.Root != "" {
-		hits, err := gitblame.Search(ctx, r.Repo, text, mostHits)
+		hits, err := git.BlameContaining(ctx, r.Repo, text, mostHits)
 		if err != nil {
 			return Reason{}, err
 		}
 		for _, hit := range hits {
-			f, err := r.File(ctx, gitblame.Request{Path: hit.Path, Ranges: []string{fmt.Sprintf("%d,%d", hit.Final, hit.Final)}})
+			f, err := r.File(ctx, git.BlameRequest{Path: hit.Path, Ranges: []string{fmt.Sprintf("%d,%d", hit.Final, hit.Final)}})
 			if err == nil && len(f.Lines) > 0 && (newest == nil || isNewer(&f, newest)) {
 				newest = &f
 			}
@@ -104,7 +103,7 @@ func (r Reader) WhyText(ctx context.Context, text string) (Reason, error) {
 	if newest != nil {
 		return r.why(ctx, newest)
 	}
-	oid, _, known, err := gitblame.Pickaxe(ctx, r.Repo, text)
+	oid, _, known, err := git.Pickaxe(ctx, r.Repo, text)
 	if _, isExit := errors.AsType[*git.ExitError](err); isExit || err == nil && !known { // without a commit git fails
 		return Reason{}, errors.Join(ErrNoText, ctx.Err())
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 )
 
 // record holds the authors of a commit's lines from one of its checkpoints.
@@ -57,7 +56,7 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 				names = append(names, checkpoint.SlotName(tree, id, i))
 			}
 		}
-		oids, err := gitblame.Resolve(ctx, at.Repo, names)
+		oids, err := git.ResolveNames(ctx, at.Repo, names)
 		if err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 		names = nil
 	}
 	if len(at.trees) == 0 {
-		oids, err := gitblame.Resolve(ctx, at.Repo, names)
+		oids, err := git.ResolveNames(ctx, at.Repo, names)
 		if err != nil {
 			return err
 		}

@@ -9,10 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -25,7 +21,7 @@ const pushedRefs = "refs/entire/pushed/"
 // shallow clone all are kept, as the history isn't known.
 func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	repo := c.w.Repo
-	if gitlog.IsShallow(repo) {
+	if git.IsShallow(repo) {
 		return nil, nil
 	}
 	tip, err := repo.Commit(ctx, checkpoint.MetadataBranch)
@@ -37,7 +33,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	}
 	// The branch's own commits show which checkpoints the strategy stored: nearly always none,
 	// without reading any checkpoint.
-	stores, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
+	stores, err := git.MessagesContaining(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
@@ -64,7 +60,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 			linked[id] = true
 		}
 	}
-	refs, err := gitref.List(ctx, repo, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
+	refs, err := git.ListRefs(ctx, repo, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +75,13 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	var items []Item
 	for _, id := range ids {
 		isShared := func(tree git.OID) bool { // or the tree can't be read
-			_, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
+			_, found, err := git.LookupPath(ctx, repo, tree, id.Dir())
 			return found || err != nil
 		}
 		if linked[id] || slices.ContainsFunc(shared, isShared) {
 			continue
 		}
-		entry, found, err := gittree.Lookup(ctx, repo, tip.Tree, id.Dir())
+		entry, found, err := git.LookupPath(ctx, repo, tip.Tree, id.Dir())
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +104,7 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 	if len(items) == 0 {
 		return nil
 	}
-	by, err := gitwork.Identity(ctx, c.w.Repo)
+	by, err := git.Identity(ctx, c.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -116,10 +112,10 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 	var gone, kept []Item
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		gone, kept = nil, nil
-		var edits []gittree.Edit
+		var edits []git.TreeEdit
 		for _, item := range items {
 			dir := checkpoint.ID(item.Name).Dir()
-			entry, found, err := gittree.Lookup(ctx, c.w.Repo, tree, dir)
+			entry, found, err := git.LookupPath(ctx, c.w.Repo, tree, dir)
 			if err != nil {
 				return "", "", err
 			}
@@ -127,9 +123,9 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 				kept = append(kept, item)
 				continue
 			}
-			gone, edits = append(gone, item), append(edits, gittree.Edit{Path: dir})
+			gone, edits = append(gone, item), append(edits, git.TreeEdit{Path: dir})
 		}
-		next, err := gittree.Apply(ctx, c.w.Repo, tree, edits)
+		next, err := git.EditTree(ctx, c.w.Repo, tree, edits)
 		return next, fmt.Sprintf("Cleanup: removed %d orphaned checkpoints\n", len(gone)), err
 	}
 	if _, err := checkpoint.Update(ctx, c.w.Repo, by, []checkpoint.Change{change}, nil); err != nil {

@@ -21,7 +21,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -105,7 +104,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	v.states, failed = c.w.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = gitref.List(ctx, c.w.Repo, "refs/heads/entire/", tracking.HeldRefs); err != nil {
+	if v.refs, err = git.ListRefs(ctx, c.w.Repo, "refs/heads/entire/", tracking.HeldRefs); err != nil {
 		return nil, err
 	}
 	if v.heads, err = heads(ctx, c.w.Repo); err != nil {
@@ -128,7 +127,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 		}
 	}
 	isKept := func(s *session.State) bool { // its shadow branch exists and is kept
-		return slices.ContainsFunc(v.refs, func(ref gitref.Ref) bool {
+		return slices.ContainsFunc(v.refs, func(ref git.Ref) bool {
 			base, worktree, ok := checkpoint.ParseShadow(ref.Name)
 			isOwn := ok && hangsOn(base, git.OID(s.BaseCommit)) && (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID))
 			return isOwn && !slices.ContainsFunc(items, func(i Item) bool { return i.Kind == Shadow && fullName(i.Name) == ref.Name })
@@ -204,7 +203,7 @@ func (c Cleaner) anew() *workspace.Workspace {
 func (c Cleaner) remove(ctx context.Context, item Item) error {
 	switch item.Kind {
 	case Shadow, Rescue:
-		return gitref.Update(ctx, c.w.Repo, "entire: clean", []gitref.Change{{Name: fullName(item.Name), Old: item.oid}})
+		return git.UpdateRefs(ctx, c.w.Repo, "entire: clean", []git.RefChange{{Name: fullName(item.Name), Old: item.oid}})
 	case State:
 		return c.w.Sessions.Remove(item.Name)
 	case Transcript, Leftover:
@@ -230,7 +229,7 @@ type view struct {
 	states []*session.State
 	// unread is the number of states that can't be read: their needs are unknown.
 	unread int
-	refs   []gitref.Ref
+	refs   []git.Ref
 	heads  []head
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -23,7 +22,7 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	if v.unread > 0 {
 		return nil, nil // a damaged state may need any of them
 	}
-	var loose []gitref.Ref
+	var loose []git.Ref
 	for _, ref := range v.refs {
 		base, worktree, ok := checkpoint.ParseShadow(ref.Name)
 		// The checkpoints on a branch based on a worktree's HEAD are points to rewind to.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -147,7 +146,7 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 		if plan.Removes {
 			at := strconv.FormatInt(c.w.Env.Now().UnixNano(), 10)
 			plan.Rescue = tracking.HeldRefs + tracking.Lineage(c.w) + "-" + at
-			err := gitref.Update(ctx, c.w.Repo, "entire: reset", []gitref.Change{
+			err := git.UpdateRefs(ctx, c.w.Repo, "entire: reset", []git.RefChange{
 				{Name: plan.Rescue, New: plan.tip},
 				{Name: fullName(plan.Branch), Old: plan.tip},
 			})

@@ -15,9 +15,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -221,7 +218,7 @@ func (a *audit) found(n namedCheckpoint, file string, f Finding) {
 
 // cut reports that a shallow clone lacks commits of the range.
 func (a *audit) cut(ctx context.Context, revs []string) error {
-	boundary, err := gitlog.Boundary(a.Repo)
+	boundary, err := git.ShallowBoundary(a.Repo)
 	if err != nil || len(boundary) == 0 {
 		return err
 	}
@@ -252,7 +249,7 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 // find finds a checkpoint.
 func (a *audit) find(ctx context.Context, trees []git.OID, n namedCheckpoint) error {
 	for _, tree := range trees {
-		dir, found, err := gittree.Lookup(ctx, a.Repo, tree, n.id.Dir())
+		dir, found, err := git.LookupPath(ctx, a.Repo, tree, n.id.Dir())
 		switch {
 		case errors.Is(err, git.ErrMissing):
 			a.found(n, "", absentFinding("its directory is not in this clone"))
@@ -340,7 +337,7 @@ func (a *audit) measure(ctx context.Context) (err error) {
 	for i, f := range a.files {
 		oids[i] = f.oid
 	}
-	sizes, err := gitobject.Sizes(ctx, a.Repo, oids)
+	sizes, err := git.ObjectSizes(ctx, a.Repo, oids)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -120,11 +119,11 @@ func (d *Doctor) prune(ctx context.Context) error {
 		if !entry.IsDir() || d.Workspace.Env.Now().Sub(b.Created) < keep {
 			continue
 		}
-		refs, err := gitref.List(ctx, d.Workspace.Repo, Refs+b.Name+"/")
+		refs, err := git.ListRefs(ctx, d.Workspace.Repo, Refs+b.Name+"/")
 		if err != nil {
 			return err
 		}
-		if err := gitref.Remove(ctx, d.Workspace.Repo, "entire: doctor", refs); err != nil {
+		if err := git.Remove(ctx, d.Workspace.Repo, "entire: doctor", refs); err != nil {
 			return err
 		}
 		if err := disk.RemoveAll(d.folder(&b)); err != nil {

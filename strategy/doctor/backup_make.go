@@ -16,8 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // back makes a backup of everything that the repairs may change: copies of files, and a ref for
@@ -62,13 +60,13 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 		commits = append(commits, ref.Before)
 	}
 	slices.Sort(commits)
-	var updates []gitref.Change
+	var updates []git.RefChange
 	for i, oid := range slices.Compact(commits) {
 		if _, err := d.Workspace.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
-			updates = append(updates, gitref.Change{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
+			updates = append(updates, git.RefChange{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
 		}
 	}
-	if err := gitref.Update(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
+	if err := git.UpdateRefs(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {
 		return nil, fmt.Errorf("back up refs: %w", err)
 	}
 	return b, d.writeBackup(b)
@@ -170,7 +168,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 		return "", nil, err
 	}
 	for i, c := range b.Checkpoints {
-		entry, _, err := gittree.Lookup(ctx, d.Workspace.Repo, tip.Tree, c.ID.Dir())
+		entry, _, err := git.LookupPath(ctx, d.Workspace.Repo, tip.Tree, c.ID.Dir())
 		if err != nil {
 			return "", nil, err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -208,7 +207,7 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 
 // commit makes one change of the metadata branch. The caller must hold the lock.
 func commit(ctx context.Context, w *workspace.Workspace, change checkpoint.Change) error {
-	by, err := gitwork.Identity(ctx, w.Repo)
+	by, err := git.Identity(ctx, w.Repo)
 	if err != nil {
 		return err
 	}

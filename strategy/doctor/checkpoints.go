@@ -9,10 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -93,7 +89,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 			What: "no commit here names " + count(len(ids), "checkpoint"),
 			Why:  "commits were dropped or squashed, or are in another clone; checkpoints stay",
 		}
-		if gitlog.IsShallow(cc.repo) {
+		if git.IsShallow(cc.repo) {
 			f.Why, f.Hint = "this clone is shallow; checkpoints stay", "`git fetch --unshallow` gets the commits"
 		}
 		if auto {
@@ -103,7 +99,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 				_, found := cc.onRemote(ctx, remotes, checkpoint.ID(id))
 				return !found
 			}
-			if !gitlog.IsShallow(cc.repo) && slices.ContainsFunc(ids, isLocal) {
+			if !git.IsShallow(cc.repo) && slices.ContainsFunc(ids, isLocal) {
 				f.Hint = "`entire clean` removes those that no remote has"
 			}
 		}
@@ -214,13 +210,13 @@ func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
 	r.Preview = func(ctx context.Context) ([]string, error) {
 		var now git.OID // empty for a checkpoint that doesn't exist
 		if e.v1.tip.OID != "" {
-			entry, _, err := gittree.Lookup(ctx, e.repo, e.v1.tip.Tree, id.Dir())
+			entry, _, err := git.LookupPath(ctx, e.repo, e.v1.tip.Tree, id.Dir())
 			if err != nil {
 				return nil, err
 			}
 			now = entry.OID
 		}
-		changes, err := gitdiff.Changes(ctx, e.repo, now, dir)
+		changes, err := git.Changes(ctx, e.repo, now, dir)
 		lines := make([]string, len(changes))
 		for i, c := range changes {
 			what := "write "
@@ -299,7 +295,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
 		})
 	}
-	refs, err := gitref.List(ctx, cc.repo, shadowRefs)
+	refs, err := git.ListRefs(ctx, cc.repo, shadowRefs)
 	var shadows []string
 	for _, ref := range refs {
 		if checkpoint.IsShadow(ref.Name) {

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
@@ -31,7 +30,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 			names = append(names, file.name)
 		}
 	}
-	refs, err := gitref.List(ctx, rc.repo, shadowRefs, ownRefs)
+	refs, err := git.ListRefs(ctx, rc.repo, shadowRefs, ownRefs)
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
@@ -122,12 +121,12 @@ func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	if err != nil || now == to {
 		return err
 	}
-	return gitref.Update(ctx, e.repo, "entire: doctor", []gitref.Change{{Name: name, New: to, Old: now}})
+	return git.UpdateRefs(ctx, e.repo, "entire: doctor", []git.RefChange{{Name: name, New: to, Old: now}})
 }
 
 // refNow returns the value of a ref, empty if it doesn't exist or is broken.
 func refNow(ctx context.Context, repo *git.Repo, name string) (git.OID, error) {
-	refs, err := gitref.List(ctx, repo, name)
+	refs, err := git.ListRefs(ctx, repo, name)
 	if err != nil {
 		return "", err
 	}

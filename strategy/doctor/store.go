@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
@@ -77,7 +77,7 @@ func (sc storeChecks) rebuild() *Repair {
 func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 	store, noStore := bands.Open(tracking.StoreDir(sc.w)) // reported by another check
 	var list []Finding
-	for _, w := range gitwork.Worktrees(sc.repo) {
+	for _, w := range git.Worktrees(sc.repo) {
 		if w.ID != sc.repo.WorktreeID && !isDir(w.Root) {
 			continue // removed without git
 		}

@@ -11,9 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -142,7 +139,7 @@ const (
 )
 
 func (e *exam) remotes(ctx context.Context) []remote {
-	refs, err := gitref.List(ctx, e.repo, remoteRefs)
+	refs, err := git.ListRefs(ctx, e.repo, remoteRefs)
 	if err != nil {
 		return nil
 	}
@@ -159,7 +156,7 @@ func (e *exam) remotes(ctx context.Context) []remote {
 // onRemote returns the remote that has the checkpoint.
 func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
 	for _, r := range remotes {
-		if _, found, err := gittree.Lookup(ctx, e.repo, r.tip.Tree, id.Dir()); err == nil && found {
+		if _, found, err := git.LookupPath(ctx, e.repo, r.tip.Tree, id.Dir()); err == nil && found {
 			return r.name, true
 		}
 	}
@@ -210,7 +207,7 @@ func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[
 			if len(lost.Commit.Parents) > 0 {
 				parent = lost.Commit.Parents[0]
 			}
-			changes, err := gitdiff.Changes(ctx, tc.repo, parent, lost.Commit.OID)
+			changes, err := git.Changes(ctx, tc.repo, parent, lost.Commit.OID)
 			changed := make([]string, len(changes))
 			for i := range changes {
 				changed[i] = changes[i].Path

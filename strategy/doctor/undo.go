@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // undoCode is the code of the backups made by Undo.
@@ -160,17 +159,17 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 
 // putRefs restores the backup's refs. now is the backup of the current state.
 func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
-	var updates []gitref.Change
+	var updates []git.RefChange
 	for i, ref := range b.Refs {
 		is, to := now.Refs[i].Before, ref.Before
 		if _, err := d.Workspace.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
 			to = "" // it was broken: its file is restored
 		}
 		if is != to {
-			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
+			updates = append(updates, git.RefChange{Name: ref.Name, New: to, Old: is})
 		}
 	}
-	return gitref.Update(ctx, d.Workspace.Repo, "entire: undo repair", updates)
+	return git.UpdateRefs(ctx, d.Workspace.Repo, "entire: undo repair", updates)
 }
 
 func (d *Doctor) putFile(b *Backup, f savedFile) error {

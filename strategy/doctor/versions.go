@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // versions holds the trees that checkpoints had in the history of the metadata branch, newest
@@ -44,7 +43,7 @@ func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.
 		}
 	}
 	for _, tree := range e.past.tips {
-		entry, _, err := gittree.Lookup(ctx, e.repo, tree, id.Dir())
+		entry, _, err := git.LookupPath(ctx, e.repo, tree, id.Dir())
 		if err == nil && try(entry.OID) {
 			return entry.OID, true
 		}

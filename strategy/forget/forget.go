@@ -18,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -340,7 +339,7 @@ func (f *Forgetting) resume(ctx context.Context) error {
 		return err
 	}
 	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
-	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
+	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, git.ErrRefMoved) {
 		return err
 	}
 	return f.finish(ctx, &j)

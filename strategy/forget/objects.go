@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 )
 
 // maxObject is the maximum size of an object that is searched: the program writes no larger ones.
@@ -28,14 +27,14 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if ob.find == nil {
 		return nil
 	}
-	all, err := gitobject.All(ctx, ob.w.Repo)
+	all, err := git.AllObjects(ctx, ob.w.Repo)
 	if err != nil {
 		return err
 	}
 	if ob.searched == nil {
 		ob.searched = make(map[git.OID]bool, len(all))
 	}
-	anew := slices.DeleteFunc(slices.Clone(all), func(o gitobject.Info) bool {
+	anew := slices.DeleteFunc(slices.Clone(all), func(o git.ObjectInfo) bool {
 		_, known := ob.searched[o.OID]
 		return known
 	})
@@ -58,12 +57,12 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = gitobject.Reachable(ctx, ob.w.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
+	p.own, err = git.ReachableObjects(ctx, ob.w.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
 	return err
 }
 
 // readAll calls look for every object of a list that isn't too large.
-func (ob *objects) readAll(ctx context.Context, list []gitobject.Info, look func(git.Object)) error {
+func (ob *objects) readAll(ctx context.Context, list []git.ObjectInfo, look func(git.Object)) error {
 	var oids []git.OID
 	for _, o := range list {
 		if o.Size <= maxObject {

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // pruner removes objects that nothing refers to.
@@ -38,16 +36,16 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 	if err != nil {
 		return found, err
 	}
-	all, err := gitobject.All(ctx, pr.w.Repo)
+	all, err := git.AllObjects(ctx, pr.w.Repo)
 	if err != nil {
 		return found, err
 	}
-	all = slices.DeleteFunc(all, func(o gitobject.Info) bool { return reached[o.OID] })
+	all = slices.DeleteFunc(all, func(o git.ObjectInfo) bool { return reached[o.OID] })
 	matched, ours, err := pr.matched(ctx, p, all)
 	if err != nil {
 		return found, err
 	}
-	packs, err := gitobject.OpenPacks(ctx, pr.w.Repo)
+	packs, err := git.OpenPacks(ctx, pr.w.Repo)
 	if err != nil {
 		return found, err
 	}
@@ -75,7 +73,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 			add(oid, place)
 		}
 	}
-	ourRefs, err := gitobject.Reachable(ctx, pr.w.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
+	ourRefs, err := git.ReachableObjects(ctx, pr.w.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
 	if err != nil {
 		return found, err
 	}
@@ -105,7 +103,7 @@ func (pr *pruner) logged(ctx context.Context) (map[git.OID]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	oids, err := gitref.ReflogCommits(ctx, pr.w.Repo, names...)
+	oids, err := git.ReflogCommits(ctx, pr.w.Repo, names...)
 	if err != nil || len(oids) == 0 {
 		return map[git.OID]bool{}, err
 	}
@@ -113,11 +111,11 @@ func (pr *pruner) logged(ctx context.Context) (map[git.OID]bool, error) {
 	for i, oid := range oids {
 		revs[i] = string(oid)
 	}
-	return gitobject.Reachable(ctx, pr.w.Repo, revs...)
+	return git.ReachableObjects(ctx, pr.w.Repo, revs...)
 }
 
 // packed returns the place of an object that is not loose.
-func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
+func (pr *pruner) packed(packs *git.Packs, oid git.OID) (Place, error) {
 	why, err := packs.Fixed(oid)
 	switch {
 	case err != nil:
@@ -132,7 +130,7 @@ func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
 
 // matched returns the matching ones of the unreferenced objects, and which of them are the
 // program's own.
-func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info) (matched []git.OID, ours map[git.OID]bool, err error) {
+func (pr *pruner) matched(ctx context.Context, p refPlan, list []git.ObjectInfo) (matched []git.OID, ours map[git.OID]bool, err error) {
 	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
 	for _, o := range list {
 		listed[o.OID] = true
@@ -141,7 +139,7 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info)
 		}
 	}
 	if pr.what.Session == "" {
-		list = slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return !p.hits[o.OID] })
+		list = slices.DeleteFunc(slices.Clone(list), func(o git.ObjectInfo) bool { return !p.hits[o.OID] })
 	}
 	ours = map[git.OID]bool{}
 	err = pr.objects.readAll(ctx, list, func(o git.Object) {
@@ -206,12 +204,12 @@ func isRecord(o git.Object) bool {
 
 // reached returns the objects that refs, reflogs and indexes reach.
 func (pr *pruner) reached(ctx context.Context) (map[git.OID]bool, error) {
-	return gitobject.Reachable(ctx, pr.w.Repo, "--all", "--reflog", "--indexed-objects")
+	return git.ReachableObjects(ctx, pr.w.Repo, "--all", "--reflog", "--indexed-objects")
 }
 
 // dropPacked rewrites packs without objects. It excludes git's gc meanwhile.
 func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
-	packs, err := gitobject.OpenPacks(ctx, pr.w.Repo)
+	packs, err := git.OpenPacks(ctx, pr.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -238,7 +236,7 @@ func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
 		reached, err := pr.reached(ctx)
 		return !slices.ContainsFunc(drop, func(oid git.OID) bool { return reached[oid] }), err
 	})
-	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, pr.w.Repo))
+	return errors.Join(err, git.RefreshCommitGraph(ctx, pr.w.Repo))
 }
 
 // prunable returns the objects to remove: those that only the former values of refs reach, and
@@ -251,7 +249,7 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 			tips = append(tips, c.Old)
 		}
 	}
-	absent, err := gitobject.Missing(ctx, repo, tips)
+	absent, err := git.MissingObjects(ctx, repo, tips)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +260,7 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 		for i, tip := range tips {
 			args[i] = string(tip)
 		}
-		if candidates, err = gitobject.Reachable(ctx, repo, args...); err != nil {
+		if candidates, err = git.ReachableObjects(ctx, repo, args...); err != nil {
 			return nil, err
 		}
 	}
@@ -286,7 +284,7 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 	if err != nil {
 		return nil, err
 	}
-	packs, err := gitobject.OpenPacks(ctx, repo)
+	packs, err := git.OpenPacks(ctx, repo)
 	if err != nil {
 		return nil, err
 	}

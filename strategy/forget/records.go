@@ -17,7 +17,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -44,7 +43,7 @@ type records struct {
 // stopped before, the next one finds the session again.
 func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	var dirs []string
-	for _, w := range gitwork.Worktrees(r.w.Repo) {
+	for _, w := range git.Worktrees(r.w.Repo) {
 		dirs = append(append(dirs, workspace.RuntimeDirs(w.Root)...), workspace.CheckoutDir(r.w.Repo, w.ID))
 	}
 	dirs = append(dirs, r.w.Sessions.Dir(), r.w.RecordsDir())

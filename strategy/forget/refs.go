@@ -12,9 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
@@ -81,7 +78,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := gitref.List(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return p, err
 	}
@@ -91,7 +88,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 		r.saved.RecordsOnly = false
 	}
 	meta, shadow := r.meta, r.shadow
-	local := slices.ContainsFunc(refs, func(r gitref.Ref) bool { return r.Name == checkpoint.MetadataBranch })
+	local := slices.ContainsFunc(refs, func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch })
 	for _, ref := range refs {
 		change, err := r.change(ctx, meta, shadow, ref)
 		if err != nil {
@@ -144,7 +141,7 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	refs, err := gitref.List(ctx, r.w.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
+	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
 	if err != nil || len(refs) == 0 {
 		return false, err
 	}
@@ -152,7 +149,7 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	for i, ref := range refs {
 		tips[i] = string(ref.OID)
 	}
-	reached, err := gitobject.Reachable(ctx, r.w.Repo, tips...)
+	reached, err := git.ReachableObjects(ctx, r.w.Repo, tips...)
 	for oid := range p.hits {
 		if reached[oid] && !p.own[oid] {
 			return true, err
@@ -171,7 +168,7 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := gitobject.Reachable(ctx, r.w.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	ours, err := git.ReachableObjects(ctx, r.w.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -196,7 +193,7 @@ func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 }
 
 // change returns the change of a ref. New is its old value if it doesn't change.
-func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref gitref.Ref) (c refChange, err error) {
+func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref git.Ref) (c refChange, err error) {
 	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
 	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
 	switch {
@@ -235,7 +232,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 		return "", err
 	}
 	if r.what.Session != "" || !r.what.Before.IsZero() {
-		entry, found, err := gittree.Lookup(ctx, r.w.Repo, c.Tree, "checkpoint.json")
+		entry, found, err := git.LookupPath(ctx, r.w.Repo, c.Tree, "checkpoint.json")
 		if err != nil || !found {
 			return tip, err
 		}
@@ -268,7 +265,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 
 // move moves the refs, all or none. A run that continues after a crash finds them moved.
 func (r *refs) move(ctx context.Context, j *journal) error {
-	refs, err := gitref.List(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return err
 	}
@@ -276,13 +273,13 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 	for _, ref := range refs {
 		now[ref.Name] = ref.OID
 	}
-	var updates []gitref.Change
+	var updates []git.RefChange
 	for _, c := range j.Refs {
 		if now[c.Name] != c.New {
-			updates = append(updates, gitref.Change{Name: c.Name, Old: c.Old, New: c.New})
+			updates = append(updates, git.RefChange{Name: c.Name, Old: c.Old, New: c.New})
 		}
 	}
-	return gitref.Update(ctx, r.w.Repo, "entire: forget", updates)
+	return git.UpdateRefs(ctx, r.w.Repo, "entire: forget", updates)
 }
 
 // expire removes the reflog entries of the program's refs and of the metadata branches of remotes.
@@ -291,12 +288,12 @@ func (r *refs) expire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return gitref.ExpireReflogs(ctx, r.w.Repo, names...)
+	return git.ExpireReflogs(ctx, r.w.Repo, names...)
 }
 
 // ownRefs returns the names of the program's refs and of the metadata branches of remotes.
 func ownRefs(ctx context.Context, repo *git.Repo) ([]string, error) {
-	refs, err := gitref.List(ctx, repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, repo, shadowRefs, ourRefs, remoteV1)
 	names := make([]string, len(refs))
 	for i, ref := range refs {
 		names[i] = ref.Name

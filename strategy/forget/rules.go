@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -22,7 +21,7 @@ func RaiseRules(ctx context.Context, w *workspace.Workspace, searched []checkpoi
 			}
 			return err
 		}
-		by, err := gitwork.Identity(ctx, w.Repo)
+		by, err := git.Identity(ctx, w.Repo)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -50,11 +47,11 @@ func (v *versions) find(ctx context.Context) error {
 		}
 	}
 	delete(v.content.versions, v.w.Repo.Format.HashBlob(nil))
-	all, err := gitobject.All(ctx, v.w.Repo)
+	all, err := git.AllObjects(ctx, v.w.Repo)
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool { return !v.content.versions[o.OID] || o.Size > maxVersion })
+	list := slices.DeleteFunc(blobs(all), func(o git.ObjectInfo) bool { return !v.content.versions[o.OID] || o.Size > maxVersion })
 	if err := v.objects.readAll(ctx, list, func(o git.Object) { v.addLines(o.Data) }); err != nil {
 		return err
 	}
@@ -75,7 +72,7 @@ func (v *versions) find(ctx context.Context) error {
 		}
 	}
 	room := int64(maxCompared)
-	list = slices.DeleteFunc(blobs(all), func(o gitobject.Info) bool {
+	list = slices.DeleteFunc(blobs(all), func(o git.ObjectInfo) bool {
 		if !others[o.OID] || o.Size > maxVersion || o.Size > room {
 			return true
 		}
@@ -90,8 +87,8 @@ func (v *versions) find(ctx context.Context) error {
 // quotes returns the transcript.QuotedFiles that finds quotes of the file to forget, prepared with
 // all stored contents.
 func (v *versions) quotes(ctx context.Context) (*transcript.QuotedFiles, error) {
-	quotes := v.tombs.Quotes(func() []string { return gitwork.Roots(v.w.Repo) })
-	all, err := gitobject.All(ctx, v.w.Repo)
+	quotes := v.tombs.Quotes(func() []string { return git.WorktreeRoots(v.w.Repo) })
+	all, err := git.AllObjects(ctx, v.w.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +101,8 @@ func (v *versions) quotes(ctx context.Context) (*transcript.QuotedFiles, error) 
 	})
 }
 
-func blobs(list []gitobject.Info) []gitobject.Info {
-	return slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return o.Type != "blob" })
+func blobs(list []git.ObjectInfo) []git.ObjectInfo {
+	return slices.DeleteFunc(slices.Clone(list), func(o git.ObjectInfo) bool { return o.Type != "blob" })
 }
 
 // inHistory finds the versions that a ref or reflog reaches, including those of saved contexts.
@@ -171,11 +168,11 @@ func (v *versions) add(oid git.OID) {
 
 // leftBehind finds the versions in shadow trees that nothing refers to.
 func (v *versions) leftBehind(ctx context.Context) error {
-	reached, err := gitobject.Reachable(ctx, v.w.Repo, "--all", "--reflog", "--indexed-objects")
+	reached, err := git.ReachableObjects(ctx, v.w.Repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return err
 	}
-	all, err := gitobject.All(ctx, v.w.Repo)
+	all, err := git.AllObjects(ctx, v.w.Repo)
 	if err != nil {
 		return err
 	}
@@ -190,7 +187,7 @@ func (v *versions) leftBehind(ctx context.Context) error {
 		}
 		for _, p := range paths {
 			for _, name := range []string{p, "files/" + p} {
-				if e, found, err := gittree.Lookup(ctx, v.w.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
+				if e, found, err := git.LookupPath(ctx, v.w.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
 					v.content.versions[e.OID] = true
 				}
 			}
@@ -202,7 +199,7 @@ func (v *versions) leftBehind(ctx context.Context) error {
 // inSnapshots reads the lines of the versions in snapshots and in the worktrees.
 func (v *versions) inSnapshots(ctx context.Context) error {
 	paths := v.forgottenPaths()
-	for _, w := range gitwork.Worktrees(v.w.Repo) {
+	for _, w := range git.Worktrees(v.w.Repo) {
 		for _, p := range paths {
 			full := filepath.Join(w.Root, filepath.FromSlash(p))
 			if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() || info.Size() > maxVersion {

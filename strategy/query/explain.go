@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -219,7 +218,7 @@ func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptio
 			of.Cut = errors.Is(err, git.ErrMissing)
 			return of, unlessMissing(err)
 		}
-		brought, err := gitlog.Commits(ctx, r.Repo, "--max-count="+strconv.Itoa(mostCommits), string(commit.OID), "^"+string(commit.Parents[0]), "--")
+		brought, err := git.Commits(ctx, r.Repo, "--max-count="+strconv.Itoa(mostCommits), string(commit.OID), "^"+string(commit.Parents[0]), "--")
 		if err != nil {
 			return OfCommit{}, err
 		}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // mostCommits is the maximum number of commits of a branch that are read.
@@ -32,15 +30,15 @@ func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD: %w", err)
 	}
-	trunk, err := gitref.DefaultBranch(ctx, cf.repo)
+	trunk, err := git.DefaultBranch(ctx, cf.repo)
 	if err != nil {
 		return nil, err
 	}
 	most := "--max-count=" + strconv.Itoa(mostCommits)
 	if branch == "" || trunk == "" || trunk == "refs/heads/"+branch {
-		return gitlog.Commits(ctx, cf.repo, most, string(head.OID), "--")
+		return git.Commits(ctx, cf.repo, most, string(head.OID), "--")
 	}
-	commits, err := gitlog.Commits(ctx, cf.repo, most, "--first-parent", string(head.OID), "--")
+	commits, err := git.Commits(ctx, cf.repo, most, "--first-parent", string(head.OID), "--")
 	if err != nil {
 		return nil, err
 	}

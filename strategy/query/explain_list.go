@@ -10,8 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -90,7 +88,7 @@ func (r CheckpointReader) List(ctx context.Context, filter CheckpointFilter) (Ch
 // Open is like List, but the points are read one by one: Missing and More are set after the last
 // one, and Points stays empty.
 func (r CheckpointReader) Open(ctx context.Context, filter CheckpointFilter) (*CheckpointList, iter.Seq2[ExplainPoint, error], error) {
-	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	branch, err := git.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +100,7 @@ func (r CheckpointReader) Open(ctx context.Context, filter CheckpointFilter) (*C
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &CheckpointList{Branch: branch, Shallow: gitlog.IsShallow(r.Repo)}
+	l := &CheckpointList{Branch: branch, Shallow: git.IsShallow(r.Repo)}
 	return l, func(yield func(ExplainPoint, error) bool) {
 		for _, p := range temporary {
 			if !filter.matches(p) || l.count == MaxListed {
@@ -123,7 +121,7 @@ func (r CheckpointReader) Open(ctx context.Context, filter CheckpointFilter) (*C
 // OfSession lists the newest checkpoints of a session, regardless of the branches of their commits.
 // ids are the session's checkpoints.
 func (r CheckpointReader) OfSession(ctx context.Context, ids []checkpoint.ID) (CheckpointList, error) {
-	l := CheckpointList{Everywhere: true, Shallow: gitlog.IsShallow(r.Repo), More: len(ids) > MaxListed}
+	l := CheckpointList{Everywhere: true, Shallow: git.IsShallow(r.Repo), More: len(ids) > MaxListed}
 	ids = ids[:min(len(ids), MaxListed)]
 	var commits []git.Commit
 	if len(ids) > 0 {

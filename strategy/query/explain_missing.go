@@ -8,9 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // MissingRecords describes what this clone lacks of checkpoints.
@@ -52,7 +49,7 @@ func (r CheckpointReader) MissingOfList(ctx context.Context) (MissingRecords, er
 	if err != nil {
 		return MissingRecords{}, err
 	}
-	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	branch, err := git.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		return MissingRecords{}, err
 	}
@@ -81,7 +78,7 @@ const (
 // Gaps determines what this clone lacks, in the order of the constants.
 func (r CheckpointReader) Gaps(ctx context.Context) ([]Gap, error) {
 	return r.gaps(ctx, func() bool {
-		named, err := gitlog.Messages(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
+		named, err := git.MessagesContaining(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
 		return err == nil && len(named) > 0
 	})
 }
@@ -102,7 +99,7 @@ func (r CheckpointReader) gaps(ctx context.Context, linked func() bool) ([]Gap, 
 		return nil, err
 	}
 	var gaps []Gap
-	shallow := gitlog.IsShallow(r.Repo)
+	shallow := git.IsShallow(r.Repo)
 	if len(trees)+len(absent) == 0 && (shallow || linked()) {
 		gaps = append(gaps, NoRecord)
 	}
@@ -150,7 +147,7 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 	for _, id := range ids {
 		known := false
 		for _, tree := range r.trees {
-			dir, stored, err := gittree.Lookup(ctx, r.Repo, tree, id.Dir())
+			dir, stored, err := git.LookupPath(ctx, r.Repo, tree, id.Dir())
 			if err != nil {
 				return found, err
 			}

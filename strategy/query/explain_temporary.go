@@ -9,10 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -55,7 +51,7 @@ func (sh shadowReader) temporaryPoints(ctx context.Context) ([]ExplainPoint, err
 
 // shadowCommits returns the turns on shadow branches, without carry-forward commits.
 func (sh shadowReader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
-	commits, err := gitlog.Commits(ctx, sh.repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
+	commits, err := git.Commits(ctx, sh.repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
 	return slices.DeleteFunc(commits, func(c git.Commit) bool {
 		session, _ := sessionOf(c)
 		return session == ""
@@ -95,7 +91,7 @@ func subject(c git.Commit) string {
 
 // shadowPrompt returns the last prompt of a shadow commit's turn, or its subject.
 func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
-	entry, found, err := gittree.Lookup(ctx, sh.repo, c.Tree, dir)
+	entry, found, err := git.LookupPath(ctx, sh.repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
 		prompts, err := checkpoint.Stored{Dir: entry.OID}.Prompts(ctx, sh.repo)
 		if n := len(prompts); err == nil && n > 0 && prompts[n-1] != "" {
@@ -120,7 +116,7 @@ func (sh shadowReader) temporary(ctx context.Context, prefix string, o ExplainOp
 	if err != nil {
 		return Detail{}, err
 	}
-	changes, err := gitdiff.Changes(ctx, sh.repo, since.files.OID, c.OID)
+	changes, err := git.Changes(ctx, sh.repo, since.files.OID, c.OID)
 	if err != nil {
 		return Detail{}, fmt.Errorf("compare %s: %w", c.OID.Short(), err)
 	}
@@ -192,7 +188,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *CheckpointSession, 
 // findShadow finds the only turn on a shadow branch whose commit id begins with prefix.
 func (sh shadowReader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
 	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
-	refs, err := gitref.List(ctx, sh.repo, "refs/heads/entire/")
+	refs, err := git.ListRefs(ctx, sh.repo, "refs/heads/entire/")
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -231,7 +227,7 @@ type since struct{ files, conversation git.Commit }
 // before the tasks that directly precede it, its conversation with the conversation before all of
 // them.
 func (sh shadowReader) since(ctx context.Context, c git.Commit) (since, error) {
-	chain, err := gitlog.Commits(ctx, sh.repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
+	chain, err := git.Commits(ctx, sh.repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {
 		return since{}, err
 	}
@@ -272,7 +268,7 @@ func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, er
 
 // directory returns the tree at a path, empty if there is none.
 func (sh shadowReader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
-	entry, found, err := gittree.Lookup(ctx, sh.repo, tree, path)
+	entry, found, err := git.LookupPath(ctx, sh.repo, tree, path)
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
@@ -27,7 +26,7 @@ func (r *run) authors(ctx context.Context) error {
 	if r.known.Shallow == r.now.Shallow && slices.Equal(before, tips) {
 		return nil
 	}
-	gone, err := gitlog.Difference(ctx, r.Repo, checkpoint.RecordSubject, before, tips)
+	gone, err := git.CommitsBetween(ctx, r.Repo, checkpoint.RecordSubject, before, tips)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -37,7 +36,7 @@ func (r *run) authors(ctx context.Context) error {
 			return err
 		}
 	}
-	come, err := gitlog.Difference(ctx, r.Repo, checkpoint.RecordSubject, tips, before)
+	come, err := git.CommitsBetween(ctx, r.Repo, checkpoint.RecordSubject, tips, before)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -93,7 +92,7 @@ func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git
 			}
 			continue
 		}
-		list, err := gitdiff.Changes(ctx, repo, before[i], tree)
+		list, err := git.Changes(ctx, repo, before[i], tree)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -8,9 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
@@ -21,7 +18,7 @@ func (r *run) commits(ctx context.Context) error {
 	if r.known.Refs == r.now.Refs && !deepened {
 		return nil
 	}
-	refs, err := gitref.List(ctx, r.Repo, "refs/heads", "refs/remotes")
+	refs, err := git.ListRefs(ctx, r.Repo, "refs/heads", "refs/remotes")
 	if err != nil {
 		return err
 	}
@@ -56,7 +53,7 @@ func (r *run) commits(ctx context.Context) error {
 	if slices.Equal(before, tips) && former == string(notes) && !deepened {
 		return nil
 	}
-	gone, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", before, tips)
+	gone, err := git.CommitsBetween(ctx, r.Repo, checkpoint.TrailerKey+":", before, tips)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -71,7 +68,7 @@ func (r *run) commits(ctx context.Context) error {
 			return err
 		}
 	}
-	come, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", tips, before)
+	come, err := git.CommitsBetween(ctx, r.Repo, checkpoint.TrailerKey+":", tips, before)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.skip(ctx, "commits", err) // a history that lacks objects
@@ -106,9 +103,9 @@ func (r *run) putCommit(ctx context.Context, c git.Commit) error {
 // noted updates those commits in the histories of tips whose notes differ between two trees of
 // notes. A note may be written long after its commit was read.
 func (r *run) noted(ctx context.Context, former, notes git.OID, tips []git.OID) error {
-	changes, err := gitdiff.Changes(ctx, r.Repo, former, notes)
+	changes, err := git.Changes(ctx, r.Repo, former, notes)
 	if err != nil && ctx.Err() == nil { // the former tree doesn't exist any more
-		changes, err = gitdiff.Changes(ctx, r.Repo, "", notes)
+		changes, err = git.Changes(ctx, r.Repo, "", notes)
 	}
 	if err != nil {
 		return err
@@ -131,7 +128,7 @@ func (r *run) noted(ctx context.Context, former, notes git.OID, tips []git.OID) 
 			linked, oids = append(linked, c), append(oids, oid)
 		}
 	}
-	outside, err := gitlog.Difference(ctx, r.Repo, checkpoint.TrailerKey+":", oids, tips)
+	outside, err := git.CommitsBetween(ctx, r.Repo, checkpoint.TrailerKey+":", oids, tips)
 	if err != nil {
 		return err
 	}

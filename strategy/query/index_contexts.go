@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -80,7 +79,7 @@ func (r *run) contexts(ctx context.Context) error {
 // listContexts brings known up to date with the refs, and removes the turns of contexts that
 // were replaced. The turns are rows in the index, by the ids of the contexts.
 func (r *run) listContexts(ctx context.Context, known map[string]savedContext, turns map[string]int64) error {
-	refs, err := gitref.List(ctx, r.Repo, contextstore.Refs)
+	refs, err := git.ListRefs(ctx, r.Repo, contextstore.Refs)
 	if err != nil {
 		return err
 	}

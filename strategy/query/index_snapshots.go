@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/registry"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 )
 
@@ -154,7 +154,7 @@ func (sr *snapshotReader) differences(ctx context.Context, from, to bands.Snapsh
 		return nil, err
 	}
 	if sr.Repo.Root != "" { // also if the snapshots are of another worktree, or of a copied repository
-		ignored, err := gitwork.Ignored(ctx, sr.Repo, paths)
+		ignored, err := git.IgnoredPaths(ctx, sr.Repo, paths)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -67,7 +67,7 @@ func stampAt(path string) string {
 // transcripts to examine.
 func look(w *workspace.Workspace, known *sources) *sources {
 	now := &sources{
-		Refs: gitref.Fingerprint(w.Repo), Contexts: stampAt(filepath.Join(w.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
+		Refs: git.RefsFingerprint(w.Repo), Contexts: stampAt(filepath.Join(w.Repo.CommonDir, filepath.FromSlash(contextstore.Refs))),
 		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(w.Repo.CommonDir), "checkpoints")),
 		Forgotten: stampAt(checkpoint.TombstonesPath(w.Repo.CommonDir)), Shallow: stampAt(filepath.Join(w.Repo.CommonDir, "shallow")),
 		States: map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),

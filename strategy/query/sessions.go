@@ -13,8 +13,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -300,7 +298,7 @@ func (r SessionReader) Named(ctx context.Context, prefix string) (bool, error) {
 	if slices.ContainsFunc(states, func(s *session.State) bool { return strings.HasPrefix(s.ID, prefix) }) {
 		return true, nil
 	}
-	messages, err := gitlog.Messages(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.BranchesAsRevisions()...)
+	messages, err := git.MessagesContaining(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.BranchesAsRevisions()...)
 	return len(messages) > 0, err
 }
 
@@ -334,7 +332,7 @@ func BranchOf(ctx context.Context, repo *git.Repo, how git.Locate, root string) 
 		defer func() { _ = other.Close() }()
 		repo = other
 	}
-	branch, err := gitref.HeadBranch(ctx, repo)
+	branch, err := git.HeadBranch(ctx, repo)
 	if err != nil {
 		return ""
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -65,7 +64,7 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 	if err != nil || len(plan.paths) == 0 {
 		return "", err
 	}
-	doing, err := gitwork.InProgress(ctx, w.Repo)
+	doing, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil {
 		return "", err
 	}
@@ -84,11 +83,11 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 		if failed != nil {
 			err = fmt.Errorf("note new files: %w", failed)
 		} else {
-			err = gitwork.IntendToAdd(ctx, w.Repo, plan.fresh)
+			err = git.IntendToAdd(ctx, w.Repo, plan.fresh)
 		}
 	}
 	if err == nil {
-		err = gitwork.CommitPaths(ctx, w.Repo, gitwork.PathCommit{
+		err = git.CommitPaths(ctx, w.Repo, git.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
 			Env: append(agent.Of(s.AgentType).Environ(s.ID), workspace.TurnVariable+"="+s.TurnID),
 		})

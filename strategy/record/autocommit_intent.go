@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -46,7 +46,7 @@ func withdraw(ctx context.Context, w *workspace.Workspace) error {
 	}
 	var note intent
 	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
-		entries, err := gitwork.Status(ctx, w.Repo, note.Files...)
+		entries, err := git.Status(ctx, w.Repo, note.Files...)
 		if err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
@@ -56,7 +56,7 @@ func withdraw(ctx context.Context, w *workspace.Workspace) error {
 				empty = append(empty, e.Path)
 			}
 		}
-		if err := gitwork.Unstage(ctx, w.Repo, empty); err != nil {
+		if err := git.Unstage(ctx, w.Repo, empty); err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -28,7 +26,7 @@ func planCommit(ctx context.Context, w *workspace.Workspace, s *session.State) (
 	if len(files) == 0 {
 		return commitPlan{}, nil
 	}
-	entries, err := gitwork.Status(ctx, w.Repo, files...)
+	entries, err := git.Status(ctx, w.Repo, files...)
 	if err != nil {
 		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
 	}
@@ -57,11 +55,11 @@ func planCommit(ctx context.Context, w *workspace.Workspace, s *session.State) (
 // alignIndex updates the index to the commit where nothing else is staged: git doesn't add changes
 // to the index that a user's hook makes during the commit.
 func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, paths []string) error {
-	staged, err := gitdiff.Staged(ctx, w.Repo, head.OID)
+	staged, err := git.Staged(ctx, w.Repo, head.OID)
 	var stale []string
 	if err == nil && len(staged) > 0 {
-		var list []gitdiff.Change
-		list, err = gitdiff.Changes(ctx, w.Repo, firstParent(head), head.OID)
+		var list []git.Change
+		list, err = git.Changes(ctx, w.Repo, firstParent(head), head.OID)
 		committed := tracking.ByPath(list)
 		for _, c := range staged {
 			was, ok := committed[c.Path]
@@ -72,7 +70,7 @@ func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, pa
 		}
 	}
 	if err == nil {
-		err = gitwork.Unstage(ctx, w.Repo, stale)
+		err = git.Unstage(ctx, w.Repo, stale)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -20,7 +20,7 @@ func BlockingBranch(ctx context.Context, w *workspace.Workspace) (string, error)
 	if err == nil && info.Mode().IsRegular() {
 		return "", nil
 	}
-	refs, err := gitref.List(ctx, w.Repo, "refs/heads/entire")
+	refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/entire")
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -209,12 +208,12 @@ func writeCheckpoint(ctx context.Context, w *workspace.Workspace, p pendingCheck
 // against every parent.
 func ChangesOf(ctx context.Context, w *workspace.Workspace, c git.Commit) (tracking.CommitChanges, error) {
 	if len(c.Parents) == 0 {
-		list, err := gitdiff.Changes(ctx, w.Repo, "", c.OID)
+		list, err := git.Changes(ctx, w.Repo, "", c.OID)
 		return tracking.ByPath(list), err
 	}
 	var changes tracking.CommitChanges
 	for i, p := range c.Parents {
-		list, err := gitdiff.Changes(ctx, w.Repo, p, c.OID)
+		list, err := git.Changes(ctx, w.Repo, p, c.OID)
 		if err != nil {
 			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
 		}
@@ -223,7 +222,7 @@ func ChangesOf(ctx context.Context, w *workspace.Workspace, c git.Commit) (track
 			changes = differs
 			continue
 		}
-		maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
+		maps.DeleteFunc(changes, func(p string, _ git.Change) bool { _, ok := differs[p]; return !ok })
 	}
 	return changes, nil
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -31,7 +29,7 @@ func FindRemaining(ctx context.Context, w *workspace.Workspace, s *session.State
 	if err != nil {
 		return authorship.Remaining{}, err
 	}
-	rest := authorship.Remaining{Entries: map[string]gittree.Edit{}, Renamed: map[string]git.OID{}}
+	rest := authorship.Remaining{Entries: map[string]git.TreeEdit{}, Renamed: map[string]git.OID{}}
 	wrote := map[string]git.TreeEntry{}
 	for _, p := range s.FilesTouched {
 		c, committed := m.Changes[p]
@@ -53,7 +51,7 @@ func FindRemaining(ctx context.Context, w *workspace.Workspace, s *session.State
 	differ := slices.Sorted(maps.Keys(wrote))
 	var dirty []string // those that differ from HEAD
 	if len(differ) > 0 {
-		entries, err := gitwork.Status(ctx, w.Repo, differ...)
+		entries, err := git.Status(ctx, w.Repo, differ...)
 		if err != nil {
 			return authorship.Remaining{}, fmt.Errorf("find what is left of a commit: %w", err)
 		}
@@ -78,7 +76,7 @@ func FindRemaining(ctx context.Context, w *workspace.Workspace, s *session.State
 	})
 	for _, p := range stashed {
 		rest.Paths = append(rest.Paths, p)
-		rest.Entries[p] = gittree.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
+		rest.Entries[p] = git.TreeEdit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
 	}
 	slices.Sort(rest.Paths)
 	for _, p := range s.Recorder.Withheld {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -62,7 +61,7 @@ func Continued(ctx context.Context, w *workspace.Workspace, head git.OID, staged
 		for i, l := range list {
 			commits[i] = l.Commit
 		}
-		outside, err := gitlog.Unreachable(ctx, w.Repo, head, commits)
+		outside, err := git.Unreachable(ctx, w.Repo, head, commits)
 		if err != nil {
 			w.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -21,7 +20,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 	if err != nil {
 		return nil, err
 	}
-	branch, err := gitref.HeadBranch(ctx, w.Repo)
+	branch, err := git.HeadBranch(ctx, w.Repo)
 	if err != nil {
 		branch = ""
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -21,7 +20,7 @@ const maxTaskBlob = 95 << 20
 // the files of the task checkpoints, including steps, redacted once more: another version of the
 // tool doesn't redact them on shadow branches. Otherwise they are the ends of the tasks and the
 // stored transcripts of the subagents: nothing large is read or redacted.
-func taskEdits(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gittree.Edit, error) {
+func taskEdits(ctx context.Context, w *workspace.Workspace, s *session.State) ([]git.TreeEdit, error) {
 	if w.Options.Strategy != workspace.AutoCommit {
 		return storedTasks(ctx, w, s)
 	}
@@ -64,8 +63,8 @@ func taskEdits(ctx context.Context, w *workspace.Workspace, s *session.State) ([
 }
 
 // storedTasks returns the files of the tasks whose transcripts are stored.
-func storedTasks(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gittree.Edit, error) {
-	var files []gittree.Edit
+func storedTasks(ctx context.Context, w *workspace.Workspace, s *session.State) ([]git.TreeEdit, error) {
+	var files []git.TreeEdit
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
 		var agent []git.OID // nil if one of the blobs no longer exists

@@ -14,9 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitnote"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -49,7 +46,7 @@ func FindNewCommits(ctx context.Context, w *workspace.Workspace, by string) (fou
 	if err != nil || !born || examined(w) == head.OID {
 		return nil, err
 	}
-	doing, err := gitwork.InProgress(ctx, w.Repo)
+	doing, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil || doing.Rebase {
 		return nil, err
 	}
@@ -175,7 +172,7 @@ func MarkExamined(w *workspace.Workspace, head git.OID) error {
 // another clone.
 func find(ctx context.Context, w *workspace.Workspace, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
 	args := append([]string{fmt.Sprintf("--max-count=%d", maxFound), "--no-merges"}, revs...)
-	list, err := gitlog.Commits(ctx, w.Repo, append(args, "--")...)
+	list, err := git.Commits(ctx, w.Repo, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +227,7 @@ func madeHere(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([
 	for _, c := range rest {
 		args = append(args, string(c.OID))
 	}
-	local, err := gitlog.Commits(ctx, w.Repo, append(args, "--not", "--remotes", "--")...)
+	local, err := git.Commits(ctx, w.Repo, append(args, "--not", "--remotes", "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +265,7 @@ func findRewritten(ctx context.Context, w *workspace.Workspace, list []git.Commi
 	for _, c := range slices.Concat(noted, list) {
 		oids = append(oids, c.OID)
 	}
-	patches, err := gitlog.PatchIDs(ctx, w.Repo, oids)
+	patches, err := git.PatchIDs(ctx, w.Repo, oids)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +282,7 @@ func findRewritten(ctx context.Context, w *workspace.Workspace, list []git.Commi
 			found = append(found, FoundCommit{Commit: c, IDs: ids})
 		}
 	}
-	return found, gitnote.Write(ctx, w.Repo, signature(w, list[0]), texts)
+	return found, git.WriteNotes(ctx, w.Repo, signature(w, list[0]), texts)
 }
 
 // signature returns the author of a note: the commit's committer, at the current time.
@@ -343,7 +340,7 @@ func linkFound(ctx context.Context, w *workspace.Workspace, here []*session.Stat
 		return found, false, err
 	}
 	text += checkpoint.TrailerKey + ": " + string(id) + "\n"
-	if err := gitnote.Write(ctx, w.Repo, signature(w, c), map[git.OID]string{c.OID: text}); err != nil {
+	if err := git.WriteNotes(ctx, w.Repo, signature(w, c), map[git.OID]string{c.OID: text}); err != nil {
 		return found, false, errors.Join(err, tracking.RemoveDecision(d))
 	}
 	c.Note = text
@@ -385,5 +382,5 @@ func FollowRewritten(ctx context.Context, w *workspace.Workspace, moved map[git.
 		texts[now.OID] = text
 		by = signature(w, now)
 	}
-	return gitnote.Write(ctx, w.Repo, by, texts)
+	return git.WriteNotes(ctx, w.Repo, by, texts)
 }

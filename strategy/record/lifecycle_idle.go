@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -35,13 +34,13 @@ func ForgetIdle(ctx context.Context, w *workspace.Workspace, except string) {
 		states, _ := w.Sessions.All()
 		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !leftNothing(w, s) })
 		if len(idle) > 0 {
-			refs, err := gitref.List(ctx, w.Repo, "refs/heads/entire/")
+			refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/entire/")
 			if err != nil {
 				return fmt.Errorf("list shadow branches: %w", err)
 			}
 			for _, s := range idle {
 				branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-				if slices.ContainsFunc(refs, func(ref gitref.Ref) bool { return ref.Name == branch }) {
+				if slices.ContainsFunc(refs, func(ref git.Ref) bool { return ref.Name == branch }) {
 					continue
 				}
 				if err := w.Sessions.Remove(s.ID); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -18,7 +18,7 @@ func StartSession(ctx context.Context, w *workspace.Workspace, in workspace.Inpu
 			n.Unstored = true // a child makes the list
 			return nil
 		}
-		entries, err := gitwork.Status(ctx, w.Repo)
+		entries, err := git.Status(ctx, w.Repo)
 		if err != nil {
 			return fmt.Errorf("list untracked files: %w", err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -113,7 +113,7 @@ func add(ctx context.Context, w *workspace.Workspace, m *message, ids []checkpoi
 		// The message is empty: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
-		out, err := gitwork.AddTrailers(ctx, w.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
+		out, err := git.AddTrailers(ctx, w.Repo, []byte(strings.TrimSuffix(body, "\n")+"\n"), trailers)
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}

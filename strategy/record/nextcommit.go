@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -24,7 +23,7 @@ type NextCommit struct {
 // While a rebase, a pick or a revert is in progress it returns nothing. It writes nothing.
 func PreviewCommit(ctx context.Context, w *workspace.Workspace) (NextCommit, error) {
 	var next NextCommit
-	op, err := gitwork.InProgress(ctx, w.Repo)
+	op, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
 		return next, err
 	}
@@ -36,7 +35,7 @@ func PreviewCommit(ctx context.Context, w *workspace.Workspace) (NextCommit, err
 	if err != nil {
 		return next, fmt.Errorf("read HEAD: %w", err)
 	}
-	list, err := gitdiff.Staged(ctx, w.Repo, head.OID)
+	list, err := git.Staged(ctx, w.Repo, head.OID)
 	if err != nil {
 		return next, fmt.Errorf("read staged changes: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -41,7 +40,7 @@ type CommitMessage struct {
 // cherry-pick or a revert to its hooks. They can be detected only by their files in the git
 // directory and the command line of the git process.
 func currentOperation(ctx context.Context, w *workspace.Workspace, m CommitMessage, text string) operation {
-	doing, err := gitwork.InProgress(ctx, w.Repo)
+	doing, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil {
 		w.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -36,7 +35,7 @@ func (m MadeCommit) Checkpoints() []checkpoint.ID {
 
 // FindMade returns the current commit of HEAD. It returns false if nothing has to be done for it.
 func FindMade(ctx context.Context, w *workspace.Workspace) (MadeCommit, bool, error) {
-	doing, err := gitwork.InProgress(ctx, w.Repo)
+	doing, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil {
 		return MadeCommit{}, false, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -159,19 +158,19 @@ func decide(ctx context.Context, w *workspace.Workspace, op operation, msg *mess
 	if !op.copies() {
 		d.Abandoned = abandoned(ctx, w, checkpoint.IDs(msg.prose))
 	}
-	list, err := gitdiff.Staged(ctx, w.Repo, base)
+	list, err := git.Staged(ctx, w.Repo, base)
 	if err != nil {
 		return d, fmt.Errorf("read staged changes: %w", err)
 	}
 	changes := tracking.ByPath(list)
 	if op == commitMerge { // it has only changes against every parent
 		for rev := range strings.FieldsSeq(gitFile(w, "MERGE_HEAD")) {
-			other, err := gitdiff.Staged(ctx, w.Repo, git.OID(rev))
+			other, err := git.Staged(ctx, w.Repo, git.OID(rev))
 			if err != nil {
 				return d, fmt.Errorf("read staged changes: %w", err)
 			}
 			differs := tracking.ByPath(other)
-			maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
+			maps.DeleteFunc(changes, func(p string, _ git.Change) bool { _, ok := differs[p]; return !ok })
 		}
 	}
 	q.changes = changes
@@ -191,7 +190,7 @@ func resolved(ctx context.Context, w *workspace.Workspace, op operation, head gi
 		}
 		from = tree
 	}
-	list, err := gitdiff.Staged(ctx, w.Repo, from)
+	list, err := git.Staged(ctx, w.Repo, from)
 	if err != nil {
 		return nil, fmt.Errorf("read staged changes: %w", err)
 	}

@@ -10,9 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitnote"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -56,7 +53,7 @@ func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool)
 	c, err := w.Repo.Commit(ctx, rev)
 	if err == nil && len(checkpoint.NoteIDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
 		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: w.Env.Now()}
-		err = gitnote.Write(ctx, w.Repo, by, map[git.OID]string{c.OID: ""})
+		err = git.WriteNotes(ctx, w.Repo, by, map[git.OID]string{c.OID: ""})
 		now := c
 		now.Note = ""
 		return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err
@@ -93,7 +90,7 @@ func Link(ctx context.Context, w *workspace.Workspace, rev string, s query.Sessi
 	if id == "" {
 		id = s.Checkpoints[0]
 	}
-	message, err := gitwork.AddTrailers(ctx, w.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
+	message, err := git.AddTrailers(ctx, w.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
 	if err != nil {
 		return Relinked{}, fmt.Errorf("add trailer: %w", err)
 	}
@@ -116,7 +113,7 @@ func amendable(ctx context.Context, w *workspace.Workspace, rev string, force bo
 	if c.OID != head.OID {
 		return git.Commit{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNotLast)
 	}
-	doing, err := gitwork.InProgress(ctx, w.Repo)
+	doing, err := git.OperationInProgress(ctx, w.Repo)
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -129,7 +126,7 @@ func amendable(ctx context.Context, w *workspace.Workspace, rev string, force bo
 	if force {
 		return c, nil
 	}
-	pushed, err := gitlog.OnRemote(ctx, w.Repo, c.OID)
+	pushed, err := git.OnRemote(ctx, w.Repo, c.OID)
 	if err == nil && pushed != "" {
 		err = fmt.Errorf("%s %w: %s has it", c.OID.Short(), ErrPushed, pushed)
 	}
@@ -166,7 +163,7 @@ func unnamed(ctx context.Context, w *workspace.Workspace, c git.Commit, s query.
 
 // reword replaces the message of the last commit.
 func reword(ctx context.Context, w *workspace.Workspace, c git.Commit, message, link string) (Relinked, error) {
-	if err := gitwork.Reword(ctx, w.Repo, message, []string{linkEnv + "=" + link}); err != nil {
+	if err := git.Reword(ctx, w.Repo, message, []string{linkEnv + "=" + link}); err != nil {
 		if exit, ok := errors.AsType[*git.ExitError](err); ok {
 			return Relinked{}, fmt.Errorf("amend %s: %s", c.OID.Short(), git.TrimStderrPrefix(strings.TrimSpace(exit.Stderr)))
 		}

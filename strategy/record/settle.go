@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitnote"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -73,7 +72,7 @@ func noteUnsure(ctx context.Context, w *workspace.Workspace, head git.Commit, ch
 		return nil
 	}
 	by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: w.Env.Now()}
-	return gitnote.Write(ctx, w.Repo, by, map[git.OID]string{head.OID: text})
+	return git.WriteNotes(ctx, w.Repo, by, map[git.OID]string{head.OID: text})
 }
 
 // settleSession removes the files that a commit contains from a session's pending files. As for a

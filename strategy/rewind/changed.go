@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -39,7 +38,7 @@ func ChangedFiles(ctx context.Context, w *workspace.Workspace, p Point, most int
 		}
 		from = head.OID
 	}
-	changes, err := gitdiff.Changes(ctx, w.Repo, from, of)
+	changes, err := git.Changes(ctx, w.Repo, from, of)
 	var paths []string
 	for _, c := range changes {
 		if len(paths) < most && !strings.HasPrefix(c.Path, ".entire/") {

@@ -18,10 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -36,7 +32,7 @@ type CodePlan struct {
 
 	touched []string // all paths that were compared
 	present map[string]presentFile
-	wanted  []gittree.Edit
+	wanted  []git.TreeEdit
 }
 
 // CodeRewound is the result of a rewind to a point without a snapshot.
@@ -69,7 +65,7 @@ func PreviewCode(ctx context.Context, w *workspace.Workspace, p Point) (planned 
 		if err != nil {
 			return planned, err
 		}
-		now, after := present[name], gittree.Edit{Path: name, Mode: wanted.Mode, OID: wanted.OID}
+		now, after := present[name], git.TreeEdit{Path: name, Mode: wanted.Mode, OID: wanted.OID}
 		step := restore.Step{Path: name, Kind: restore.StepRewrite}
 		switch {
 		case now.blocked || after.Mode == git.ModeModule:
@@ -97,7 +93,7 @@ func PreviewCode(ctx context.Context, w *workspace.Workspace, p Point) (planned 
 			planned.Steps = append(planned.Steps, s)
 		}
 	}
-	planned.wanted = slices.DeleteFunc(planned.wanted, func(e gittree.Edit) bool { return inTheWay(e.Path) })
+	planned.wanted = slices.DeleteFunc(planned.wanted, func(e git.TreeEdit) bool { return inTheWay(e.Path) })
 	return planned, nil
 }
 
@@ -113,7 +109,7 @@ func touchedPaths(ctx context.Context, w *workspace.Workspace, c git.Commit) ([]
 		trees = append(trees, tip.OID)
 	}
 	for _, t := range trees {
-		changes, err := gitdiff.Changes(ctx, w.Repo, head.OID, t)
+		changes, err := git.Changes(ctx, w.Repo, head.OID, t)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +127,7 @@ func touchedPaths(ctx context.Context, w *workspace.Workspace, c git.Commit) ([]
 
 // presentFile is the git entry of the file at a path.
 type presentFile struct {
-	gittree.Edit
+	git.TreeEdit
 
 	blocked bool     // it can't be restored
 	files   []string // files in the place of a folder of the path
@@ -171,7 +167,7 @@ func presentFiles(ctx context.Context, w *workspace.Workspace, paths []string) (
 		}
 		present[name] = now
 	}
-	oids, err := gitwork.HashFiles(ctx, w.Repo, gitwork.HashOnly, regular)
+	oids, err := git.HashFiles(ctx, w.Repo, git.HashOnly, regular)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +240,7 @@ func importCode(ctx context.Context, w *workspace.Workspace, held *bands.Held, p
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
 	files := filepath.Join(stage, "files")
-	if err := gitwork.CheckoutInto(ctx, w.Repo, files, planned.wanted); err != nil {
+	if err := git.CheckoutInto(ctx, w.Repo, files, planned.wanted); err != nil {
 		return bands.Snapshot{}, err
 	}
 	take := capture.TakeOptions{
@@ -274,7 +270,7 @@ func rescueCode(ctx context.Context, w *workspace.Workspace, p Point, planned Co
 	if err != nil {
 		return "", err
 	}
-	tree, err := gittree.Apply(ctx, w.Repo, head.Tree, workspace.EditsOf(entries, planned.touched))
+	tree, err := git.EditTree(ctx, w.Repo, head.Tree, workspace.EditsOf(entries, planned.touched))
 	if err != nil {
 		return "", err
 	}
@@ -286,5 +282,5 @@ func rescueCode(ctx context.Context, w *workspace.Workspace, p Point, planned Co
 		return "", err
 	}
 	name := tracking.HeldRefs + tracking.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
-	return oid, gitref.Update(ctx, w.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
+	return oid, git.UpdateRefs(ctx, w.Repo, "entire: rewind", []git.RefChange{{Name: name, New: oid}})
 }

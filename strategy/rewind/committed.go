@@ -15,9 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -39,11 +36,11 @@ func CommittedChanges(ctx context.Context, w *workspace.Workspace, p Point, step
 	if err != nil || target.Causality.Commit == "" { // not recorded, or not in this clone
 		then.OID = ""
 	}
-	changes, err := gitdiff.Changes(ctx, w.Repo, then.OID, head.OID)
+	changes, err := git.Changes(ctx, w.Repo, then.OID, head.OID)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	since := map[string]gitdiff.Change{}
+	since := map[string]git.Change{}
 	for _, c := range changes {
 		since[c.Path] = c
 	}
@@ -92,7 +89,7 @@ func CommittedCodeChanges(ctx context.Context, w *workspace.Workspace, p Point, 
 		return nil, err
 	}
 	if tip, err := w.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)); err == nil {
-		apart, err := gitlog.Unreachable(ctx, w.Repo, tip.OID, []git.OID{p.Shadow})
+		apart, err := git.Unreachable(ctx, w.Repo, tip.OID, []git.OID{p.Shadow})
 		if err != nil || len(apart) == 0 { // there is no commit since
 			return nil, err
 		}
@@ -102,7 +99,7 @@ func CommittedCodeChanges(ctx context.Context, w *workspace.Workspace, p Point, 
 		return nil, nil // the files that a rewind on this commit replaced
 	}
 	for _, step := range planned.Steps {
-		e, found, err := gittree.Lookup(ctx, w.Repo, head.Tree, step.Path)
+		e, found, err := git.LookupPath(ctx, w.Repo, head.Tree, step.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +117,7 @@ func DiscardedChanges(ctx context.Context, w *workspace.Workspace, to git.OID) (
 	if err != nil || !born || head.OID == to {
 		return nil, err
 	}
-	changes, err := gitdiff.Changes(ctx, w.Repo, to, head.OID)
+	changes, err := git.Changes(ctx, w.Repo, to, head.OID)
 	for _, c := range changes {
 		paths = append(paths, c.Path)
 	}
@@ -178,7 +175,7 @@ func LastRewind(ctx context.Context, w *workspace.Workspace, op bands.Operation)
 		last.Moved = true
 		return last, nil //nolint:nilerr // a commit that doesn't exist is no failure
 	}
-	base, err := gitlog.MergeBase(ctx, w.Repo, then.OID, head.OID)
+	base, err := git.MergeBase(ctx, w.Repo, then.OID, head.OID)
 	if err != nil {
 		return last, err
 	}
@@ -186,7 +183,7 @@ func LastRewind(ctx context.Context, w *workspace.Workspace, op bands.Operation)
 		last.Moved = true
 		return last, nil
 	}
-	subjects, err := gitlog.Subjects(ctx, w.Repo, string(then.OID), string(head.OID))
+	subjects, err := git.Subjects(ctx, w.Repo, string(then.OID), string(head.OID))
 	last.Commits = len(subjects)
 	return last, err
 }

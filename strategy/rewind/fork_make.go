@@ -16,8 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -48,10 +46,10 @@ var ErrForkExists = errors.New("exists and isn't empty")
 // process that is killed leaves a record with which [Remover.Remove] does so. The result lists the
 // paths that failed.
 func MakeFork(ctx context.Context, w *workspace.Workspace, m ForkMoment, dir, branch string, progress func(bands.Progress)) (MadeFork, error) {
-	if !gitref.ValidBranch(branch) {
+	if !git.ValidBranch(branch) {
 		return MadeFork{}, fmt.Errorf("%q can't be the name of a branch", branch)
 	}
-	refs, err := gitref.List(ctx, w.Repo, "refs/heads/"+branch)
+	refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/"+branch)
 	if err != nil {
 		return MadeFork{}, err
 	}
@@ -89,7 +87,7 @@ func MakeFork(ctx context.Context, w *workspace.Workspace, m ForkMoment, dir, br
 
 // fill creates the worktree and its files.
 func fill(ctx context.Context, w *workspace.Workspace, m ForkMoment, made *MadeFork, progress func(bands.Progress)) error {
-	id, err := gitwork.AddWorktree(ctx, w.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
+	id, err := git.AddWorktree(ctx, w.Repo, made.Dir, made.Branch, m.Commit, m.Snapshot.Version == 0)
 	if err != nil {
 		return err
 	}
@@ -106,10 +104,10 @@ func fill(ctx context.Context, w *workspace.Workspace, m ForkMoment, made *MadeF
 		err = exportTree(ctx, w, m, made, progress)
 		if err == nil {
 			progress(bands.Progress{Stage: "index"})
-			err = errors.Join(gitwork.ResetIndex(ctx, there), gitwork.CheckoutTracked(ctx, there, ".entire"))
+			err = errors.Join(git.ResetIndex(ctx, there), git.CheckoutTracked(ctx, there, ".entire"))
 		}
 	} else if m.Shadow != "" {
-		err = gitwork.RestoreFrom(ctx, there, m.Shadow, ".entire")
+		err = git.RestoreFrom(ctx, there, m.Shadow, ".entire")
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -105,7 +104,7 @@ func ListForks(w *workspace.Workspace) (list []Fork, err error) {
 		return nil, err
 	}
 	ids := map[string]bool{}
-	for _, wt := range gitwork.Worktrees(w.Repo) {
+	for _, wt := range git.Worktrees(w.Repo) {
 		ids[wt.ID] = true
 	}
 	for _, e := range entries {

@@ -16,8 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -75,7 +73,7 @@ func ReadForkWork(ctx context.Context, w *workspace.Workspace, f Fork) (done For
 	if done.Head, err = there.Repo.ResolveRef("HEAD"); err != nil && !errors.Is(err, git.ErrMissing) {
 		return done, err
 	}
-	branch, err := gitref.HeadBranch(ctx, there.Repo)
+	branch, err := git.HeadBranch(ctx, there.Repo)
 	if err != nil {
 		return done, err
 	}
@@ -93,7 +91,7 @@ func ReadForkWork(ctx context.Context, w *workspace.Workspace, f Fork) (done For
 // changed returns the paths that git reports as changed or new and that differ from the fork's
 // beginning.
 func changed(ctx context.Context, w *workspace.Workspace, f Fork, there *workspace.Workspace) (paths []string, err error) {
-	status, err := gitwork.Status(ctx, there.Repo)
+	status, err := git.Status(ctx, there.Repo)
 	if err != nil || len(status) == 0 {
 		return nil, err
 	}
@@ -190,7 +188,7 @@ func RemoveFork(ctx context.Context, w *workspace.Workspace, f Fork, work ForkWo
 	if err := takeBack(ctx, w, &f, progress); err != nil {
 		return done, err
 	}
-	refs, err := gitref.List(ctx, w.Repo, "refs/heads/"+f.Branch)
+	refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/"+f.Branch)
 	if err == nil && len(refs) > 0 {
 		done.Kept = f.Branch
 	}
@@ -227,7 +225,7 @@ func save(ctx context.Context, w *workspace.Workspace, f Fork, progress func(ban
 func takeBack(ctx context.Context, w *workspace.Workspace, f *Fork, progress func(bands.Progress)) error {
 	id := f.Worktree
 	if id == "" {
-		id = gitwork.WorktreeAt(w.Repo, f.Dir)
+		id = git.WorktreeAt(w.Repo, f.Dir)
 	}
 	if id == "" { // git has created neither the worktree nor the branch
 		return remove(w, f)
@@ -265,7 +263,7 @@ func takeBack(ctx context.Context, w *workspace.Workspace, f *Fork, progress fun
 		return err
 	}
 	if _, err := os.Lstat(admin); err == nil {
-		if err := gitwork.RemoveWorktree(ctx, w.Repo, f.Dir); err != nil {
+		if err := git.RemoveWorktree(ctx, w.Repo, f.Dir); err != nil {
 			return err
 		}
 	}
@@ -276,8 +274,8 @@ func takeBack(ctx context.Context, w *workspace.Workspace, f *Fork, progress fun
 		return err
 	}
 	if strings.TrimSpace(string(elsewhere)) == "" {
-		err = gitref.Update(ctx, w.Repo, "entire fork: removed", []gitref.Change{{Name: ref, Old: f.Commit}})
-		if err != nil && !errors.Is(err, gitref.ErrMoved) {
+		err = git.UpdateRefs(ctx, w.Repo, "entire fork: removed", []git.RefChange{{Name: ref, Old: f.Commit}})
+		if err != nil && !errors.Is(err, git.ErrRefMoved) {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -150,7 +149,7 @@ func shadowPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 	if err != nil || !born {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, w.Repo, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID), most)
+	commits, err := git.LastCommits(ctx, w.Repo, checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID), most)
 	if err != nil { // there is no such branch
 		return nil, nil //nolint:nilerr // git reports only that it can't
 	}
@@ -205,7 +204,7 @@ func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 	if err != nil {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, w.Repo, "HEAD", max(most, PointCommits))
+	commits, err := git.LastCommits(ctx, w.Repo, "HEAD", max(most, PointCommits))
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}

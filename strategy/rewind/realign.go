@@ -11,10 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -92,7 +88,7 @@ func saveSessions(ctx context.Context, w *workspace.Workspace, store *bands.Stor
 			}
 		}
 	}
-	if err := gitref.Update(ctx, w.Repo, "entire: rewind", hold.Updates()); err != nil {
+	if err := git.UpdateRefs(ctx, w.Repo, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
 	return tracking.WriteSessionsBefore(store, rescue, p)
@@ -251,8 +247,8 @@ func moveTip(ctx context.Context, w *workspace.Workspace, head git.Commit, tip g
 			return err
 		}
 	}
-	err = gitref.Update(ctx, w.Repo, "entire: rewind", refs.Updates())
-	if errors.Is(err, gitref.ErrMoved) {
+	err = git.UpdateRefs(ctx, w.Repo, "entire: rewind", refs.Updates())
+	if errors.Is(err, git.ErrRefMoved) {
 		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
 	}
 	return err
@@ -261,7 +257,7 @@ func moveTip(ctx context.Context, w *workspace.Workspace, head git.Commit, tip g
 // dropClean removes from the pending files those at or below the paths that don't differ from
 // HEAD.
 func dropClean(ctx context.Context, w *workspace.Workspace, states []*session.State, paths []string) ([]string, error) {
-	entries, err := gitwork.Status(ctx, w.Repo, paths...)
+	entries, err := git.Status(ctx, w.Repo, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +291,7 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 		return nil, err
 	}
 	branch := checkpoint.ShadowBranch(head.OID, w.Repo.WorktreeID)
-	log, err := gitlog.Last(ctx, w.Repo, branch, PointCommits)
+	log, err := git.LastCommits(ctx, w.Repo, branch, PointCommits)
 	if err != nil {
 		log = nil // there is no such branch
 	}
@@ -307,14 +303,14 @@ func alignWithCommit(ctx context.Context, w *workspace.Workspace, store *bands.S
 	if err := refs.Set(ctx, branch, commit); err != nil {
 		return nil, err
 	}
-	if err := gitref.Update(ctx, w.Repo, "entire: rewind", refs.Updates()); err != nil {
+	if err := git.UpdateRefs(ctx, w.Repo, "entire: rewind", refs.Updates()); err != nil {
 		return nil, err
 	}
 	counts := map[string]int{}
 	for _, c := range log[:at] {
 		counts[Trailer(c.Message, checkpoint.SessionKey)]++
 	}
-	entries, err := gitdiff.Changes(ctx, w.Repo, head.OID, commit)
+	entries, err := git.Changes(ctx, w.Repo, head.OID, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -411,7 +407,7 @@ func differing(ctx context.Context, w *workspace.Workspace, files []string) ([]s
 	if len(files) == 0 {
 		return nil, nil
 	}
-	entries, err := gitwork.Status(ctx, w.Repo, files...)
+	entries, err := git.Status(ctx, w.Repo, files...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -60,10 +56,10 @@ type Carrier struct {
 // before those of other remotes.
 func FindResumeBranch(ctx context.Context, w *workspace.Workspace, name string) (ResumeBranch, bool, error) {
 	name = strings.TrimPrefix(name, "refs/heads/")
-	if !gitref.ValidBranch(name) {
+	if !git.ValidBranch(name) {
 		return ResumeBranch{}, false, nil
 	}
-	current, err := gitref.HeadBranch(ctx, w.Repo)
+	current, err := git.HeadBranch(ctx, w.Repo)
 	if err != nil {
 		return ResumeBranch{}, false, err
 	}
@@ -94,7 +90,7 @@ func hasRef(ctx context.Context, w *workspace.Workspace, ref string) (bool, erro
 
 // remotes returns the names of the remotes, origin first.
 func remotes(ctx context.Context, w *workspace.Workspace) ([]string, error) {
-	names, err := gitremote.List(ctx, w.Repo)
+	names, err := git.Remotes(ctx, w.Repo)
 	if i := slices.Index(names, "origin"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "origin")
 	}
@@ -103,13 +99,13 @@ func remotes(ctx context.Context, w *workspace.Workspace) ([]string, error) {
 
 // FetchBranch fetches the branch from its remote.
 func FetchBranch(ctx context.Context, w *workspace.Workspace, b ResumeBranch) error {
-	return gitremote.Fetch(ctx, w.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
+	return git.Fetch(ctx, w.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
 }
 
 // CanSwitch returns ErrUncommitted if tracked files have changes. Untracked files are left to
 // git.
 func CanSwitch(ctx context.Context, w *workspace.Workspace) error {
-	entries, err := gitwork.Status(ctx, w.Repo)
+	entries, err := git.Status(ctx, w.Repo)
 	if err != nil {
 		return err
 	}
@@ -124,7 +120,7 @@ func CanSwitch(ctx context.Context, w *workspace.Workspace) error {
 // DetachedHead returns the commit of a detached HEAD, which may be unreachable after a switch;
 // empty on a branch.
 func DetachedHead(ctx context.Context, w *workspace.Workspace) (git.OID, error) {
-	branch, err := gitref.HeadBranch(ctx, w.Repo)
+	branch, err := git.HeadBranch(ctx, w.Repo)
 	if branch != "" || err != nil {
 		return "", err
 	}
@@ -139,9 +135,9 @@ func SwitchBranch(ctx context.Context, w *workspace.Workspace, b ResumeBranch) e
 	case b.Current:
 		return nil
 	case b.Remote != "":
-		err = gitwork.SwitchTracking(ctx, w.Repo, b.Name, b.ref())
+		err = git.SwitchTracking(ctx, w.Repo, b.Name, b.ref())
 	default:
-		err = gitwork.Switch(ctx, w.Repo, b.Name)
+		err = git.SwitchBranch(ctx, w.Repo, b.Name)
 	}
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
 		return fmt.Errorf("check out %s: %s", b.Name, git.TrimStderrPrefix(strings.TrimSpace(exit.Stderr)))
@@ -163,7 +159,7 @@ func LastCheckpoint(ctx context.Context, w *workspace.Workspace, b ResumeBranch)
 		if err != nil {
 			return Carrier{}, false, err
 		}
-		if commits, err = gitlog.FirstParents(ctx, w.Repo, tip.OID, trunk, resumeDepth); err != nil {
+		if commits, err = git.FirstParents(ctx, w.Repo, tip.OID, trunk, resumeDepth); err != nil {
 			return Carrier{}, false, err
 		}
 	}
@@ -190,7 +186,7 @@ func trunk(ctx context.Context, w *workspace.Workspace, branch string) ([]git.OI
 	names, remote := []string{"main", "master"}, "origin"
 	if len(remotes) > 0 {
 		remote = remotes[0]
-		head, err := gitremote.Head(ctx, w.Repo, remote)
+		head, err := git.RemoteHead(ctx, w.Repo, remote)
 		if err != nil {
 			return nil, err
 		}

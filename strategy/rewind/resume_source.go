@@ -9,8 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -58,7 +56,7 @@ func storedByPrefix(ctx context.Context, w *workspace.Workspace, prefix string) 
 	if err != nil {
 		return nil, err
 	}
-	shard, found, err := gittree.Lookup(ctx, w.Repo, v1, prefix[:2])
+	shard, found, err := git.LookupPath(ctx, w.Repo, v1, prefix[:2])
 	if err != nil || !found || shard.Mode != git.ModeTree {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func readFirst(ctx context.Context, w *workspace.Workspace, v1 git.OID, ids []ch
 // empty if there is none.
 func CheckpointRemote(ctx context.Context, w *workspace.Workspace, branch string) (string, error) {
 	if named := w.Options.PushRemote; named != "" {
-		place, err := gitremote.FindDestination(ctx, w.Repo, named)
+		place, err := git.FindPushDestination(ctx, w.Repo, named)
 		if err == nil {
 			err = sharing.CheckRemote(w, place)
 		}

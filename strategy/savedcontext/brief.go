@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -145,7 +144,7 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 
 // branchShown returns the name of the checked-out branch, redacted.
 func branchShown(ctx context.Context, w *workspace.Workspace) (string, error) {
-	name, err := gitref.HeadBranch(ctx, w.Repo)
+	name, err := git.HeadBranch(ctx, w.Repo)
 	return w.Redact.Path(name), err
 }
 

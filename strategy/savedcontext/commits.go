@@ -7,8 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -54,17 +52,17 @@ func addCommits(ctx context.Context, w *workspace.Workspace, m *brief.Material, 
 			return
 		}
 	}
-	if some, err := gitref.Exist(ctx, w.Repo, remotes); err != nil || !some {
+	if some, err := git.RefsExist(ctx, w.Repo, remotes); err != nil || !some {
 		return
 	}
-	pushed, err := gitlog.IsPushed(ctx, w.Repo, head)
+	pushed, err := git.IsPushed(ctx, w.Repo, head)
 	if err != nil || !pushed {
 		m.Unpushed = err == nil
 		return
 	}
 	m.Pushed = true
-	list, err := gitref.List(ctx, w.Repo, remotes)
-	if i := slices.IndexFunc(list, func(r gitref.Ref) bool { return r.OID == head }); err == nil && i >= 0 {
+	list, err := git.ListRefs(ctx, w.Repo, remotes)
+	if i := slices.IndexFunc(list, func(r git.Ref) bool { return r.OID == head }); err == nil && i >= 0 {
 		m.Remote = w.Redact.Path(strings.TrimPrefix(list[i].Name, remotes))
 	}
 }

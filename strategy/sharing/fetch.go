@@ -11,10 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitnote"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -28,10 +24,10 @@ const (
 
 // FetchCheckpoints fetches the checkpoints of a remote, given by name or URL, and merges them
 // into the local branch with checkpoint.Merge: no local checkpoint is lost, and the branch
-// doesn't move if the remote has nothing new. The error is gitremote.ErrNoRef if the remote
+// doesn't move if the remote has nothing new. The error is git.ErrNoRemoteRef if the remote
 // has no checkpoints. It uses the network until ctx ends.
 func FetchCheckpoints(ctx context.Context, w *workspace.Workspace, remote string) error {
-	shown := gitremote.HideURL(remote)
+	shown := git.HideURL(remote)
 	err := exchange(ctx, w, func(bool) error {
 		got, err := takeIn(ctx, w, remote, "")
 		got.report(shown, w.Env.Say)
@@ -48,7 +44,7 @@ func FetchCheckpoints(ctx context.Context, w *workspace.Workspace, remote string
 // no network.
 func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
 	const prefix, suffix = "refs/remotes/", "/entire/checkpoints/v1"
-	refs, err := gitref.List(ctx, w.Repo, prefix+"*"+suffix)
+	refs, err := git.ListRefs(ctx, w.Repo, prefix+"*"+suffix)
 	if err != nil {
 		return err
 	}
@@ -61,7 +57,7 @@ func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
 			continue
 		}
 		remote := strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)
-		place, err := gitremote.FindDestination(ctx, w.Repo, remote)
+		place, err := git.FindPushDestination(ctx, w.Repo, remote)
 		if err != nil {
 			return err
 		}
@@ -131,7 +127,7 @@ func TakeFetched(ctx context.Context, w *workspace.Workspace) error {
 	if err != nil || tip == "" {
 		return err
 	}
-	place, err := gitremote.FindDestination(ctx, w.Repo, w.Options.PushRemote)
+	place, err := git.FindPushDestination(ctx, w.Repo, w.Options.PushRemote)
 	if err == nil {
 		err = CheckRemote(w, place)
 	}
@@ -139,7 +135,7 @@ func TakeFetched(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	return exchange(ctx, w, func(bool) error {
-		if err := gitref.Update(ctx, w.Repo, "entire: take fetched", []gitref.Change{{Name: fetched, New: tip}}); err != nil {
+		if err := git.UpdateRefs(ctx, w.Repo, "entire: take fetched", []git.RefChange{{Name: fetched, New: tip}}); err != nil {
 			return err
 		}
 		_, err := mergeFetched(ctx, w, "")
@@ -202,9 +198,9 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 	// process, and all of notes.
 	sweeping := ctx
 	ctx = context.WithoutCancel(ctx)
-	left, dropped := gitref.List(ctx, w.Repo, "refs/entire/fetched/")
+	left, dropped := git.ListRefs(ctx, w.Repo, "refs/entire/fetched/")
 	if dropped == nil {
-		dropped = gitref.Remove(ctx, w.Repo, "entire: fetch given up", left)
+		dropped = git.Remove(ctx, w.Repo, "entire: fetch given up", left)
 	}
 	if err == nil {
 		err = sweep(sweeping, w)
@@ -218,7 +214,7 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 // takeIn fetches a remote's checkpoints and merges them into the local branch. sent is the commit
 // that was last sent there, if any.
 func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git.OID) (taken, error) {
-	err := gitremote.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
+	err := git.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
 	if err != nil {
 		return taken{}, err
 	}
@@ -231,7 +227,7 @@ func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git
 		if tip, err := tipOf(ctx, w, ref); err != nil || tip == "" {
 			continue // it doesn't exist, or its object is missing
 		}
-		if err := gitremote.FetchMissing(ctx, w.Repo, remote, ref); err != nil {
+		if err := git.FetchMissing(ctx, w.Repo, remote, ref); err != nil {
 			return taken{}, err
 		}
 	}
@@ -245,8 +241,8 @@ func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (go
 		return got, err
 	}
 	return got, w.WithLock(ctx, func() error {
-		err := gitref.ErrMoved
-		for attempt := 0; attempt < pushAttempts && errors.Is(err, gitref.ErrMoved); attempt++ {
+		err := git.ErrRefMoved
+		for attempt := 0; attempt < pushAttempts && errors.Is(err, git.ErrRefMoved); attempt++ {
 			err = mergeNotes(ctx, w, by)
 		}
 		if err != nil {
@@ -273,7 +269,7 @@ func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (go
 		if err != nil {
 			return err
 		}
-		tip, err := checkpoint.Merge(ctx, rw, by, theirs.OID, []gitref.Change{{Name: fetched, Old: theirs.OID}})
+		tip, err := checkpoint.Merge(ctx, rw, by, theirs.OID, []git.RefChange{{Name: fetched, Old: theirs.OID}})
 		if err != nil || t.IsEmpty() {
 			return err
 		}
@@ -291,7 +287,7 @@ func mergeFetched(ctx context.Context, w *workspace.Workspace, sent git.OID) (go
 // rewriting returns a rewriting that removes everything that t lists.
 func rewriting(ctx context.Context, w *workspace.Workspace, t checkpoint.Tombstones) (*checkpoint.Rewriting, error) {
 	rw := &checkpoint.Rewriting{Repo: w.Repo, Forgotten: t.Forgotten}
-	if f := t.Masker(func() []string { return gitwork.Roots(w.Repo) }); f != nil {
+	if f := t.Masker(func() []string { return git.WorktreeRoots(w.Repo) }); f != nil {
 		rw.Mask = f.Mask
 	}
 	if t.Verified == "" {
@@ -329,7 +325,8 @@ func isListed(ctx context.Context, w *workspace.Workspace, rw *checkpoint.Rewrit
 	return next == rw.At(theirs.OID), err
 }
 
-// mergeNotes merges the notes that were fetched. It wraps gitref.ErrMoved if a hook moves them meanwhile.
+// mergeNotes merges the notes that were fetched. It wraps git.ErrRefMoved if a hook moves them
+// meanwhile.
 func mergeNotes(ctx context.Context, w *workspace.Workspace, by git.Signature) error {
 	theirs, err := w.Repo.Commit(ctx, fetchedNotes)
 	if errors.Is(err, git.ErrMissing) {
@@ -342,7 +339,7 @@ func mergeNotes(ctx context.Context, w *workspace.Workspace, by git.Signature) e
 	next := theirs.OID
 	switch {
 	case err == nil:
-		if next, err = gitnote.Merge(ctx, w.Repo, by, ours, theirs); err != nil {
+		if next, err = git.MergeNotes(ctx, w.Repo, by, ours, theirs); err != nil {
 			return err
 		}
 	case !errors.Is(err, git.ErrMissing):
@@ -352,7 +349,7 @@ func mergeNotes(ctx context.Context, w *workspace.Workspace, by git.Signature) e
 	if next == ours.OID {
 		return nil
 	}
-	return gitref.Update(ctx, w.Repo, "entire: merge notes", []gitref.Change{{Name: git.NotesRef, New: next, Old: ours.OID}})
+	return git.UpdateRefs(ctx, w.Repo, "entire: merge notes", []git.RefChange{{Name: git.NotesRef, New: next, Old: ours.OID}})
 }
 
 // tipOf returns the commit of a ref, empty if there is no such ref.

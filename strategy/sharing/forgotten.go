@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -40,7 +39,7 @@ func (e *AbsentError) Hint() string { return "`git fetch --refetch --no-filter` 
 // repository's. Additions of other clones to the remote's are merged first. It fails if the
 // remote's branch moves meanwhile.
 func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) error {
-	place, err := gitremote.FindDestination(ctx, w.Repo, remote)
+	place, err := git.FindPushDestination(ctx, w.Repo, remote)
 	if err == nil {
 		err = CheckRemote(w, place)
 	}
@@ -52,7 +51,7 @@ func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) e
 		if err != nil {
 			return err
 		}
-		at, err := gitremote.Ref(ctx, w.Repo, remote, checkpoint.MetadataBranch)
+		at, err := git.RemoteRef(ctx, w.Repo, remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
@@ -70,13 +69,13 @@ func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) e
 		if err != nil || tip == "" || tip == at {
 			return err
 		}
-		if err := gitremote.Replace(ctx, w.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at}); err != nil {
+		if err := git.ReplaceRemoteRef(ctx, w.Repo, remote, git.RefChange{Name: checkpoint.MetadataBranch, New: tip, Old: at}); err != nil {
 			return err
 		}
 		return recordSent(ctx, w, sentRecord(place), tip)
 	})
 	if err != nil {
-		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
+		return fmt.Errorf("send to %s: %w", git.HideURL(remote), err)
 	}
 	return nil
 }
@@ -105,6 +104,6 @@ func publish(ctx context.Context, w *workspace.Workspace) error {
 		if err != nil || next == tip {
 			return err
 		}
-		return gitref.Update(ctx, w.Repo, "entire: forget", []gitref.Change{{Name: checkpoint.MetadataBranch, New: next, Old: tip}})
+		return git.UpdateRefs(ctx, w.Repo, "entire: forget", []git.RefChange{{Name: checkpoint.MetadataBranch, New: next, Old: tip}})
 	})
 }

@@ -11,9 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -48,7 +45,7 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if !known || call.DryRun {
 		return nil
 	}
-	p := &push{w: w, remote: named, shown: gitremote.HideURL(named), say: w.Env.Say}
+	p := &push{w: w, remote: named, shown: git.HideURL(named), say: w.Env.Say}
 	if call.Quiet {
 		p.say = func(string) {}
 	}
@@ -81,7 +78,7 @@ type sharedRef struct{ name, record string }
 // run sends the refs that the remote isn't known to have. It uses the network only if there
 // are any.
 func (p *push) run(ctx context.Context) error {
-	place, err := gitremote.FindDestination(ctx, p.w.Repo, p.remote)
+	place, err := git.FindPushDestination(ctx, p.w.Repo, p.remote)
 	if err != nil {
 		return err
 	}
@@ -134,7 +131,7 @@ func (p *push) run(ctx context.Context) error {
 }
 
 // sentRecord returns the ref that records what was last sent to a destination.
-func sentRecord(place gitremote.Destination) string {
+func sentRecord(place git.PushDestination) string {
 	sum := sha256.Sum256([]byte(place.URL))
 	return sentRefs + hex.EncodeToString(sum[:8])
 }
@@ -142,7 +139,7 @@ func sentRecord(place gitremote.Destination) string {
 // checkRemote compares what the remote is known to have with what the last fetch of it showed. If its
 // checkpoints were set back, the record is dropped, so that they are sent again; if they were
 // replaced, only the user can decide which to keep.
-func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) error {
+func (p *push) checkRemote(ctx context.Context, place git.PushDestination) error {
 	record := p.refs[0].record
 	sent, err := tipOf(ctx, p.w, record)
 	if err != nil || !place.Configured {
@@ -156,7 +153,7 @@ func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) err
 	if err != nil || p.stale || sent == "" {
 		return err
 	}
-	base, err := gitlog.MergeBase(ctx, p.w.Repo, sent, shown)
+	base, err := git.MergeBase(ctx, p.w.Repo, sent, shown)
 	switch {
 	case err != nil || base == sent:
 		return err
@@ -165,7 +162,7 @@ func (p *push) checkRemote(ctx context.Context, place gitremote.Destination) err
 		return nil
 	}
 	p.say("entire: the checkpoints of " + p.shown + " were set back since the last push: sending them again")
-	return gitref.Update(ctx, p.w.Repo, "entire: remote set back", []gitref.Change{{Name: record, Old: sent}})
+	return git.UpdateRefs(ctx, p.w.Repo, "entire: remote set back", []git.RefChange{{Name: record, Old: sent}})
 }
 
 // missing returns the commit of a ref that the remote should have, empty if it has it
@@ -190,12 +187,12 @@ func (p *push) send(ctx context.Context, ref sharedRef) error {
 		if tip == "" || err != nil {
 			return err
 		}
-		done, err := gitremote.Push(ctx, p.w.Repo, p.remote, string(tip)+":"+ref.name)
+		done, err := git.Push(ctx, p.w.Repo, p.remote, string(tip)+":"+ref.name)
 		if err == nil {
 			p.sent(ctx, ref, tip, done)
 			return nil
 		}
-		if attempt == pushAttempts || !errors.Is(err, gitremote.ErrDiverged) {
+		if attempt == pushAttempts || !errors.Is(err, git.ErrRemoteDiverged) {
 			return err
 		}
 		if err := p.fetch(ctx, ref); err != nil {
@@ -216,7 +213,7 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 		return err
 	}
 	if len(t.Replaced) > 0 && last == "" { // nothing was sent since
-		at, err := gitremote.Ref(ctx, p.w.Repo, p.remote, checkpoint.MetadataBranch)
+		at, err := git.RemoteRef(ctx, p.w.Repo, p.remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
@@ -238,20 +235,20 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 	if err != nil {
 		return err
 	}
-	err = gitremote.Replace(ctx, p.w.Repo, p.remote, gitref.Change{Name: ref.name, New: tip, Old: got.tip})
+	err = git.ReplaceRemoteRef(ctx, p.w.Repo, p.remote, git.RefChange{Name: ref.name, New: tip, Old: got.tip})
 	switch {
-	case errors.Is(err, gitremote.ErrDiverged):
+	case errors.Is(err, git.ErrRemoteDiverged):
 		return nil // another clone was faster: try again
 	case err != nil:
 		return err
 	}
 	p.say("entire: " + p.shown + " had forgotten content again: it was removed there")
-	p.sent(ctx, ref, tip, gitremote.PushResult{Changed: true, From: string(got.tip)})
+	p.sent(ctx, ref, tip, git.PushResult{Changed: true, From: string(got.tip)})
 	return nil
 }
 
 // sent records and reports that a ref was sent.
-func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done gitremote.PushResult) {
+func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done git.PushResult) {
 	if err := recordSent(ctx, p.w, ref.record, tip); err != nil {
 		p.w.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
 	}
@@ -266,15 +263,15 @@ func recordSent(ctx context.Context, w *workspace.Workspace, record string, tip 
 	if err != nil || was == tip {
 		return err
 	}
-	return gitref.Update(ctx, w.Repo, "entire: pushed", []gitref.Change{{Name: record, New: tip, Old: was}})
+	return git.UpdateRefs(ctx, w.Repo, "entire: pushed", []git.RefChange{{Name: record, New: tip, Old: was}})
 }
 
 // reportSent prints the number of checkpoints that are new at the remote.
-func (p *push) reportSent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
+func (p *push) reportSent(ctx context.Context, tip git.OID, done git.PushResult) {
 	if !done.Changed {
 		return
 	}
-	subjects, err := gitlog.Subjects(ctx, p.w.Repo, done.From, string(tip))
+	subjects, err := git.Subjects(ctx, p.w.Repo, done.From, string(tip))
 	if err != nil {
 		p.w.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
 		return

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -19,7 +19,7 @@ import (
 type RemoteRefusedError struct{ Remote, Reason string }
 
 func (e *RemoteRefusedError) Error() string {
-	return "refused push_remote " + gitremote.HideURL(e.Remote) + ": " + e.Reason
+	return "refused push_remote " + git.HideURL(e.Remote) + ": " + e.Reason
 }
 
 // Hint returns advice for the user.
@@ -31,7 +31,7 @@ func (e *RemoteRefusedError) Hint() string {
 // remote nor a URL with an allowed transport. A path counts only if it is the
 // user's own setting. Nothing inside the worktree counts, as a repository there
 // has hooks written by the author of the worktree's files.
-func CheckRemote(w *workspace.Workspace, p gitremote.Destination) error {
+func CheckRemote(w *workspace.Workspace, p git.PushDestination) error {
 	refuse := func(reason string) error { return &RemoteRefusedError{Remote: w.Options.PushRemote, Reason: reason} }
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {
 		switch _, local := localPath(p.URL); {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -49,11 +48,11 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 		t.Verified = tip
 		return t.Save(w.Repo.CommonDir)
 	}
-	refs, err := gitref.List(ctx, w.Repo, checkpoint.MetadataBranch, "refs/remotes/*/entire/checkpoints/v1", sentRefs, "refs/entire/backup/")
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, "refs/remotes/*/entire/checkpoints/v1", sentRefs, "refs/entire/backup/")
 	if err != nil {
 		return err
 	}
-	var changes []gitref.Change
+	var changes []git.RefChange
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.Name)
@@ -68,17 +67,17 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 		default:
 			return err
 		}
-		changes = append(changes, gitref.Change{Name: ref.Name, Old: ref.OID, New: next})
+		changes = append(changes, git.RefChange{Name: ref.Name, Old: ref.OID, New: next})
 	}
 	if err := w.Repo.SyncObjects(); err != nil {
 		return err
 	}
 	if len(changes) > 0 {
-		if err := gitref.Update(ctx, w.Repo, "entire: forget", changes); err != nil {
+		if err := git.UpdateRefs(ctx, w.Repo, "entire: forget", changes); err != nil {
 			return err
 		}
 	}
-	if err := gitref.ExpireReflogs(ctx, w.Repo, names...); err != nil {
+	if err := git.ExpireReflogs(ctx, w.Repo, names...); err != nil {
 		return err
 	}
 	if err := index.Remove(ctx, index.At(w.RecordsDir())); err != nil {

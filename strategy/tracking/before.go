@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -112,11 +111,11 @@ func changedFile(w *workspace.Workspace, path string, since time.Time) ([]byte, 
 // WorktreeEntries returns the entries of files of the worktree with their present contents, except
 // those that are too large or can't be read, of the first ones if there are many. Contents that
 // known has aren't stored again.
-func WorktreeEntries(w *workspace.Workspace, paths []string, known func(path string) git.OID) (map[string]gittree.Edit, error) {
-	entries := map[string]gittree.Edit{}
+func WorktreeEntries(w *workspace.Workspace, paths []string, known func(path string) git.OID) (map[string]git.TreeEdit, error) {
+	entries := map[string]git.TreeEdit{}
 	for _, p := range paths[:min(len(paths), mostBefore)] {
 		data, kind := changedFile(w, p, time.Time{})
-		e := gittree.Edit{Path: p}
+		e := git.TreeEdit{Path: p}
 		switch kind {
 		case fileSkipped:
 			continue

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -60,7 +59,7 @@ func FindCommits(ctx context.Context, w *workspace.Workspace, list []Decision, s
 	if since = since.Add(-clockSkew); scope == AllCommits {
 		since = time.Time{}
 	}
-	commits, err := gitlog.CommitsContaining(ctx, w.Repo, since, ids...)
+	commits, err := git.CommitsContaining(ctx, w.Repo, since, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +143,7 @@ func holder(ctx context.Context, w *workspace.Workspace, d Decision, made git.Co
 	for i, c := range carriers {
 		oids[i] = c.OID
 	}
-	outside, err := gitlog.Unreachable(ctx, w.Repo, head.OID, oids)
+	outside, err := git.Unreachable(ctx, w.Repo, head.OID, oids)
 	if err != nil {
 		return made.OID
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -98,10 +97,10 @@ func (s Share) NameBefore(path string) string {
 }
 
 // CommitChanges are the changes of a commit, by path.
-type CommitChanges map[string]gitdiff.Change
+type CommitChanges map[string]git.Change
 
 // ByPath returns the changes by path.
-func ByPath(changes []gitdiff.Change) CommitChanges {
+func ByPath(changes []git.Change) CommitChanges {
 	m := make(CommitChanges, len(changes))
 	for _, c := range changes {
 		m[c.Path] = c

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -90,7 +89,7 @@ type ShadowCommit struct {
 	Head git.Commit
 	// Touched are the files of the turn, in order, and Edits the stored ones of these.
 	Touched []string
-	Edits   []gittree.Edit
+	Edits   []git.TreeEdit
 	By      git.Signature
 
 	// Turn is complete except for its tasks, which are read from the branch.

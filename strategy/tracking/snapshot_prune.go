@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -35,11 +35,11 @@ func prune(ctx context.Context, w *workspace.Workspace, held *bands.Held, how fu
 			w.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
 		}
 	}
-	refs, err := gitref.List(ctx, w.Repo, HeldRefs)
+	refs, err := git.ListRefs(ctx, w.Repo, HeldRefs)
 	if err != nil {
 		return err
 	}
-	var gone []gitref.Change
+	var gone []git.RefChange
 	for _, ref := range refs {
 		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, HeldRefs), "-")
 		v, err := bands.ParseVersion(name)
@@ -47,11 +47,11 @@ func prune(ctx context.Context, w *workspace.Workspace, held *bands.Held, how fu
 			continue
 		}
 		if _, err := held.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
-			gone = append(gone, gitref.Change{Name: ref.Name, Old: ref.OID})
+			gone = append(gone, git.RefChange{Name: ref.Name, Old: ref.OID})
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	return gitref.Update(ctx, w.Repo, "entire: rewind", gone)
+	return git.UpdateRefs(ctx, w.Repo, "entire: rewind", gone)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -40,7 +39,7 @@ func TakeSnapshot(ctx context.Context, w *workspace.Workspace, held *bands.Held,
 		if head, err := w.Repo.ResolveRef("HEAD"); err == nil && o.Causality.Commit == "" {
 			o.Causality.Commit = string(head)
 		}
-		if branch, err := gitref.HeadBranch(ctx, w.Repo); err == nil && o.Causality.Branch == "" {
+		if branch, err := git.HeadBranch(ctx, w.Repo); err == nil && o.Causality.Branch == "" {
 			o.Causality.Branch = branch
 		}
 	}
@@ -84,7 +83,7 @@ func TreeOptions(w *workspace.Workspace) bands.Options {
 	b := w.Options.Bands
 	forgotten, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	var others []string // the repository's other worktrees
-	for _, wt := range gitwork.Worktrees(w.Repo) {
+	for _, wt := range git.Worktrees(w.Repo) {
 		if wt.ID != w.Repo.WorktreeID {
 			others = append(others, wt.Root)
 		}
@@ -94,7 +93,7 @@ func TreeOptions(w *workspace.Workspace) bands.Options {
 		Root:   w.Repo.Root, Lineage: Lineage(w), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),
 		Hidden: []string{".git", ".entire"}, Worktrees: others,
 		Ignored: func(ctx context.Context, paths []string) ([]string, error) {
-			return gitwork.Ignored(ctx, w.Repo, paths)
+			return git.IgnoredPaths(ctx, w.Repo, paths)
 		},
 		Now: w.Env.Now, Home: w.Env.Home,
 	}

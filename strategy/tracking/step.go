@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -182,7 +181,7 @@ func TitleOf(s *session.State) string {
 // StepTurn is a turn whose files become a step.
 type StepTurn struct {
 	Touched []string
-	Entries map[string]gittree.Edit
+	Entries map[string]git.TreeEdit
 	// Raw reports that the entries hold the files of the worktree unfiltered.
 	Raw bool
 	// Base is the commit that they are based on.

@@ -14,8 +14,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -47,7 +45,7 @@ type TurnChanges struct {
 
 // statusKey returns the key of an untracked or deleted path. Other states needn't be recorded,
 // as their files have times.
-func statusKey(e gitwork.StatusEntry) string {
+func statusKey(e git.StatusEntry) string {
 	switch {
 	case e.Index == '?':
 		return "?" + e.Path
@@ -113,7 +111,7 @@ func (ch *TurnChanges) wrote(p string, at time.Time) bool {
 	})
 }
 
-func (ch *TurnChanges) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
+func (ch *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
 	full := filepath.Join(ch.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
@@ -143,7 +141,7 @@ func (ch *TurnChanges) changed(ctx context.Context, e gitwork.StatusEntry) (bool
 		if ch.head == "" {
 			return true, nil
 		}
-		_, tracked, err := gittree.Lookup(ctx, ch.Repo, ch.head, dir)
+		_, tracked, err := git.LookupPath(ctx, ch.Repo, ch.head, dir)
 		return err == nil && !tracked, err
 	}
 	return false, nil
@@ -238,7 +236,7 @@ func moduleTime(dir string) time.Time {
 
 // After returns the record of git's status after it listed these entries: of all paths, or if
 // asked isn't nil of only these.
-func (ch *TurnChanges) After(asked []string, entries []gitwork.StatusEntry) map[string]bool {
+func (ch *TurnChanges) After(asked []string, entries []git.StatusEntry) map[string]bool {
 	known := map[string]bool{}
 	if asked != nil {
 		maps.Copy(known, ch.known)

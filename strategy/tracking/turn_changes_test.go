@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -46,7 +45,7 @@ func TestChangesDuringTurn(t *testing.T) {
 
 func TestKnownFilesRoundTrip(t *testing.T) {
 	t.Parallel()
-	entries := []gitwork.StatusEntry{
+	entries := []git.StatusEntry{
 		{Index: '?', Worktree: '?', Path: "new\nname"},
 		{Index: ' ', Worktree: 'D', Path: "gone"},
 		{Index: ' ', Worktree: 'M', Path: "changed"},
@@ -56,7 +55,7 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, decodeKnown(EncodeKnown((&TurnChanges{}).After(nil, entries)))); diff != "" {
 		t.Error(diff)
 	}
-	later := (&TurnChanges{known: want}).After([]string{"gone", "new\nname"}, []gitwork.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
+	later := (&TurnChanges{known: want}).After([]string{"gone", "new\nname"}, []git.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
 	if diff := cmp.Diff(map[string]bool{"?gone": true, "Dremoved": true}, later); diff != "" {
 		t.Error(diff)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -23,7 +22,7 @@ type observation struct {
 	head    git.Commit
 	born    bool
 	by      git.Signature
-	entries []gitwork.StatusEntry
+	entries []git.StatusEntry
 	// whole reports whether entries are everything that git lists. If asked isn't nil, they
 	// are everything for those paths, which are all that matter. Else they cover only paths
 	// named by edit tools.
@@ -136,14 +135,14 @@ func IsLargeWorktree(w *workspace.Workspace) bool {
 
 // statusOfAll returns git's status of the whole worktree. It has a time limit, so that in a
 // repository that is too large there is time left to read the files named by edit tools.
-func statusOfAll(ctx context.Context, w *workspace.Workspace) ([]gitwork.StatusEntry, error) {
+func statusOfAll(ctx context.Context, w *workspace.Workspace) ([]git.StatusEntry, error) {
 	if end, ok := ctx.Deadline(); ok {
 		const share = 0.6
 		within, cancel := context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(w.Env.Now()))))
 		defer cancel()
 		ctx = within
 	}
-	return gitwork.Status(ctx, w.Repo)
+	return git.Status(ctx, w.Repo)
 }
 
 // statusOfChanged asks git for the state of the paths that changed in the snapshot, of the
@@ -162,7 +161,7 @@ func statusOfChanged(ctx context.Context, w *workspace.Workspace, s *session.Sta
 		return nil
 	}
 	var err error
-	seen.entries, err = gitwork.Status(ctx, w.Repo, asked...)
+	seen.entries, err = git.Status(ctx, w.Repo, asked...)
 	if err != nil {
 		seen.asked = nil
 	}
@@ -181,7 +180,7 @@ func namedPaths(w *workspace.Workspace, s *session.State) []string {
 
 // namedStatus returns git's status of namedPaths, or of the maxAsked that changed last if there are
 // more.
-func namedStatus(ctx context.Context, w *workspace.Workspace, s *session.State) ([]gitwork.StatusEntry, error) {
+func namedStatus(ctx context.Context, w *workspace.Workspace, s *session.State) ([]git.StatusEntry, error) {
 	paths := namedPaths(w, s)
 	if len(paths) == 0 {
 		return nil, nil
@@ -196,7 +195,7 @@ func namedStatus(ctx context.Context, w *workspace.Workspace, s *session.State) 
 		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
 		paths = paths[:maxAsked]
 	}
-	return gitwork.Status(ctx, w.Repo, paths...)
+	return git.Status(ctx, w.Repo, paths...)
 }
 
 // newChanges returns the Changes that separate the changes of the session's turn from those of

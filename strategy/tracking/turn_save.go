@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -128,7 +127,7 @@ func closeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n 
 // checkpoint, on the branch that belongs to HEAD. An unborn branch has none.
 func storeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending, changes *TurnChanges, touched []string, seen observation) error {
 	var wait sync.WaitGroup
-	var entries map[string]gittree.Edit
+	var entries map[string]git.TreeEdit
 	var failed error
 	workspace.Guard(&wait, &failed, func() (err error) { entries, err = w.StoreContents(ctx, touched); return err })
 	complete, err := true, error(nil)
@@ -178,7 +177,7 @@ func storeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n 
 // lateContents returns the entries of a turn's files with the contents that the prompt after the
 // turn found, these contents for the files that have changed since, and the entries without those
 // whose contents aren't known.
-func lateContents(ctx context.Context, w *workspace.Workspace, s *session.State, changes *TurnChanges, entries map[string]gittree.Edit) (found map[string]gittree.Edit, late map[string]git.OID, stored map[string]gittree.Edit) {
+func lateContents(ctx context.Context, w *workspace.Workspace, s *session.State, changes *TurnChanges, entries map[string]git.TreeEdit) (found map[string]git.TreeEdit, late map[string]git.OID, stored map[string]git.TreeEdit) {
 	found, late, stored = maps.Clone(entries), map[string]git.OID{}, maps.Clone(entries)
 	for _, p := range changes.late {
 		e := found[p]
@@ -189,7 +188,7 @@ func lateContents(ctx context.Context, w *workspace.Workspace, s *session.State,
 			changes.unknown = append(changes.unknown, p)
 			delete(stored, p)
 		case e.OID == GoneBlob:
-			stored[p] = gittree.Edit{Path: p}
+			stored[p] = git.TreeEdit{Path: p}
 		case e.Mode == 0: // it was removed since
 			e.Mode = git.ModeFile
 			found[p], stored[p] = e, e

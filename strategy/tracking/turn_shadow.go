@@ -6,8 +6,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -62,7 +60,7 @@ func CommitShadow(ctx context.Context, w *workspace.Workspace, s *session.State,
 			return nil, err
 		}
 	}
-	if dirs, err = gitref.UpdateUnsynced(ctx, w.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
+	if dirs, err = git.UpdateRefsUnsynced(ctx, w.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
 		return nil, fmt.Errorf("move shadow branch: %w", err)
 	}
 	s.BaseCommit = string(c.Head.OID)
@@ -72,12 +70,12 @@ func CommitShadow(ctx context.Context, w *workspace.Workspace, s *session.State,
 
 // pendingEdits returns the session's pending files as its shadow branch has them, without
 // those in anew, and its tasks.
-func pendingEdits(ctx context.Context, w *workspace.Workspace, s *session.State, anew []string) ([]gittree.Edit, error) {
+func pendingEdits(ctx context.Context, w *workspace.Workspace, s *session.State, anew []string) ([]git.TreeEdit, error) {
 	tree, err := w.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var edits []gittree.Edit
+	var edits []git.TreeEdit
 	for _, p := range s.FilesTouched {
 		if workspace.ContainsPath(anew, p) {
 			continue
@@ -87,12 +85,12 @@ func pendingEdits(ctx context.Context, w *workspace.Workspace, s *session.State,
 			return nil, err
 		}
 		if found {
-			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
+			edits = append(edits, git.TreeEdit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
 	dirs, err := taskDirs(ctx, w, s)
 	for _, e := range dirs {
-		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+		edits = append(edits, git.TreeEdit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }

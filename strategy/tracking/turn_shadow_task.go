@@ -7,17 +7,16 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // writeStep writes the commit of a step within a task and counts the step in the
 // state.
-func writeStep(ctx context.Context, w *workspace.Workspace, s *session.State, c ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
+func writeStep(ctx context.Context, w *workspace.Workspace, s *session.State, c ShadowCommit, at checkpoint.Tip, edits []git.TreeEdit) (git.OID, bool, error) {
 	step := c.TaskStep
 	task := s.Recorder.FindTask(ByToolUse(step.ToolUse))
-	tree, err := gittree.Apply(ctx, w.Repo, at.Tree, edits)
+	tree, err := git.EditTree(ctx, w.Repo, at.Tree, edits)
 	if err != nil || tree == at.Tree {
 		return "", false, err
 	}
@@ -70,15 +69,15 @@ func taskDirs(ctx context.Context, w *workspace.Workspace, s *session.State) ([]
 		if err != nil {
 			return nil, err
 		}
-		_, found, err := gittree.Lookup(ctx, w.Repo, e.OID, line.Name)
+		_, found, err := git.LookupPath(ctx, w.Repo, e.OID, line.Name)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
 			continue
 		}
-		edit := gittree.Edit{Path: line.Name, Mode: line.Mode, OID: line.OID}
-		if entries[i].OID, err = gittree.Apply(ctx, w.Repo, e.OID, []gittree.Edit{edit}); err != nil {
+		edit := git.TreeEdit{Path: line.Name, Mode: line.Mode, OID: line.OID}
+		if entries[i].OID, err = git.EditTree(ctx, w.Repo, e.OID, []git.TreeEdit{edit}); err != nil {
 			return nil, err
 		}
 	}

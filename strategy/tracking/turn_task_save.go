@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -59,7 +58,7 @@ func SaveTask(ctx context.Context, w *workspace.Workspace, s *session.State, n *
 	}
 	if seen.born && keep {
 		var wait sync.WaitGroup
-		var entries map[string]gittree.Edit
+		var entries map[string]git.TreeEdit
 		var failed error
 		workspace.Guard(&wait, &failed, func() (err error) { entries, err = w.StoreContents(ctx, touched); return err })
 		complete, err := storeTranscript(ctx, w, s, seen)

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -26,7 +26,7 @@ func ListUntracked(ctx context.Context, w *workspace.Workspace, id string) error
 	if err != nil || !s.Recorder.Unlisted || !w.OwnsSession(s) {
 		return err
 	}
-	entries, err := gitwork.Status(ctx, w.Repo)
+	entries, err := git.Status(ctx, w.Repo)
 	if err != nil {
 		return fmt.Errorf("list untracked files: %w", err)
 	}
@@ -42,7 +42,7 @@ func ListUntracked(ctx context.Context, w *workspace.Workspace, id string) error
 			}
 		}
 		start := s.Recorder.Turn.Start
-		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool {
+		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool {
 			if start.IsZero() {
 				return false
 			}

@@ -12,8 +12,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // maxContent is the size above which a file's content is not stored on a
@@ -32,8 +30,8 @@ const (
 // StoreContents writes the blobs of files of the worktree, through git's own filters,
 // and returns the tree entries by path. A path that doesn't exist has an entry that
 // removes it; a file that can't be stored, or was forgotten, has none.
-func (w *Workspace) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
-	edits := make(map[string]gittree.Edit, len(paths))
+func (w *Workspace) StoreContents(ctx context.Context, paths []string) (map[string]git.TreeEdit, error) {
+	edits := make(map[string]git.TreeEdit, len(paths))
 	var regular []sizedFile
 	if err := w.CheckTombstones(); err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func (w *Workspace) StoreContents(ctx context.Context, paths []string) (map[stri
 	if len(stored) == 0 {
 		return edits, nil
 	}
-	oids, err := gitwork.HashFiles(ctx, w.Repo, gitwork.HashAndStore, stored)
+	oids, err := git.HashFiles(ctx, w.Repo, git.HashAndStore, stored)
 	if err != nil {
 		return edits, fmt.Errorf("store contents: %w", err)
 	}
@@ -120,31 +118,31 @@ const (
 )
 
 // entry returns the tree entry for one path, and the size of a regular file.
-func (w *Workspace) entry(ctx context.Context, p string) (gittree.Edit, int64, entryKind, error) {
+func (w *Workspace) entry(ctx context.Context, p string) (git.TreeEdit, int64, entryKind, error) {
 	full := filepath.Join(w.Repo.Root, filepath.FromSlash(p))
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
-		return gittree.Edit{Path: p}, 0, whole, nil
+		return git.TreeEdit{Path: p}, 0, whole, nil
 	case err != nil:
 		w.Log.WarnContext(ctx, "file not stored", "path", w.Redact.Path(p), "error", err.Error())
-		return gittree.Edit{}, 0, absent, nil
+		return git.TreeEdit{}, 0, absent, nil
 	case info.Mode().IsRegular() && info.Size() <= maxContent:
-		return gittree.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
+		return git.TreeEdit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(full)
 		if err != nil {
-			return gittree.Edit{}, 0, whole, fmt.Errorf("read link: %w", err)
+			return git.TreeEdit{}, 0, whole, fmt.Errorf("read link: %w", err)
 		}
 		oid, err := w.Repo.WriteBlob([]byte(target))
-		return gittree.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
+		return git.TreeEdit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
 	case info.IsDir():
 		if head, ok := w.submodule(ctx, full); ok {
-			return gittree.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
+			return git.TreeEdit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
 		}
-		return gittree.Edit{Path: p}, 0, whole, nil // a folder where a file was
+		return git.TreeEdit{Path: p}, 0, whole, nil // a folder where a file was
 	default:
-		return gittree.Edit{}, 0, absent, nil
+		return git.TreeEdit{}, 0, absent, nil
 	}
 }
 
@@ -175,8 +173,8 @@ func (w *Workspace) submodule(ctx context.Context, dir string) (git.OID, bool) {
 }
 
 // EditsOf lists the entries in the order of paths.
-func EditsOf(entries map[string]gittree.Edit, paths []string) []gittree.Edit {
-	var edits []gittree.Edit
+func EditsOf(entries map[string]git.TreeEdit, paths []string) []git.TreeEdit {
+	var edits []git.TreeEdit
 	for _, p := range paths {
 		if e, ok := entries[p]; ok {
 			edits = append(edits, e)

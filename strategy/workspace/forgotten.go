@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -70,7 +69,7 @@ func (w *Workspace) MaskForgotten() error {
 		inner = f.Redactor
 	}
 	w.Redact = inner
-	if masker := t.Masker(func() []string { return gitwork.Roots(w.Repo) }); masker != nil {
+	if masker := t.Masker(func() []string { return git.WorktreeRoots(w.Repo) }); masker != nil {
 		w.Redact = ForgottenRedactor{Redactor: inner, Forgotten: masker}
 	}
 	return nil
@@ -94,7 +93,7 @@ func (w *Workspace) LearnTombstones(ctx context.Context, v1Tree git.OID) (bool, 
 	}
 	t.Forgotten, t.Unswept, t.Verified = t.With(unknown), true, ""
 	if len(unknown.Paths) > 0 {
-		err = w.maskSessions(transcript.NewQuotedFiles(unknown.Paths, gitwork.Roots(w.Repo), nil))
+		err = w.maskSessions(transcript.NewQuotedFiles(unknown.Paths, git.WorktreeRoots(w.Repo), nil))
 	}
 	if texts := forgotten.New(unknown.Marks); err == nil && texts != nil {
 		err = w.maskSessions(texts)

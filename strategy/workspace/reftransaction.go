@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // RefTransaction collects changes of refs that are made together. Each ref must
@@ -45,14 +44,14 @@ func (r *RefTransaction) Set(ctx context.Context, name string, oid git.OID) erro
 }
 
 // Updates returns the changes, ordered by name.
-func (r *RefTransaction) Updates() []gitref.Change {
-	var list []gitref.Change
+func (r *RefTransaction) Updates() []git.RefChange {
+	var list []git.RefChange
 	for name, oid := range r.after {
 		if oid != r.before[name] {
-			list = append(list, gitref.Change{Name: name, New: oid, Old: r.before[name]})
+			list = append(list, git.RefChange{Name: name, New: oid, Old: r.before[name]})
 		}
 	}
-	slices.SortFunc(list, func(a, b gitref.Change) int {
+	slices.SortFunc(list, func(a, b git.RefChange) int {
 		if a.Name < b.Name {
 			return -1
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -38,7 +37,7 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 	if tree == w.Repo.Format.EmptyTree() {
 		return git.TreeEntry{}, false, nil
 	}
-	return gittree.Lookup(ctx, w.Repo, tree, path)
+	return git.LookupPath(ctx, w.Repo, tree, path)
 }
 
 // NextTip returns the tip that the session's next shadow commit builds on, and the session's

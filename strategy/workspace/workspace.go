@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -56,7 +55,7 @@ type Workspace struct {
 // Identity returns the user as the author of the program's own commits, with the current time.
 func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	if w.user == nil {
-		by, err := gitwork.Identity(ctx, w.Repo)
+		by, err := git.Identity(ctx, w.Repo)
 		if err != nil {
 			return by, err
 		}

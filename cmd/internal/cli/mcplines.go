@@ -12,7 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
@@ -24,16 +23,16 @@ type mcpLines struct {
 }
 
 // request returns the request for lines of a file in the worktree.
-func (m mcpLines) request(of mcpserver.Lines) (gitblame.Request, error) {
+func (m mcpLines) request(of mcpserver.Lines) (git.BlameRequest, error) {
 	root := m.reader.Repo.Root
 	paths, err := app.TreePaths(root, root, []string{of.Path})
 	if err != nil {
-		return gitblame.Request{}, err
+		return git.BlameRequest{}, err
 	}
 	if len(paths) == 0 {
-		return gitblame.Request{}, errors.New("path is the worktree, allowed: a file in it")
+		return git.BlameRequest{}, errors.New("path is the worktree, allowed: a file in it")
 	}
-	q := gitblame.Request{Rev: of.Rev, Path: paths[0]}
+	q := git.BlameRequest{Rev: of.Rev, Path: paths[0]}
 	switch {
 	case of.Last > 0:
 		q.Ranges = []string{fmt.Sprintf("%d,%d", max(of.First, 1), of.Last)}
@@ -78,10 +77,10 @@ func (m mcpLines) why(ctx context.Context, q mcpserver.Question) (mcpserver.Reas
 			return mcpserver.Reason{}, fmt.Errorf("no commit %s", ui.Line(q.Commit, format.NameWidth))
 		}
 		w, err = m.reader.WhyCommit(ctx, commit)
-		err = m.linesError(err, gitblame.Request{})
+		err = m.linesError(err, git.BlameRequest{})
 	case q.Text != "":
 		w, err = m.reader.WhyText(ctx, q.Text)
-		err = m.linesError(err, gitblame.Request{})
+		err = m.linesError(err, git.BlameRequest{})
 	default:
 		lines, bad := m.request(q.Lines)
 		if bad != nil {
@@ -131,7 +130,7 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 }
 
 // linesError returns the description of an error of lines for the model.
-func (m mcpLines) linesError(err error, q gitblame.Request) error {
+func (m mcpLines) linesError(err error, q git.BlameRequest) error {
 	_, said := format.LinesError(m.reader.Repo, err, q.Rev, q.Path)
 	return said
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
@@ -20,7 +18,7 @@ const (
 
 // commits reads the diffs of the commits, and the authors of the added lines.
 func (f *filling) commits(ctx context.Context) error {
-	patches := make([][]gitdiff.Patch, len(f.oids))
+	patches := make([][]git.Patch, len(f.oids))
 	if err := f.readPatches(ctx, patches); err != nil {
 		return err
 	}
@@ -58,8 +56,8 @@ func (f *filling) commits(ctx context.Context) error {
 
 // readPatches reads the diffs of the commits. A commit with objects missing in this clone has
 // none.
-func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) error {
-	absent, err := gitobject.Missing(ctx, f.Repo, f.oids)
+func (f *filling) readPatches(ctx context.Context, patches [][]git.Patch) error {
+	absent, err := git.MissingObjects(ctx, f.Repo, f.oids)
 	if err != nil {
 		return err
 	}
@@ -79,7 +77,7 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 			oids[n] = f.oids[i]
 		}
 		done := 0
-		err := gitdiff.Patches(ctx, f.Repo, oids, maxRead, func(_ git.OID, files []gitdiff.Patch) error {
+		err := git.Patches(ctx, f.Repo, oids, maxRead, func(_ git.OID, files []git.Patch) error {
 			patches[here[done]] = files
 			done++
 			f.progress("commits", int64(len(f.oids)-len(here)+done), int64(len(f.oids)))
@@ -95,7 +93,7 @@ func (f *filling) readPatches(ctx context.Context, patches [][]gitdiff.Patch) er
 
 // file returns a file of a commit; lines are the lines that it adds, with their authors. It
 // subtracts the size of the kept hunks from room.
-func (f *filling) file(p gitdiff.Patch, lines []blame.Line, turnsOf map[string][]int, room *int) File {
+func (f *filling) file(p git.Patch, lines []blame.Line, turnsOf map[string][]int, room *int) File {
 	file := File{Path: f.Redact.Path(p.Path), OldPath: f.Redact.Path(p.OldPath), Added: p.Added, Removed: p.Removed, Binary: p.Binary}
 	switch p.Status {
 	case 'A':

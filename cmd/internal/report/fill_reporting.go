@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
@@ -102,7 +101,7 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 	switch {
 	case len(s.Range) > 0:
 		args := append([]string{"--reverse", fmt.Sprintf("--max-count=%d", s.Limit), "--end-of-options"}, s.Range...)
-		commits, err := gitlog.Commits(ctx, f.Repo, append(args, "--")...)
+		commits, err := git.Commits(ctx, f.Repo, append(args, "--")...)
 		if err != nil {
 			return err
 		}

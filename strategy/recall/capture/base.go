@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // baseTree is the tree of the commit at the session's start.
@@ -34,7 +33,7 @@ func (b *baseTree) place(ctx context.Context, s *observation) error {
 	if b.oid == "" {
 		return nil
 	}
-	e, found, err := gittree.Lookup(ctx, b.repo, b.oid, s.path)
+	e, found, err := git.LookupPath(ctx, b.repo, b.oid, s.path)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -56,7 +55,7 @@ func (b *baseTree) isBuilt(ctx context.Context, path string) (bool, error) {
 		if b.oid == "" {
 			return true, nil
 		}
-		_, found, err := gittree.Lookup(ctx, b.repo, b.oid, path[:i])
+		_, found, err := git.LookupPath(ctx, b.repo, b.oid, path[:i])
 		if err != nil || !found {
 			return err == nil, err
 		}

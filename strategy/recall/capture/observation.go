@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -69,7 +68,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	}
 	// If git fails, all are treated as ignored.
 	ignored := map[string]bool{}
-	list, err := gitwork.Ignored(ctx, w.Repo, fresh)
+	list, err := git.IgnoredPaths(ctx, w.Repo, fresh)
 	if err != nil {
 		w.taken.Warnings = append(w.taken.Warnings, "git's ignored files are unknown: no contents of new files are kept")
 		list = fresh
@@ -108,7 +107,7 @@ func ignoredIn(ctx context.Context, outer *git.Repo, root string, paths []string
 	for i, path := range paths {
 		asked[i] = strings.TrimPrefix(path, root+"/")
 	}
-	names, err := gitwork.Ignored(ctx, repo, asked)
+	names, err := git.IgnoredPaths(ctx, repo, asked)
 	for _, name := range names {
 		list = append(list, root+"/"+name)
 	}

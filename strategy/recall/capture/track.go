@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -20,7 +19,7 @@ func (h headTree) has(ctx context.Context, path string) bool {
 	if h.oid == "" {
 		return false
 	}
-	_, found, err := gittree.Lookup(ctx, h.repo, h.oid, path)
+	_, found, err := git.LookupPath(ctx, h.repo, h.oid, path)
 	return err == nil && found
 }
 
@@ -30,7 +29,7 @@ func (h headTree) compare(ctx context.Context, path string, f Captured) recall.T
 	if h.oid == "" || f.Own == "" && f.Omitted != recall.Gone {
 		return ""
 	}
-	e, found, err := gittree.Lookup(ctx, h.repo, h.oid, path)
+	e, found, err := git.LookupPath(ctx, h.repo, h.oid, path)
 	switch {
 	case err != nil:
 		return ""

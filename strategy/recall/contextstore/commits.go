@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -23,7 +21,7 @@ func (s Store) commits() commits { return commits{s.Repo} }
 
 // all returns the commits of all contexts, by id.
 func (c commits) all(ctx context.Context) (map[string]git.OID, error) {
-	list, err := gitref.List(ctx, c.repo, Refs)
+	list, err := git.ListRefs(ctx, c.repo, Refs)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +41,7 @@ func (c commits) load(ctx context.Context, id string) (*stored, error) {
 	}
 	commit, err := c.repo.Commit(ctx, Refs+id)
 	if err != nil {
-		refs, failed := gitref.List(ctx, c.repo, Refs+id)
+		refs, failed := git.ListRefs(ctx, c.repo, Refs+id)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -129,7 +127,7 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		}
 		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
 	}
-	gone, err := gitobject.Missing(ctx, c.repo, loose)
+	gone, err := git.MissingObjects(ctx, c.repo, loose)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -27,7 +26,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 	if err != nil {
 		return "", err
 	}
-	entry, found, err := gittree.Lookup(ctx, repo, c.Tree, metadataName)
+	entry, found, err := git.LookupPath(ctx, repo, c.Tree, metadataName)
 	if err != nil || !found {
 		return oid, err
 	}
@@ -43,7 +42,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 		return "", fmt.Errorf("%w: %w", recall.ErrDamaged, errNewer)
 	}
 	data := object.Data
-	var edits []gittree.Edit
+	var edits []git.TreeEdit
 	before := maps.Clone(d.State.Files)
 	some := false // whether any file had data to remove
 	for _, path := range what.Paths {
@@ -70,7 +69,7 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 		}
 		for _, e := range places {
 			if !kept[e.Path] {
-				edits = append(edits, gittree.Edit{Path: e.Path})
+				edits = append(edits, git.TreeEdit{Path: e.Path})
 			}
 		}
 	}
@@ -83,8 +82,8 @@ func Rewrite(ctx context.Context, repo *git.Repo, oid git.OID, what Without) (gi
 	if err != nil {
 		return "", err
 	}
-	edits = append(edits, gittree.Edit{Path: metadataName, Mode: git.ModeFile, OID: meta})
-	tree, err := gittree.Apply(ctx, repo, c.Tree, edits)
+	edits = append(edits, git.TreeEdit{Path: metadataName, Mode: git.ModeFile, OID: meta})
+	tree, err := git.EditTree(ctx, repo, c.Tree, edits)
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
@@ -71,13 +70,13 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 		return "", err
 	}
 	var root git.OID
-	edits := []gittree.Edit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
+	edits := []git.TreeEdit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
 	if old != nil && maps.EqualFunc(d.State.Files, old.State.Files, func(a, b storedFile) bool { return a.Blob == b.Blob }) {
 		root = old.tree
 	} else {
 		edits = append(edits, d.contentEdits()...)
 	}
-	tree, err := gittree.Apply(ctx, s.Repo, root, edits)
+	tree, err := git.EditTree(ctx, s.Repo, root, edits)
 	if err != nil {
 		return "", err
 	}
@@ -86,12 +85,12 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 }
 
 // contentEdits returns the edits that add the contents to the tree, each at its placeOf.
-func (d *stored) contentEdits() []gittree.Edit {
+func (d *stored) contentEdits() []git.TreeEdit {
 	taken := map[string]bool{} // paths of files, and of the directories they are in
-	var edits []gittree.Edit
+	var edits []git.TreeEdit
 	for _, path := range slices.Sorted(maps.Keys(d.State.Files)) {
 		if blob := d.State.Files[path].Blob; blob != "" {
-			edits = append(edits, gittree.Edit{Path: placeOf(path, taken), Mode: git.ModeFile, OID: git.OID(blob)})
+			edits = append(edits, git.TreeEdit{Path: placeOf(path, taken), Mode: git.ModeFile, OID: git.OID(blob)})
 		}
 	}
 	return edits

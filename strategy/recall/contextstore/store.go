@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -100,12 +99,12 @@ func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 		if oid, err = s.write(ctx, d, nil); err != nil {
 			return nil, err
 		}
-		err = gitref.Update(ctx, s.Repo, "", []gitref.Change{{Name: Refs + d.ID, New: oid}})
+		err = git.UpdateRefs(ctx, s.Repo, "", []git.RefChange{{Name: Refs + d.ID, New: oid}})
 		if err == nil {
 			d.oid = oid
 			return d, nil
 		}
-		if !errors.Is(err, gitref.ErrMoved) {
+		if !errors.Is(err, git.ErrRefMoved) {
 			return nil, err
 		}
 	}
@@ -128,12 +127,12 @@ func (s Store) revise(ctx context.Context, id string, change func(old *stored) (
 		if err != nil {
 			return nil, err
 		}
-		err = gitref.Update(ctx, s.Repo, "", []gitref.Change{{Name: Refs + id, New: oid, Old: old.oid}})
+		err = git.UpdateRefs(ctx, s.Repo, "", []git.RefChange{{Name: Refs + id, New: oid, Old: old.oid}})
 		if err == nil {
 			made.oid = oid
 			return made, nil
 		}
-		if !errors.Is(err, gitref.ErrMoved) || n == tries {
+		if !errors.Is(err, git.ErrRefMoved) || n == tries {
 			return nil, err
 		}
 	}
@@ -169,18 +168,18 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 		if err != nil {
 			return fmt.Errorf("discard context checkpoints: %w", err)
 		}
-		var updates []gitref.Change
+		var updates []git.RefChange
 		for id, oid := range refs {
 			if _, ok := wanted[id]; ok {
-				updates = append(updates, gitref.Change{Name: Refs + id, Old: oid})
+				updates = append(updates, git.RefChange{Name: Refs + id, Old: oid})
 			}
 		}
-		err = gitref.Update(ctx, s.Repo, "", updates)
+		err = git.UpdateRefs(ctx, s.Repo, "", updates)
 		if err == nil {
 			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return nil
 		}
-		if !errors.Is(err, gitref.ErrMoved) || n == tries {
+		if !errors.Is(err, git.ErrRefMoved) || n == tries {
 			return fmt.Errorf("discard context checkpoints: %w", err)
 		}
 	}
@@ -201,22 +200,22 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 		if err != nil {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
 		}
-		var updates []gitref.Change
+		var updates []git.RefChange
 		var gone []Entry
 		var ids []string
 		for _, r := range surplus(all, keep, oldest) {
-			updates = append(updates, gitref.Change{Name: Refs + r.ID, Old: git.OID(r.OID)})
+			updates = append(updates, git.RefChange{Name: Refs + r.ID, Old: git.OID(r.OID)})
 			gone, ids = append(gone, entryOf(r)), append(ids, r.ID)
 		}
 		if len(updates) == 0 {
 			return nil, nil
 		}
-		err = gitref.Update(ctx, s.Repo, "", updates)
+		err = git.UpdateRefs(ctx, s.Repo, "", updates)
 		if err == nil {
 			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return gone, nil
 		}
-		if !errors.Is(err, gitref.ErrMoved) || n == tries {
+		if !errors.Is(err, git.ErrRefMoved) || n == tries {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -48,7 +47,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 			owners[oid] = append(owners[oid], id)
 		}
 	}
-	gone, err := gitobject.Missing(ctx, s.Repo, wanted)
+	gone, err := git.MissingObjects(ctx, s.Repo, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("verify context checkpoints: %w", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -140,7 +139,7 @@ func TracksLocalSettings(repo *git.Repo, root string) bool {
 	if err != nil {
 		return true
 	}
-	brought, err := gitwork.HasPath(ctx, repo, root, filepath.ToSlash(name))
+	brought, err := git.HasPath(ctx, repo, root, filepath.ToSlash(name))
 	if brought || err != nil {
 		return true
 	}
@@ -148,7 +147,7 @@ func TracksLocalSettings(repo *git.Repo, root string) bool {
 	if err != nil || settings.IsUntrusted(repo.CommonDir, data) {
 		return true
 	}
-	brought, err = gitwork.HasContent(ctx, repo, data)
+	brought, err = git.HasContent(ctx, repo, data)
 	return brought || err != nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
 // FetchObjects fetches objects that a partial clone lacks from the promisor remote, else from
@@ -21,7 +20,7 @@ func (a *App) FetchObjects(ctx context.Context, repo *git.Repo, missing []git.OI
 		return err
 	}
 	return a.WithTransferProgress(repo, "Fetching from "+remote, func() error {
-		if err := gitremote.FetchObjects(ctx, repo, remote, missing); err != nil {
+		if err := git.FetchObjects(ctx, repo, remote, missing); err != nil {
 			return fmt.Errorf("fetch %d objects from %s: %w", len(missing), remote, err)
 		}
 		return nil
@@ -39,7 +38,7 @@ func promisor(ctx context.Context, repo *git.Repo) (string, error) {
 			return strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".promisor"), nil
 		}
 	}
-	names, err := gitremote.List(ctx, repo)
+	names, err := git.Remotes(ctx, repo)
 	switch {
 	case err != nil:
 		return "", err
@@ -59,7 +58,7 @@ func (a *App) FetchRecord(ctx context.Context, repo *git.Repo) error {
 	}
 	tracking := "refs/remotes/" + remote + "/" + strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
 	return a.WithTransferProgress(repo, "Fetching from "+remote, func() error {
-		if err := gitremote.Fetch(ctx, repo, remote, "+"+checkpoint.MetadataBranch+":"+tracking); err != nil {
+		if err := git.Fetch(ctx, repo, remote, "+"+checkpoint.MetadataBranch+":"+tracking); err != nil {
 			return fmt.Errorf("fetch the checkpoints of %s: %w", remote, err)
 		}
 		return nil

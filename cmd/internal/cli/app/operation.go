@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // WarnOperation warns of a merge, rebase or similar operation in progress, before the named command
 // changes files: the state of the operation in .git and in the index stays.
 func (a *App) WarnOperation(ctx context.Context, repo *git.Repo, command string) error {
-	op, err := gitwork.InProgress(ctx, repo)
+	op, err := git.OperationInProgress(ctx, repo)
 	if err != nil {
 		return fmt.Errorf("read the operation in progress: %w", err)
 	}

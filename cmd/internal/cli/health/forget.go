@@ -19,7 +19,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
@@ -417,10 +416,10 @@ func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (check
 func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *workspace.Workspace, remote string) error {
 	err := a.WithTransferProgress(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
 	if err != nil {
-		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
+		return app.WithHint(err, "it is forgotten here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
 	}
 	if !opts.json {
-		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), gitremote.HideURL(remote))
+		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), git.HideURL(remote))
 	}
 	return nil
 }

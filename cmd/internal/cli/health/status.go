@@ -21,7 +21,6 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -173,7 +172,7 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 		addHooks(ctx, a, r, repo, s.Enabled)
 	}
 	addRecords(ctx, a, r, repo)
-	if partial, err := repo.IsPartial(); err == nil && partial || gitlog.IsShallow(repo) {
+	if partial, err := repo.IsPartial(); err == nil && partial || git.IsShallow(repo) {
 		if gaps, err := (query.CheckpointReader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
 			what, hint := format.Gaps(gaps)
 			r.Notes = append(r.Notes, app.Note{Code: "clone-gaps", Message: format.Capitalize(what) + ".", Hint: hint})

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -67,7 +66,7 @@ EXIT STATUS
 					return err
 				}
 				rev = r.rev(rev)
-				f, err := r.reader.File(cmd.Context(), gitblame.Request{Rev: rev, Path: path, Ranges: opts.ranges})
+				f, err := r.reader.File(cmd.Context(), git.BlameRequest{Rev: rev, Path: path, Ranges: opts.ranges})
 				switch {
 				case err != nil:
 					return r.explained(err, rev, path)

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
@@ -166,7 +165,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch) 
 	name := b.Name
 	if name == "" {
 		var err error
-		if name, err = gitref.HeadBranch(ctx, r.repo); err != nil {
+		if name, err = git.HeadBranch(ctx, r.repo); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitblame"
 	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -85,7 +84,7 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 			return blame.Reason{}, app.WithHint(app.Usagef("%s is no line and no range of lines", format.Path(what)), "lines count from 1: src/auth.go:42, src/auth.go:40-60")
 		case err == nil && r.isFile(rel):
 			rev := r.rev("")
-			found, err := r.reader.WhyLines(ctx, gitblame.Request{Rev: rev, Path: rel, Ranges: []string{fmt.Sprintf("%d,%d", p.from, p.to)}})
+			found, err := r.reader.WhyLines(ctx, git.BlameRequest{Rev: rev, Path: rel, Ranges: []string{fmt.Sprintf("%d,%d", p.from, p.to)}})
 			return found, r.explained(err, rev, rel)
 		case p.from > 0 && !strings.ContainsAny(p.path, " \t") && (strings.Contains(p.path, "/") || filepath.Ext(p.path) != ""):
 			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "a text in quotes is searched for: entire why \"retry\"")

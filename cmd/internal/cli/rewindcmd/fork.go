@@ -18,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -217,7 +216,7 @@ func (w *forking) targets(ctx context.Context, opts makeOptions, args []string) 
 	if opts.number == 1 && len(args) > 1 && opts.branch != "" {
 		return []target{{base, branchBase}}, nil
 	}
-	refs, err := gitref.List(ctx, w.repo, "refs/heads/")
+	refs, err := git.ListRefs(ctx, w.repo, "refs/heads/")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
@@ -144,7 +143,7 @@ func (l *logsRestore) clean(ctx context.Context) error {
 	if err == nil || l.opts.force {
 		return nil
 	}
-	entries, statusErr := gitwork.Status(ctx, l.repo)
+	entries, statusErr := git.Status(ctx, l.repo)
 	if statusErr != nil {
 		return statusErr
 	}
@@ -163,7 +162,7 @@ func (l *logsRestore) resetTo(ctx context.Context, p rewind.Point) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+	if _, err := l.repo.Run(ctx, "-c", git.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("Reset branch to %s.\nTo undo this reset: git reset --hard %s", p.Commit.Short(), old.OID.Short())

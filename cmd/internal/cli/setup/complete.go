@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/visible"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -161,7 +160,7 @@ func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completi
 
 // Branches lists the local branches, and the remote branches without the name of their remote.
 func Branches(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-	refs, err := gitref.List(ctx, repo, "refs/heads", "refs/remotes")
+	refs, err := git.ListRefs(ctx, repo, "refs/heads", "refs/remotes")
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -82,7 +82,7 @@ EXIT STATUS
 				return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
 			}
 			a.Streams.Printf("Entire is now disabled.\n")
-			for _, w := range gitwork.Worktrees(repo)[1:] {
+			for _, w := range git.Worktrees(repo)[1:] {
 				from := a.SettingsSources(repo)
 				from.Worktree = w.Root
 				if s := settings.Load(from); s.Enabled {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // printNext prints the next steps: commit the files that others need to record, too, and start the
@@ -23,7 +23,7 @@ func (e *enabling) printNext(ctx context.Context) {
 	for _, h := range e.agents.all {
 		paths = append(paths, relativeTo(e.repo.Root, agenthook.Files(h.Agent, e.repo.Root)[0]))
 	}
-	entries, _ := gitwork.Status(ctx, e.repo, paths...) // git reports an error when the user commits
+	entries, _ := git.Status(ctx, e.repo, paths...) // git reports an error when the user commits
 	var names []string
 	for _, entry := range entries {
 		name := path.Clean(entry.Path)

@@ -21,8 +21,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -41,8 +39,8 @@ type uninstalling struct {
 	others   []string             // roots of other worktrees that record
 	user     []agenthook.Settings // the user's own, which stay
 	prints   []*Footprint
-	shadows  []gitref.Ref
-	held     []gitref.Ref // left by rewinds, repairs and pushes
+	shadows  []git.Ref
+	held     []git.Ref // left by rewinds, repairs and pushes
 	states   []*session.State
 	sessions int
 	// snapshots is the number of snapshots in the store, which is removed, too.
@@ -119,7 +117,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := gitref.List(ctx, u.repo, "refs/heads/entire/", ownRefs)
+	refs, err := git.ListRefs(ctx, u.repo, "refs/heads/entire/", ownRefs)
 	if err != nil {
 		return err
 	}
@@ -161,7 +159,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	w := u.WorkspaceOf(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
-	u.shadows = slices.DeleteFunc(u.shadows, func(ref gitref.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
+	u.shadows = slices.DeleteFunc(u.shadows, func(ref git.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
 	sessions := 0
 	err := w.WithLock(ctx, func() error {
 		var failed []error
@@ -286,14 +284,14 @@ func (u *uninstalling) removeAgentHooks(roots ...string) error {
 }
 
 func (u *uninstalling) removeShadows(ctx context.Context) error {
-	return gitref.Remove(ctx, u.repo, "entire: uninstall", slices.Concat(u.shadows, u.held))
+	return git.Remove(ctx, u.repo, "entire: uninstall", slices.Concat(u.shadows, u.held))
 }
 
 // removeFolders restores the former .entire of every worktree. In a worktree that was never enabled
 // it removes only the files that hooks wrote, in the current one the whole folder.
 func (u *uninstalling) removeFolders() error {
 	var failed []error
-	for _, w := range gitwork.Worktrees(u.repo) {
+	for _, w := range git.Worktrees(u.repo) {
 		failed = append(failed, disk.RemoveAll(workspace.CheckoutDir(u.repo, w.ID)))
 	}
 	known := make([]string, 0, len(u.prints))

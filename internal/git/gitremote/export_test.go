@@ -1,3 +1,0 @@
-package gitremote
-
-var Reason = reason
