@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // CommandsName is the name of the program with all commands, which entire executes.
@@ -18,9 +19,11 @@ const CommandsName = "entire-cli"
 // PATH. The error, if there is none, has a hint.
 func FindCommands(getenv func(string) string) (path string, err error) {
 	if self, err := os.Executable(); err == nil {
-		path = filepath.Join(filepath.Dir(self), CommandsName)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
+		for _, self := range []string{self, disk.Physical(self)} { // it may be a link
+			path = filepath.Join(filepath.Dir(self), CommandsName)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
 		}
 	}
 	if path, found := app.FindOnPath(getenv, CommandsName); found {
