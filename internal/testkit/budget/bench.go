@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -98,8 +99,8 @@ func (b *bench) all() {
 	b.table = append(b.table, hooks, child)
 }
 
-// prepare makes a HOME and a copy of the program, so that a build doesn't replace it and all of its
-// processes belong to this run.
+// prepare makes a HOME and a copy of the program, with entire-cli from the same folder, so that a build
+// doesn't replace them and all of their processes belong to this run.
 func (b *bench) prepare() {
 	b.home, b.claude = filepath.Join(b.work, "home"), filepath.Join(b.work, "claude")
 	bin := filepath.Join(b.work, "bin")
@@ -111,10 +112,15 @@ func (b *bench) prepare() {
 	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"}) {
 		b.Fatalf("%s was built with cgo, which costs each process a millisecond and 2 MB: run make build", b.bin)
 	}
-	program, err := os.ReadFile(b.bin)
-	b.Must(err)
-	b.bin = filepath.Join(bin, "entire")
-	b.Must(os.WriteFile(b.bin, program, 0o755)) //nolint:gosec // the caller names the folder
+	for _, from := range []string{b.bin, filepath.Join(filepath.Dir(b.bin), "entire-cli")} {
+		program, err := os.ReadFile(from)
+		if from != b.bin && errors.Is(err, fs.ErrNotExist) {
+			continue // an older version
+		}
+		b.Must(err)
+		b.Must(os.WriteFile(filepath.Join(bin, filepath.Base(from)), program, 0o755)) //nolint:gosec // the caller names the folder
+	}
+	b.bin = filepath.Join(bin, filepath.Base(b.bin))
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[gc]\n\tauto = 0\n[init]\n\tdefaultBranch = main\n"
 	b.Must(os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte(config), 0o644))
 	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")

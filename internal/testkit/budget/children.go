@@ -12,7 +12,7 @@ import (
 // patience is the maximum duration of a detached child.
 const patience = 15 * time.Minute
 
-// children returns the running processes of the measured program; none on systems without /proc.
+// children returns the running processes of the measured programs; none on systems without /proc.
 func (b *bench) children() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -24,7 +24,7 @@ func (b *bench) children() []int {
 		if err != nil {
 			continue
 		}
-		if exe, err := os.Readlink(filepath.Join("/proc", e.Name(), "exe")); err == nil && exe == b.bin {
+		if exe, err := os.Readlink(filepath.Join("/proc", e.Name(), "exe")); err == nil && filepath.Dir(exe) == filepath.Dir(b.bin) {
 			pids = append(pids, pid)
 		}
 	}
