@@ -1,9 +1,12 @@
-// Package recall defines the types of a saved context: the state of a session's work, saved
-// before its context is cleared. The next session gets a brief of it.
+// Package recall defines the types of a saved context: the state of a session's work, saved before
+// its context is cleared. The next session gets a brief of it. Judge decides whether a prompt
+// continues the work of a saved context. It is a pure function of texts and takes about a
+// millisecond; it uses no model, so it is sometimes wrong: docs/guides/checkpoint-automation.md
+// describes when.
 //
-// The packages below read the transcript (digest), read the changed files (capture), store
-// a context as git objects below refs/entire/context/ (contextstore), and write the brief
-// for the next session (brief). docs/formats/context.md describes the format.
+// The packages below read the transcript (digest) and its shell commands (shellcmd), read the
+// changed files and store a context as git objects below refs/entire/context/ (contextstore), and
+// write the brief for the next session (brief). docs/formats/context.md describes the format.
 //
 // Package savedcontext decides when to save and what to inject.
 package recall

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -113,7 +113,7 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 		return m, err
 	}
 	// The commit at the session's start is in its memory, if that still exists.
-	known, base := map[string]capture.Captured(nil), c.State.Context.GitCommit
+	known, base := map[string]contextstore.Captured(nil), c.State.Context.GitCommit
 	if len(c.Sessions) > 0 {
 		memory, _, err := remembered(ctx, w, c.Sessions[0])
 		if err == nil && memory.Worktree == w.Repo.Root && memory.Base != "" {
@@ -150,7 +150,7 @@ func branchShown(ctx context.Context, w *workspace.Workspace) (string, error) {
 
 // present returns the present state of the checkpoint's files. Files that there is no time to
 // read are left out, and so are those with altered names.
-func present(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
+func present(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint, known map[string]contextstore.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
 	compare := capturer(w, "", maxHashed)
 	compare.Limits.Contents = false

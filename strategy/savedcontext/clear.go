@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -86,7 +86,7 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 			added += max(now.added()-before.added(), 0)
 			continue
 		}
-		lines, _ := capture.CountChanged(was.Content, string(object.Data))
+		lines, _ := contextstore.CountChanged(was.Content, string(object.Data))
 		added += lines
 	}
 	return added

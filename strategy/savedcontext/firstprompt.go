@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
-	"github.com/seed-3aff656d/entire/strategy/recall/relate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -33,7 +32,7 @@ type dueBrief struct {
 // stat.
 func RecallPrompt(ctx context.Context, w *workspace.Workspace, in workspace.Input) (text string, err error) {
 	side := w.Sessions.Side(in.SessionID, session.PromptBriefKind)
-	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !relate.IsPlan(in.Prompt) {
+	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !recall.IsPlan(in.Prompt) {
 		return "", nil
 	}
 	lock, err := lockOpening(ctx, w)
@@ -72,8 +71,8 @@ func promptBrief(ctx context.Context, w *workspace.Workspace, in workspace.Input
 	if err != nil {
 		return due.Opening, err
 	}
-	prompt := relate.Prompt{Text: in.Prompt, Branch: branch}
-	id, best := "", relate.Verdict{}
+	prompt := recall.Prompt{Text: in.Prompt, Branch: branch}
+	id, best := "", recall.Verdict{}
 	for _, candidate := range append([]string{due.Checkpoint}, due.Others[:min(len(due.Others), mostOthers)]...) {
 		isOther := candidate != due.Checkpoint
 		c, err := Contexts(w).Get(ctx, candidate)
@@ -86,9 +85,9 @@ func promptBrief(ctx context.Context, w *workspace.Workspace, in workspace.Input
 		case err != nil:
 			return due.Opening, fmt.Errorf("read context checkpoint %s: %w", candidate, err)
 		}
-		judge := relate.Judge
+		judge := recall.Judge
 		if isOther {
-			judge = relate.JudgeOther
+			judge = recall.JudgeOther
 		}
 		verdict := judge(prompt, c)
 		w.Log.InfoContext(ctx, "first prompt compared with a context checkpoint", "session_id", in.SessionID, "checkpoint", c.ID,

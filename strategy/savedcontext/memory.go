@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/recall/digest"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -34,7 +34,7 @@ type body struct {
 	// Asked reports whether the session ever had a prompt.
 	Asked bool `json:"asked,omitempty"`
 	// Files are the files that the session changed, as last captured.
-	Files pathMap[capture.Captured] `json:"files,omitempty"`
+	Files pathMap[contextstore.Captured] `json:"files,omitempty"`
 	// Said is the agent's last message at the last stop, redacted.
 	Said string `json:"said,omitempty"`
 	// Masked is the length of the part of [session.Recorder.Known] whose values are replaced in

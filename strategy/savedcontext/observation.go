@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -132,12 +132,12 @@ func (cr *contextReader) paths() []string {
 }
 
 // capturer returns the capture of files that the settings describe.
-func capturer(w *workspace.Workspace, base string, work int64) capture.Capture {
+func capturer(w *workspace.Workspace, base string, work int64) contextstore.Capture {
 	o := w.Options.Recall
 	forgotten, _ := checkpoint.LoadTombstones(w.Repo.CommonDir) // callers have checked that it can be read
-	return capture.Capture{
+	return contextstore.Capture{
 		Repo: w.Repo, Redact: w.Redact, Base: base,
-		Limits: capture.Limits{
+		Limits: contextstore.CaptureLimits{
 			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Forgotten: forgotten.FilePaths(), Work: work,
 			Contents: o.CaptureFiles && recall.Mode(o.Mode) != recall.SummaryMode,
 		},

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/relate"
 )
 
 // choice selects the files that a brief names: those that the next session probably uses.
@@ -26,7 +25,7 @@ type choice struct {
 
 func choiceOf(m Material) choice {
 	c := m.Checkpoint.State
-	ch := choice{uses: make(map[string]recall.FileUse, len(c.Context.FileUses)), plan: relate.IsPlan(m.Prompt)}
+	ch := choice{uses: make(map[string]recall.FileUse, len(c.Context.FileUses)), plan: recall.IsPlan(m.Prompt)}
 	for _, u := range c.Context.FileUses {
 		ch.uses[u.Path] = u
 	}
@@ -37,7 +36,7 @@ func choiceOf(m Material) choice {
 		for name := range c.Files {
 			paths = append(paths, name)
 		}
-		ch.named = relate.Named(m.Prompt, paths)
+		ch.named = recall.Named(m.Prompt, paths)
 	}
 	return ch
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
@@ -24,9 +23,9 @@ import (
 func storeOperations() map[string]func(b *bench, id string) error {
 	return map[string]func(b *bench, id string) error{
 		"capture": func(b *bench, _ string) error {
-			files := capture.Capture{
+			files := contextstore.Capture{
 				Repo: b.store.Repo, Redact: redact.New(), Base: b.Git(b.root, "rev-parse", "HEAD"),
-				Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
+				Limits: contextstore.CaptureLimits{File: 1 << 20, Total: 10 << 20, Contents: true},
 			}
 			_, err := files.Files(b.Context(), []string{"a.go", "new.go"}, nil)
 			return err

@@ -1,6 +1,9 @@
-// Package contextstore stores saved contexts. Each is a commit at refs/entire/context/<id>,
-// and a row in the catalog that can be rebuilt from the commit. docs/formats/context.md
-// describes the format.
+// Package contextstore stores saved contexts. Each is a commit at refs/entire/context/<id>, and a
+// row in the catalog that can be rebuilt from the commit. docs/formats/context.md describes the
+// format.
+//
+// A Capture reads the files that a session changed, counts their changed lines, finds their
+// declarations, and stores their redacted contents as git objects.
 package contextstore
 
 import (

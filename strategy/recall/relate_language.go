@@ -1,4 +1,4 @@
-package relate
+package recall
 
 import "unicode"
 
@@ -31,7 +31,7 @@ func scriptOf(r rune) script {
 // findLanguage returns the language of a text by its stop words, or "unseparated" or
 // "other" for scripts other than Latin and Cyrillic. A text with too few stop words has
 // none.
-func (t *text) findLanguage() language {
+func (t *textWords) findLanguage() language {
 	const least, share = 2, 4
 	switch {
 	case t.scripts[unseparated]*share > t.scripts[latin]:

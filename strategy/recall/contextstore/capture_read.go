@@ -1,4 +1,4 @@
-package capture
+package contextstore
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/outline"
 )
 
 const (
@@ -127,7 +126,7 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		f.Stat, f.Omitted = "", recall.Unreadable
 		return err
 	}
-	f.Blob, f.Outline = string(oid), outline.Outline(s.path, text)
+	f.Blob, f.Outline = string(oid), Outline(s.path, text)
 	size := 0
 	for i, d := range f.Outline {
 		if size += len(d.Text); i == keptDeclarations || size > keptDeclared {

@@ -1,4 +1,4 @@
-package capture_test
+package contextstore_test
 
 import (
 	"maps"
@@ -8,13 +8,13 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 // A file is compared with HEAD again when HEAD moves, without being read again.
 func TestTracked(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write("old.txt", "old\n")
 	b.write("gone.txt", "gone\n")
 	b.write("crlf.txt", "a\r\n")
@@ -28,7 +28,7 @@ func TestTracked(t *testing.T) {
 	c := b.capture()
 	c.Head = git.OID(b.Git(b.root, "rev-parse", "HEAD^{tree}"))
 	taken := b.files(c, nil, names...)
-	tracked := func(files map[string]capture.Captured) map[string]recall.Tracked {
+	tracked := func(files map[string]contextstore.Captured) map[string]recall.Tracked {
 		got := map[string]recall.Tracked{}
 		for name := range maps.Keys(files) {
 			got[name] = files[name].Tracked

@@ -1,4 +1,4 @@
-package relate_test
+package recall_test
 
 import (
 	"maps"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/strategy/recall/relate"
+	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
 // TestNamed checks that the named paths are those whose base name is in the prompt, or that share a
@@ -23,7 +23,7 @@ func TestNamed(t *testing.T) {
 		"Fix the tests":                  nil,
 		"Implement the following plan:\n\n# docs\n\n`README.md` names it": {"README.md"},
 	} {
-		got := slices.Sorted(maps.Keys(relate.Named(prompt, paths)))
+		got := slices.Sorted(maps.Keys(recall.Named(prompt, paths)))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", prompt, diff)
 		}

@@ -1,5 +1,4 @@
-// Package outline finds the declarations of a source file.
-package outline
+package contextstore
 
 import (
 	"go/ast"
@@ -31,12 +30,12 @@ func Outline(name, content string) []recall.Declaration {
 	}
 	ext := strings.ToLower(path.Ext(name))
 	if ext != ".go" {
-		return outlineLines(languageOf(ext, path.Base(name)), content)
+		return outlineLines(sourceLanguageOf(ext, path.Base(name)), content)
 	}
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution)
 	if err != nil { // a syntax error
-		return outlineLines(&language{keys: strings.Fields("func type const var")}, content)
+		return outlineLines(&sourceLanguage{keys: strings.Fields("func type const var")}, content)
 	}
 	o := outliner{lines: strings.Split(content, "\n")}
 	for _, decl := range file.Decls {

@@ -1,4 +1,4 @@
-package capture
+package contextstore
 
 import (
 	"context"
@@ -109,8 +109,8 @@ func (t worktree) content(s *observation, f *Captured, limit int64) ([]byte, boo
 		if err != nil {
 			return nil, false
 		}
-		if got >= 0 && same(&before, &after) && int64(got) == before.Size {
-			if !same(&before, &s.stat) {
+		if got >= 0 && sameFile(&before, &after) && int64(got) == before.Size {
+			if !sameFile(&before, &s.stat) {
 				f.Stat, f.LastModified = t.markOf(&before), time.Unix(0, before.Mtime).UTC()
 			}
 			return data[:got], true
@@ -146,11 +146,11 @@ func (t worktree) hashLarge(ctx context.Context, s *observation, f *Captured) {
 		return
 	}
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
-	if again := t.see(s.path); !same(&again.stat, &s.stat) {
+	if again := t.see(s.path); !sameFile(&again.stat, &s.stat) {
 		f.Stat = ""
 	}
 }
 
-func same(a, b *dirfd.Stat) bool {
+func sameFile(a, b *dirfd.Stat) bool {
 	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Ino == b.Ino
 }

@@ -1,12 +1,7 @@
-// Package relate decides whether a prompt continues the work of a saved context. The
-// decision is a pure function of texts and takes about a millisecond. It uses no model, so
-// it is sometimes wrong: docs/guides/checkpoint-automation.md describes when.
-package relate
+package recall
 
 import (
 	"strings"
-
-	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
 // Prompt is the first prompt of a session.
@@ -76,13 +71,13 @@ func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
 // todo items decides. The required score is higher on another branch, and higher still if
 // the prompt is about that branch. Words of two languages can't be compared: such a prompt
 // is related if it is on the same branch.
-func Judge(p Prompt, c recall.Checkpoint) Verdict {
+func Judge(p Prompt, c Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
 	branch := c.State.Context.GitBranch // empty if unknown
 	sameBranch := branch == "" || branch == p.Branch
 	switch {
-	case c.Cause == recall.Plan && IsPlan(p.Text):
+	case c.Cause == Plan && IsPlan(p.Text):
 		return Verdict{Related: true, Reason: AcceptedPlan}
 	case t.empty():
 		return Verdict{Reason: Empty}
@@ -121,7 +116,7 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 // JudgeOther decides whether the prompt is about the work recorded in c, if the session was
 // offered another context. Evidence that does not name the work, such as "continue" or the
 // branch, refers to the offered context and does not count.
-func JudgeOther(p Prompt, c recall.Checkpoint) Verdict {
+func JudgeOther(p Prompt, c Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
 	if t.empty() {
@@ -157,7 +152,7 @@ func (v Verdict) Exceeds(best Verdict) bool {
 // score returns the sum of the evidence that the prompt and the context have in common. The
 // score of words decreases with the length of the prompt, because a long prompt has words
 // of any context.
-func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
+func (k *vocabulary) score(t *textWords, l *lexicon, branch string) float64 {
 	score := 0.0
 	for _, path := range t.paths {
 		// The path is the end of one in the context, or a folder of it.
@@ -256,11 +251,11 @@ type vocabulary struct {
 
 // vocabularyOf collects the words of the requests, the task, the summary, the todo list,
 // steps, decisions, commits, the branch, the names of files, and the agent's last text.
-func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
+func (l *lexicon) vocabularyOf(c Checkpoint) *vocabulary {
 	k := &vocabulary{words: map[string]bool{}, identifiers: map[string]bool{}, paths: map[string]bool{}, named: map[string]bool{}, languages: map[language]bool{}}
 	a, at := c.State.Analysis, c.State.Context
 	left := maxContext
-	add := func(s string) *text {
+	add := func(s string) *textWords {
 		s = s[:min(len(s), left)]
 		left -= len(s)
 		t := l.parse(s)
@@ -317,7 +312,7 @@ func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 // extension as an identifier, unless that is short or generic.
 func (k *vocabulary) addPath(path string) {
 	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
-	for _, part := range parts(name) {
+	for _, part := range identifierParts(name) {
 		if part = strings.ToLower(part); len(part) >= leastOfName && !isGeneric(part) {
 			k.words[stemmed(part)] = true
 		}

@@ -1,4 +1,4 @@
-package capture_test
+package contextstore_test
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
-// bench is a repository with one commit, of a.go.
-type bench struct {
+// captureBench is a repository with one commit, of a.go.
+type captureBench struct {
 	testing.TB
 	*gittest.Sandbox
 
@@ -16,9 +16,9 @@ type bench struct {
 	repo *git.Repo
 }
 
-func newBench(t testing.TB) *bench {
+func newCaptureBench(t testing.TB) *captureBench {
 	t.Helper()
-	b := &bench{TB: t, Sandbox: gittest.New(t)}
+	b := &captureBench{TB: t, Sandbox: gittest.New(t)}
 	b.root = b.Mkdir("repo")
 	b.Git(b.root, "init", "-q", "-b", "main")
 	b.write("a.go", "package a\n")
@@ -28,17 +28,17 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-func (b *bench) open() {
+func (b *captureBench) open() {
 	b.Helper()
 	b.repo = b.Open(b.root)
 }
 
-func (b *bench) write(path, content string) {
+func (b *captureBench) write(path, content string) {
 	b.Helper()
 	b.Write(b.root, path, content)
 }
 
-func fine(tb testing.TB, err error) {
+func fineCapture(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)

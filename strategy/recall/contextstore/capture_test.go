@@ -1,4 +1,4 @@
-package capture_test
+package contextstore_test
 
 import (
 	"context"
@@ -18,46 +18,46 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/recall"
-	"github.com/seed-3aff656d/entire/strategy/recall/capture"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 // capture returns a Capture with limits that no test reaches unless it lowers them.
-func (b *bench) capture() capture.Capture {
-	return capture.Capture{
+func (b *captureBench) capture() contextstore.Capture {
+	return contextstore.Capture{
 		Repo: b.repo, Redact: redact.New(), Base: b.Git(b.root, "rev-parse", "HEAD"),
-		Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
+		Limits: contextstore.CaptureLimits{File: 1 << 20, Total: 10 << 20, Contents: true},
 	}
 }
 
 // makeOld gives files an old modification time, as of files that are not being edited.
-func (b *bench) makeOld(paths ...string) {
+func (b *captureBench) makeOld(paths ...string) {
 	b.Helper()
 	for _, p := range paths {
 		old := time.Now().Add(-time.Hour)
-		fine(b, os.Chtimes(filepath.Join(b.root, p), old, old))
+		fineCapture(b, os.Chtimes(filepath.Join(b.root, p), old, old))
 	}
 	b.waitForClock()
 }
 
 // makeNew gives files a new modification time, however slow the test is.
-func (b *bench) makeNew(paths ...string) {
+func (b *captureBench) makeNew(paths ...string) {
 	b.Helper()
 	soon := time.Now().Add(time.Hour)
 	for _, p := range paths {
-		fine(b, os.Chtimes(filepath.Join(b.root, p), soon, soon))
+		fineCapture(b, os.Chtimes(filepath.Join(b.root, p), soon, soon))
 	}
 }
 
 // waitForClock waits until the file system's clock has advanced as far as a capture requires,
 // because the change time of a file can't be set.
-func (b *bench) waitForClock() {
+func (b *captureBench) waitForClock() {
 	b.Helper()
 	probe := filepath.Join(b.Dir, "probe")
 	var first time.Time
 	for {
-		fine(b, os.WriteFile(probe, nil, 0o600))
+		fineCapture(b, os.WriteFile(probe, nil, 0o600))
 		info, err := os.Stat(probe)
-		fine(b, err)
+		fineCapture(b, err)
 		if first.IsZero() {
 			first = info.ModTime()
 		}
@@ -67,18 +67,18 @@ func (b *bench) waitForClock() {
 	}
 }
 
-func (b *bench) files(c capture.Capture, known map[string]capture.Captured, paths ...string) capture.Taken {
+func (b *captureBench) files(c contextstore.Capture, known map[string]contextstore.Captured, paths ...string) contextstore.Taken {
 	b.Helper()
 	taken, err := c.Files(b.Context(), paths, known)
-	fine(b, err)
+	fineCapture(b, err)
 	return taken
 }
 
 // text returns the captured content.
-func (b *bench) text(f capture.Captured) string {
+func (b *captureBench) text(f contextstore.Captured) string {
 	b.Helper()
 	object, err := b.repo.Read(b.Context(), f.Blob)
-	fine(b, err)
+	fineCapture(b, err)
 	return string(object.Data)
 }
 
@@ -89,7 +89,7 @@ func sha(text string) string {
 
 func TestCaptureChanges(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write("edit.go", "package e\n\nfunc A() {}\n")
 	b.write("gone.go", "1\n2\n3\n")
 	b.write("same.txt", "same\n")
@@ -97,14 +97,14 @@ func TestCaptureChanges(t *testing.T) {
 	b.Git(b.root, "add", "-A")
 	b.Git(b.root, "commit", "-qm", "second")
 	b.write("edit.go", "package e\n\nfunc B() {}\n\nfunc C() {}\n")
-	fine(t, os.Remove(filepath.Join(b.root, "gone.go")))
+	fineCapture(t, os.Remove(filepath.Join(b.root, "gone.go")))
 	b.write("new/n.txt", "1\n2")
 	b.write("crlf.txt", "1\n2\n3\n")
 	b.write("token.txt", "key = "+"gh"+"p_"+"A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8\n")
-	fine(t, os.Symlink("/etc/passwd", filepath.Join(b.root, "link")))
-	fine(t, os.Symlink("/etc", filepath.Join(b.root, "out")))
-	fine(t, syscall.Mkfifo(filepath.Join(b.root, "fifo"), 0o600))
-	fine(t, os.Mkdir(filepath.Join(b.root, "folder"), 0o755))
+	fineCapture(t, os.Symlink("/etc/passwd", filepath.Join(b.root, "link")))
+	fineCapture(t, os.Symlink("/etc", filepath.Join(b.root, "out")))
+	fineCapture(t, syscall.Mkfifo(filepath.Join(b.root, "fifo"), 0o600))
+	fineCapture(t, os.Mkdir(filepath.Join(b.root, "folder"), 0o755))
 	b.write("latin.txt", "gr\xfc\xdfe\n")
 	b.write("nul.bin", "a\x00b")
 	b.write("empty", "")
@@ -155,7 +155,7 @@ func TestCaptureChanges(t *testing.T) {
 
 func TestCaptureOmits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write(".gitignore", "ignored*\n")
 	b.write("ignored-tracked.txt", "x")
 	b.write("build/tool.sh", "x")
@@ -210,17 +210,17 @@ func TestCaptureOmits(t *testing.T) {
 
 func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write("one.txt", "one\n")
 	b.write("two.txt", "two\n")
-	fine(t, os.Symlink("one.txt", filepath.Join(b.root, "link")))
+	fineCapture(t, os.Symlink("one.txt", filepath.Join(b.root, "link")))
 	b.makeOld("one.txt", "two.txt", "a.go")
 	paths := []string{"one.txt", "two.txt", "a.go", "gone", "link"}
 	first := b.files(b.capture(), nil, paths...)
 	data, err := json.Marshal(first.Files) // as stored between hooks
-	fine(t, err)
-	var known map[string]capture.Captured
-	fine(t, json.Unmarshal(data, &known))
+	fineCapture(t, err)
+	var known map[string]contextstore.Captured
+	fineCapture(t, json.Unmarshal(data, &known))
 	c := b.capture()
 	c.Redact = nil // panics if a file is read
 	before := b.repo.Processes()
@@ -253,7 +253,7 @@ func TestCaptureReadsOnlyWhatChanged(t *testing.T) {
 
 func TestCaptureKeepsItsLimits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	for n, size := range []int{100, 400, 300, 700, 5000} {
 		b.write("f"+strconv.Itoa(n), strings.Repeat("x", size))
 	}
@@ -261,7 +261,7 @@ func TestCaptureKeepsItsLimits(t *testing.T) {
 	b.makeOld(paths...)
 	c := b.capture()
 	c.Limits.File, c.Limits.Total = 1000, 1100
-	reasons := func(taken capture.Taken) map[string]recall.Omitted {
+	reasons := func(taken contextstore.Taken) map[string]recall.Omitted {
 		m := map[string]recall.Omitted{}
 		for path, f := range taken.Files {
 			if m[path] = f.Omitted; len(f.Hash) != 64 || (f.Blob != "") != (f.Omitted == "") {
@@ -297,13 +297,13 @@ func TestCaptureKeepsItsLimits(t *testing.T) {
 
 func TestCaptureStopsAtWorkLimit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write("one", strings.Repeat("1", 600))
 	b.write("two", strings.Repeat("2", 600))
 	b.write("three", "3")
 	c := b.capture()
 	c.Limits.Work = 1000
-	known := map[string]capture.Captured{"two": {File: recall.File{Path: "two", Hash: sha("old"), Omitted: recall.Binary}, Stat: "old"}}
+	known := map[string]contextstore.Captured{"two": {File: recall.File{Path: "two", Hash: sha("old"), Omitted: recall.Binary}, Stat: "old"}}
 	taken := b.files(c, known, "one", "two", "three")
 	if !taken.Unfinished || taken.Files["one"].Hash == "" || taken.Files["two"].Hash != sha("old") || taken.Files["three"].Hash == "" {
 		t.Errorf("%+v", taken)
@@ -324,7 +324,7 @@ func TestCaptureStopsAtWorkLimit(t *testing.T) {
 
 func TestCaptureWithoutABase(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.Git(b.Dir, "init", "-q", "unborn")
 	b.root = filepath.Join(b.Dir, "unborn")
 	b.write("a", "1\n")
@@ -339,15 +339,15 @@ func TestCaptureWithoutABase(t *testing.T) {
 	}
 }
 
-func (b *bench) capture0() capture.Capture {
-	return capture.Capture{
-		Repo: b.repo, Redact: redact.New(), Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
+func (b *captureBench) capture0() contextstore.Capture {
+	return contextstore.Capture{
+		Repo: b.repo, Redact: redact.New(), Limits: contextstore.CaptureLimits{File: 1 << 20, Total: 10 << 20, Contents: true},
 	}
 }
 
 func TestCaptureNestedRepository(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.Git(b.Dir, "clone", "-q", "repo", "lib")
 	b.Git(b.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", filepath.Join(b.Dir, "lib"), "lib")
 	b.Git(b.root, "commit", "-qm", "lib")
@@ -369,11 +369,11 @@ func TestCaptureNestedRepository(t *testing.T) {
 
 func TestCaptureReportsStoreErrors(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCaptureBench(t)
 	b.write("one", "something new\n")
 	oid := string(b.repo.Format.HashBlob([]byte("something new\n")))
 	fanout := filepath.Join(b.repo.CommonDir, "objects", oid[:2])
-	fine(t, errors.Join(os.RemoveAll(fanout), os.WriteFile(fanout, nil, 0o600)))
+	fineCapture(t, errors.Join(os.RemoveAll(fanout), os.WriteFile(fanout, nil, 0o600)))
 	taken, err := b.capture().Files(t.Context(), []string{"one", "a.go"}, nil)
 	if err == nil || taken.Files["one"].Omitted != recall.Unreadable || taken.Files["one"].Stat != "" || taken.Files["a.go"].Blob == "" {
 		t.Errorf("%+v, %v", taken, err)
@@ -397,7 +397,7 @@ func TestCountChanged(t *testing.T) {
 		{"1\n2\n", "1\n2", 0, 0},
 		{strings.ReplaceAll(many, "x", "y"), many + "z\n", 3001, 3000},
 	} {
-		if added, removed := capture.CountChanged(tc.before, tc.after); added != tc.added || removed != tc.removed {
+		if added, removed := contextstore.CountChanged(tc.before, tc.after); added != tc.added || removed != tc.removed {
 			t.Errorf("%.30q to %.30q: +%d -%d, want +%d -%d", tc.before, tc.after, added, removed, tc.added, tc.removed)
 		}
 	}
@@ -406,8 +406,8 @@ func TestCountChanged(t *testing.T) {
 func FuzzCountChanged(f *testing.F) {
 	f.Add("a\nb\n", "b\na")
 	f.Fuzz(func(t *testing.T, before, after string) {
-		added, removed := capture.CountChanged(before, after)
-		back, forth := capture.CountChanged(after, before)
+		added, removed := contextstore.CountChanged(before, after)
+		back, forth := contextstore.CountChanged(after, before)
 		if added < 0 || removed < 0 || added != forth || removed != back {
 			t.Errorf("+%d -%d, and back +%d -%d", added, removed, back, forth)
 		}
@@ -418,10 +418,10 @@ func FuzzCountChanged(f *testing.F) {
 }
 
 func FuzzCapturePaths(f *testing.F) {
-	b := newBench(f)
+	b := newCaptureBench(f)
 	outside := filepath.Join(b.Dir, "outside.txt")
-	fine(f, os.WriteFile(outside, []byte("outside\n"), 0o600))
-	fine(f, os.Symlink(b.Dir, filepath.Join(b.root, "up")))
+	fineCapture(f, os.WriteFile(outside, []byte("outside\n"), 0o600))
+	fineCapture(f, os.Symlink(b.Dir, filepath.Join(b.root, "up")))
 	c := b.capture()
 	for _, path := range []string{"a.go", "../outside.txt", "up/outside.txt", outside, "a.go/x", "./a.go", "x\x00y", "a.go\n", "\xff", "up"} {
 		f.Add(path)
@@ -440,7 +440,7 @@ func FuzzCapturePaths(f *testing.F) {
 }
 
 func BenchmarkCapture(t *testing.B) {
-	b := newBench(t)
+	b := newCaptureBench(t)
 	var paths []string
 	for n := range 50 {
 		path := "pkg" + strconv.Itoa(n%5) + "/file" + strconv.Itoa(n) + ".go"

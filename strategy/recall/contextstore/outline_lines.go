@@ -1,4 +1,4 @@
-package outline
+package contextstore
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
-// language describes the lines of declarations in a source file. Lines within comments and
+// sourceLanguage describes the lines of declarations in a source file. Lines within comments and
 // strings may be mistaken for declarations.
-type language struct {
+type sourceLanguage struct {
 	// keys begin a declaration, optionally after modifiers.
 	keys, modifiers []string
 	// deep is the maximum indentation in columns; a tab counts as four.
@@ -20,11 +20,11 @@ type language struct {
 	comment []string
 }
 
-// languageOf returns the language of a file by its extension or name, nil if unknown.
-func languageOf(ext, name string) *language {
+// sourceLanguageOf returns the language of a file by its extension or name, nil if unknown.
+func sourceLanguageOf(ext, name string) *sourceLanguage {
 	switch ext {
 	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte":
-		return &language{
+		return &sourceLanguage{
 			keys:      strings.Fields("function function* class interface type enum namespace const let var"),
 			modifiers: strings.Fields("export default declare abstract async"), comment: strings.Fields("// * /*"),
 			shape: func(line string, indent int) bool {
@@ -33,18 +33,18 @@ func languageOf(ext, name string) *language {
 			},
 		}
 	case ".py", ".pyi":
-		return &language{keys: strings.Fields("def class"), modifiers: strings.Fields("async"), deep: 8, comment: strings.Fields("#")}
+		return &sourceLanguage{keys: strings.Fields("def class"), modifiers: strings.Fields("async"), deep: 8, comment: strings.Fields("#")}
 	case ".rb", ".rake":
-		return &language{keys: strings.Fields("def class module"), deep: 8, comment: strings.Fields("#")}
+		return &sourceLanguage{keys: strings.Fields("def class module"), deep: 8, comment: strings.Fields("#")}
 	case ".rs":
-		return &language{
+		return &sourceLanguage{
 			keys: strings.Fields("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
 			modifiers: strings.Fields(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: strings.Fields("// *"),
 		}
 	case ".java", ".kt", ".kts", ".cs", ".scala", ".swift", ".dart", ".groovy":
 		// Members begin with modifiers or a type.
 		modifiers := strings.Fields("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
-		return &language{
+		return &sourceLanguage{
 			keys:      strings.Fields("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
 			modifiers: modifiers, deep: 8, comment: strings.Fields("// * /* @"),
 			shape: func(line string, indent int) bool {
@@ -53,17 +53,17 @@ func languageOf(ext, name string) *language {
 			},
 		}
 	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".m", ".mm":
-		return &language{
+		return &sourceLanguage{
 			keys:    strings.Fields("struct class enum union typedef namespace template #define"),
 			comment: strings.Fields("// * /*"), shape: isCFunction,
 		}
 	case ".php":
-		return &language{
+		return &sourceLanguage{
 			keys: strings.Fields("function class interface trait enum namespace"), deep: 8, comment: strings.Fields("// # *"),
 			modifiers: strings.Fields("public private protected static abstract final readonly"),
 		}
 	case ".sh", ".bash", ".zsh", ".ksh":
-		return &language{
+		return &sourceLanguage{
 			keys: strings.Fields("function"), deep: 4, comment: strings.Fields("#"),
 			shape: func(line string, indent int) bool {
 				name, _, ok := strings.Cut(line, "()")
@@ -71,31 +71,31 @@ func languageOf(ext, name string) *language {
 			},
 		}
 	case ".lua":
-		return &language{keys: strings.Fields("function"), modifiers: strings.Fields("local"), deep: 4, comment: strings.Fields("--")}
+		return &sourceLanguage{keys: strings.Fields("function"), modifiers: strings.Fields("local"), deep: 4, comment: strings.Fields("--")}
 	case ".ex", ".exs":
-		return &language{keys: strings.Fields("def defp defmodule defmacro"), deep: 8, comment: strings.Fields("#")}
+		return &sourceLanguage{keys: strings.Fields("def defp defmodule defmacro"), deep: 8, comment: strings.Fields("#")}
 	case ".proto":
-		return &language{keys: strings.Fields("message service rpc enum"), deep: 4, comment: strings.Fields("//")}
+		return &sourceLanguage{keys: strings.Fields("message service rpc enum"), deep: 4, comment: strings.Fields("//")}
 	case ".sql":
-		return &language{keys: strings.Fields("CREATE ALTER create alter"), comment: strings.Fields("--")}
+		return &sourceLanguage{keys: strings.Fields("CREATE ALTER create alter"), comment: strings.Fields("--")}
 	case ".md", ".markdown":
-		return &language{shape: func(line string, _ int) bool {
+		return &sourceLanguage{shape: func(line string, _ int) bool {
 			level := len(line) - len(strings.TrimLeft(line, "#"))
 			return level > 0 && level <= 6 && level < len(line) && line[level] == ' '
 		}}
 	case ".toml", ".ini", ".cfg":
-		return &language{shape: func(line string, indent int) bool { return indent == 0 && line[0] == '[' }}
+		return &sourceLanguage{shape: func(line string, indent int) bool { return indent == 0 && line[0] == '[' }}
 	case ".mk":
-		return &language{shape: isTarget, comment: strings.Fields("#")}
+		return &sourceLanguage{shape: isTarget, comment: strings.Fields("#")}
 	}
 	if name == "Makefile" || name == "GNUmakefile" {
-		return &language{shape: isTarget, comment: strings.Fields("#")}
+		return &sourceLanguage{shape: isTarget, comment: strings.Fields("#")}
 	}
 	return nil
 }
 
 // outlineLines returns the lines that are declarations of the language.
-func outlineLines(l *language, content string) []recall.Declaration {
+func outlineLines(l *sourceLanguage, content string) []recall.Declaration {
 	if l == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func outlineLines(l *language, content string) []recall.Declaration {
 	return o.list
 }
 
-func (l *language) declares(text string, indent int) bool {
+func (l *sourceLanguage) declares(text string, indent int) bool {
 	for _, mark := range l.comment {
 		if strings.HasPrefix(text, mark) {
 			return false

@@ -1,6 +1,4 @@
-// Package capture reads the files that a session changed, counts their changed lines,
-// and stores their redacted contents as git objects.
-package capture
+package contextstore
 
 import (
 	"cmp"
@@ -17,8 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
-// Limits are the limits of a capture.
-type Limits struct {
+// CaptureLimits are the limits of a capture.
+type CaptureLimits struct {
 	// File and Total are in bytes. Of a file larger than File, or beyond Total, only path
 	// and hash are kept.
 	File, Total int64
@@ -55,7 +53,7 @@ type Captured struct {
 type Capture struct {
 	Repo   *git.Repo
 	Redact plain.Redactor
-	Limits Limits
+	Limits CaptureLimits
 	// Base is the commit at the session's start, the base for changes and line counts;
 	// empty if there was none.
 	Base string

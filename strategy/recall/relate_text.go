@@ -1,4 +1,4 @@
-package relate
+package recall
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// text holds the parts of a text in lower case, in the order of the text. Only the list all
+// textWords holds the parts of a text in lower case, in the order of the text. Only the list all
 // has duplicates.
-type text struct {
+type textWords struct {
 	// words are stemmed and without stop words. For scripts that don't separate words they
 	// are pairs of characters.
 	words []string
@@ -34,15 +34,15 @@ type text struct {
 // maxAll limits text.all.
 const maxAll = 2000
 
-func (t *text) has(word string) bool { return t.present[word] }
+func (t *textWords) has(word string) bool { return t.present[word] }
 
-func (t *text) empty() bool {
+func (t *textWords) empty() bool {
 	return len(t.all)+len(t.identifiers)+len(t.paths)+len(t.numbers)+len(t.hashes) == 0
 }
 
 // namesPullRequest reports whether the text has the number of one of the pull requests,
 // which are numbers or URLs.
-func (t *text) namesPullRequest(list []string) bool {
+func (t *textWords) namesPullRequest(list []string) bool {
 	return slices.ContainsFunc(list, func(pr string) bool {
 		number := pr[strings.LastIndexAny(pr, "/#")+1:]
 		return slices.Contains(t.numbers, number)
@@ -51,7 +51,7 @@ func (t *text) namesPullRequest(list []string) bool {
 
 // namesCommit reports whether the text has a hash that is a prefix of one of the hashes, or
 // has one of them as a prefix.
-func (t *text) namesCommit(list []string) bool {
+func (t *textWords) namesCommit(list []string) bool {
 	return slices.ContainsFunc(list, func(hash string) bool {
 		return slices.ContainsFunc(t.hashes, func(h string) bool {
 			return hash != "" && (strings.HasPrefix(h, hash) || strings.HasPrefix(hash, h))
@@ -60,8 +60,8 @@ func (t *text) namesCommit(list []string) bool {
 }
 
 // parse splits a text.
-func (l *lexicon) parse(s string) *text {
-	t := &text{lexicon: l, present: map[string]bool{}, scripts: map[script]int{}}
+func (l *lexicon) parse(s string) *textWords {
+	t := &textWords{lexicon: l, present: map[string]bool{}, scripts: map[script]int{}}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(s, "’", "'")) {
 		if strings.Contains(word, "://") {
 			for _, mark := range []string{"/pull/", "/pulls/", "/merge_requests/"} {
@@ -90,7 +90,7 @@ func isSeparator(r rune) bool {
 }
 
 // field adds a field, the text between two separators.
-func (t *text) field(f string) {
+func (t *textWords) field(f string) {
 	if f == "" {
 		return
 	}
@@ -112,19 +112,19 @@ func (t *text) field(f string) {
 	if isIdentifier(f) && !t.lexicon.common[lower] {
 		t.add(&t.identifiers, lower)
 	}
-	for _, part := range parts(f) {
+	for _, part := range identifierParts(f) {
 		t.word(strings.ToLower(part))
 	}
 }
 
-func (t *text) number(s string) {
+func (t *textWords) number(s string) {
 	if isNumber(s) {
 		t.add(&t.numbers, s)
 	}
 }
 
 // word adds a word, unless it is a stop word.
-func (t *text) word(w string) {
+func (t *textWords) word(w string) {
 	w = strings.Trim(w, ".,;:!?'`*~-_/")
 	if w == "" {
 		return
@@ -149,15 +149,15 @@ func (t *text) word(w string) {
 	t.add(&t.words, stemmed(w))
 }
 
-func (t *text) add(list *[]string, s string) {
+func (t *textWords) add(list *[]string, s string) {
 	if s != "" && !t.present[s] {
 		t.present[s] = true
 		*list = append(*list, s)
 	}
 }
 
-// parts splits an identifier into its words.
-func parts(f string) []string {
+// identifierParts splits an identifier into its words.
+func identifierParts(f string) []string {
 	var list []string
 	begin, before := 0, ' '
 	for i, r := range f {

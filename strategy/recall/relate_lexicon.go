@@ -1,4 +1,4 @@
-package relate
+package recall
 
 import (
 	_ "embed"
@@ -61,7 +61,7 @@ func newLexicon() *lexicon {
 // words of a short prompt, include a word or phrase for that. Phrases such as "the pull
 // request" or "the tests" refer to the current branch, and count only if the work was done
 // on it.
-func (l *lexicon) continuing(t *text, sameBranch bool) bool {
+func (l *lexicon) continuing(t *textWords, sameBranch bool) bool {
 	const few, first = 10, 4
 	begin := t.all
 	if len(begin) > few {
@@ -92,7 +92,7 @@ func hasPhrase(words, phrases []string) bool {
 
 // confirms reports whether a prompt only confirms or chooses: it has few words, all of them
 // in the list, numbers or single letters.
-func (l *lexicon) confirms(t *text) bool {
+func (l *lexicon) confirms(t *textWords) bool {
 	const few = 5
 	if len(t.all)+len(t.numbers) == 0 || len(t.all) > few || len(t.paths)+len(t.identifiers) > 0 {
 		return false

@@ -1,4 +1,4 @@
-package relate
+package recall
 
 import "strings"
 
@@ -12,7 +12,7 @@ func Named(prompt string, paths []string) map[string]bool {
 	counts := map[string]int{}
 	for i, path := range paths {
 		words[i] = map[string]bool{}
-		for _, part := range parts(path) {
+		for _, part := range identifierParts(path) {
 			if w := strings.ToLower(part); len(w) >= leastOfName && !l.common[stemmed(w)] && !isGeneric(w) {
 				words[i][stemmed(w)] = true
 			}

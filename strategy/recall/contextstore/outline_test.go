@@ -1,4 +1,4 @@
-package outline_test
+package contextstore_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/strategy/recall/outline"
+	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 )
 
 func TestOutline(t *testing.T) {
@@ -43,7 +43,7 @@ func TestOutline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, d := range outline.Outline("dir/"+name, test.content) {
+			for _, d := range contextstore.Outline("dir/"+name, test.content) {
 				got = append(got, fmt.Sprintf("%d %s", d.Line, d.Text))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -59,12 +59,12 @@ func TestOutlineIsBounded(t *testing.T) {
 	long := "func F" + strings.Repeat("ä", 300) + "() {}\n"
 	for _, name := range []string{"a.go", "a.js", "a.py", "a.c"} {
 		text := strings.Repeat(long+"def f():\nfunction f() {\nint f(void) {\n", 5000)
-		list := outline.Outline(name, text)
+		list := contextstore.Outline(name, text)
 		if len(list) > 200 {
 			t.Errorf("%s: %d declarations", name, len(list))
 		}
 	}
-	if list := outline.Outline("a.go", "package a\n"+long); len(list) != 1 || len(list[0].Text) > 160 || !utf8.ValidString(list[0].Text) {
+	if list := contextstore.Outline("a.go", "package a\n"+long); len(list) != 1 || len(list[0].Text) > 160 || !utf8.ValidString(list[0].Text) {
 		t.Errorf("a long line: %+v", list)
 	}
 }
@@ -76,7 +76,7 @@ func FuzzOutline(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, content string) {
 		lines := strings.Split(content, "\n")
 		last := 0
-		for _, d := range outline.Outline(name, content) {
+		for _, d := range contextstore.Outline(name, content) {
 			if d.Line <= last || d.Line > len(lines) || len(d.Text) > 160 || d.Text == "" || !utf8.ValidString(d.Text) {
 				t.Fatalf("%+v after line %d of %d", d, last, len(lines))
 			}
