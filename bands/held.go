@@ -12,23 +12,22 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/btrfs"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Held is a store that this process has locked.
 type Held struct {
 	*Store
 
-	lock *filelock.Lock
+	lock *disk.Lock
 }
 
-// Hold takes the store's lock. It waits until ctx ends; the error is then filelock.ErrLocked. If
+// Hold takes the store's lock. It waits until ctx ends; the error is then disk.ErrLocked. If
 // the store was removed meanwhile the error is ErrNoStore, and the store is not created again.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	if _, err := os.Stat(s.Path(InfoFile)); err != nil {
 		return nil, fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore)
 	}
-	lock, err := filelock.Acquire(ctx, s.Path(lockFile))
+	lock, err := disk.AcquireLock(ctx, s.Path(lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("lock store: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/internal/cquote"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // The errors that callers distinguish; they come wrapped.
@@ -165,7 +165,7 @@ func (p Paths) MarshalJSON() ([]byte, error) {
 	list := slices.Clone([]string(p))
 	for i, path := range list {
 		if !utf8.ValidString(path) || strings.HasPrefix(path, `"`) {
-			list[i] = cquote.Quote(path)
+			list[i] = plain.GitQuote(path)
 		}
 	}
 	return json.Marshal(list)

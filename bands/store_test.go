@@ -26,7 +26,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -77,7 +76,7 @@ func TestHoldIsExclusive(t *testing.T) {
 	h := r.hold()
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := r.store.Hold(soon); !errors.Is(err, filelock.ErrLocked) {
+	if _, err := r.store.Hold(soon); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	r.must(h.Release())

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // UnsureKey is the key of lines in the note beside a commit without a checkpoint.
@@ -22,7 +22,7 @@ type UnsureLines struct {
 
 // String returns the lines as a line of the note.
 func (u UnsureLines) String() string {
-	return UnsureKey + ": " + string(u.Blob) + " " + u.Lines.String() + " " + cquote.Path(u.Path)
+	return UnsureKey + ": " + string(u.Blob) + " " + u.Lines.String() + " " + plain.GitPath(u.Path)
 }
 
 // UnsureOf returns the unsure lines in a note. It skips malformed lines.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/internal/cquote"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Paths are file names as git has them, which may be any bytes. JSON holds only Unicode, so a name
@@ -57,7 +57,7 @@ func quotePath(name string) string {
 	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
 		return name
 	}
-	return cquote.Quote(name)
+	return plain.GitQuote(name)
 }
 
 // unquotePath is the inverse of quotePath. It returns malformed names unchanged.

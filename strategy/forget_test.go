@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -201,7 +201,7 @@ func (d *desk) tryForget(text string) bool {
 	f, err := forget.New(context.Background(), w, forget.What{Text: text}, func(string, int64, int64) {})
 	d.must(err)
 	_, err = f.Do(context.Background())
-	if errors.Is(err, filelock.ErrLocked) {
+	if errors.Is(err, disk.ErrLocked) {
 		return false
 	}
 	d.must(err)

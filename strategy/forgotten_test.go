@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -43,7 +43,7 @@ func TestResetIsNotUndone(t *testing.T) {
 		"a hook doesn't get the lock": func(d *desk, in workspace.Input) {
 			w := d.workspace()
 			w.Options.LockTimeout = time.Millisecond
-			held, err := filelock.Acquire(context.Background(), filepath.Join(w.Repo.CommonDir, "entire", "lock"))
+			held, err := disk.AcquireLock(context.Background(), filepath.Join(w.Repo.CommonDir, "entire", "lock"))
 			d.must(err)
 			if err := strategy.Prompt(context.Background(), w, in); err == nil {
 				d.t.Error("the prompt got the lock")

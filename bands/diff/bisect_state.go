@@ -13,7 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -70,7 +69,7 @@ const bisectLockWait = 2 * time.Second
 // BisectRecord is the recorded search of a lineage, at most one. It is locked until it is closed.
 type BisectRecord struct {
 	path string
-	lock *filelock.Lock
+	lock *disk.Lock
 }
 
 // OpenBisect locks the search of a lineage. The error is [ErrBisectInUse] if another process keeps
@@ -79,8 +78,8 @@ func OpenBisect(ctx context.Context, store *bands.Store, lineage string) (*Bisec
 	ctx, cancel := context.WithTimeout(ctx, bisectLockWait)
 	defer cancel()
 	path := store.Path("bisect-" + lineage)
-	lock, err := filelock.Acquire(ctx, path)
-	if errors.Is(err, filelock.ErrLocked) {
+	lock, err := disk.AcquireLock(ctx, path)
+	if errors.Is(err, disk.ErrLocked) {
 		return nil, ErrBisectInUse
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/linediff"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Unified writes the diff of the files like git, with three lines of context. It returns the
@@ -59,7 +59,7 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 		}
 	}
 	from, to := "a/"+cmp.Or(d.OldPath, d.Path), "b/"+d.Path
-	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", cquote.Path(from), cquote.Path(to))
+	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", plain.GitPath(from), plain.GitPath(to))
 	switch {
 	case d.old == nil:
 		_, _ = fmt.Fprintf(w, "new file mode %s\n", gitMode(d.now))
@@ -69,7 +69,7 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 		_, _ = fmt.Fprintf(w, "old mode %s\nnew mode %s\n", gitMode(d.old), gitMode(d.now))
 	}
 	if d.OldPath != "" {
-		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", cquote.Path(d.OldPath), cquote.Path(d.Path))
+		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", plain.GitPath(d.OldPath), plain.GitPath(d.Path))
 	}
 	if d.old == nil {
 		from = "/dev/null"
@@ -81,13 +81,13 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 		return nil
 	}
 	if !ok {
-		_, err := fmt.Fprintf(w, "Binary files %s and %s differ\n", cquote.Path(from), cquote.Path(to))
+		_, err := fmt.Fprintf(w, "Binary files %s and %s differ\n", plain.GitPath(from), plain.GitPath(to))
 		return err
 	}
 	if a == b {
 		return nil
 	}
-	_, _ = fmt.Fprintf(w, "--- %s\n+++ %s\n", cquote.Path(from), cquote.Path(to))
+	_, _ = fmt.Fprintf(w, "--- %s\n+++ %s\n", plain.GitPath(from), plain.GitPath(to))
 	for h := range linediff.Hunks(a, b, linediff.Compare(a, b, linediff.Thorough)) {
 		_, _ = fmt.Fprintf(w, "@@ -%s +%s @@\n", h.Old, h.New)
 		for _, line := range h.Lines {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // The errors of the registry; they are returned wrapped.
@@ -113,7 +112,7 @@ func (r *Registry) alone(ctx context.Context, work func() error) error {
 	}
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := filelock.Acquire(waiting, filepath.Join(r.Home, "lock"))
+	lock, err := disk.AcquireLock(waiting, filepath.Join(r.Home, "lock"))
 	if err != nil {
 		return err
 	}

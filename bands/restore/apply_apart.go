@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // manyFiles is the least number of files for which mkdirApart is used.
@@ -53,7 +52,7 @@ func (a *applier) mkdirApart(n *dirNode, mode uint32) (err error) {
 	// A directory that appears after this check is replaced only if it is empty.
 	var st dirfd.Stat
 	if parent.Stat(n.Name, &st) == nil {
-		return errors.Join(swap.ErrChanged, apart.Rmdir(name))
+		return errors.Join(dirfd.ErrChanged, apart.Rmdir(name))
 	}
 	if err := apart.Rename(name, parent, n.Name); err != nil {
 		return errors.Join(err, apart.Rmdir(name))

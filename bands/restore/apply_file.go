@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // fileWriter writes, replaces and removes files and symlinks of open directories.
@@ -156,7 +155,7 @@ func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *band.Entr
 	switch {
 	case err == nil:
 		beforeReplace(dir, name)
-		return swap.Replace(dir, temp, name, &st)
+		return dirfd.ReplaceUnchanged(dir, temp, name, &st)
 	case errors.Is(err, fs.ErrNotExist):
 		err = dir.Rename(temp, dir, name)
 	}
@@ -173,7 +172,7 @@ func (w *fileWriter) remove(dir *dirfd.Dir, name string, was *band.Entry) error 
 		return err
 	}
 	beforeReplace(dir, name)
-	return swap.Remove(dir, w.tempName(), name, &st)
+	return dirfd.RemoveUnchanged(dir, w.tempName(), name, &st)
 }
 
 // unchanged returns an error unless name is as captured: only that may be replaced.
@@ -195,7 +194,7 @@ func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *band.Entry) (st
 		same = w.holds(dir, name, was)
 	}
 	if !same {
-		return st, swap.ErrChanged
+		return st, dirfd.ErrChanged
 	}
 	return st, nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // EnterLink creates the hard links of a directory.
@@ -53,7 +52,7 @@ func (a *applier) link(n *dirNode, s *action, buf *bands.CopyBuffer) (err error)
 		return err
 	}
 	if !st.IsRegular() || st.Size != s.Entry.Size {
-		return swap.ErrChanged
+		return dirfd.ErrChanged
 	}
 	name := band.BasePath(s.Path)
 	if s.Was == nil || s.Kind == StepReplace && s.Was.Kind != s.Entry.Kind && band.IsDir(s.Was) {

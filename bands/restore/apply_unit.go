@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // unitSteps executes the steps of a directory's databases.
@@ -81,7 +80,7 @@ func (w *fileWriter) beside(dir place, steps []*action, temps map[*action]string
 				return err
 			}
 		} else if err := dir.Stat(name, new(dirfd.Stat)); err == nil {
-			return swap.ErrChanged // a program created it
+			return dirfd.ErrChanged // a program created it
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

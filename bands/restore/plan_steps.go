@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/internal/swap"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // dirSteps are the steps of a directory's entries, and of the directories below. A step names an
@@ -258,11 +258,11 @@ func (c *comparison) ActionsIn(d *dirSteps, was, want *band.Directory, wanted fu
 	return list, nil
 }
 
-// entryIn returns the entry with the name and kind, or swap.ErrChanged.
+// entryIn returns the entry with the name and kind, or dirfd.ErrChanged.
 func entryIn(d *band.Directory, name string, kind band.EntryKind) (*band.Entry, error) {
 	i, ok := d.Find(name)
 	if !ok || d.Entries[i].Kind != kind {
-		return nil, swap.ErrChanged
+		return nil, dirfd.ErrChanged
 	}
 	return &d.Entries[i], nil
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -99,7 +99,7 @@ func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 		return false, fmt.Errorf("look who uses %s: %w", main, err)
 	}
 	defer func() { _ = f.Close() }()
-	held, err := filelock.OFDTest(f, true, start, n)
+	held, err := disk.OFDTest(f, true, start, n)
 	if err != nil && !cannotLock(err) {
 		return false, fmt.Errorf("look who uses %s: %w", main, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // The bytes of the main file that a connection in rollback mode locks.
@@ -80,7 +80,7 @@ func (u *unit) watch() (*watch, error) {
 func (u *unit) quiet() error {
 	f := u.parts[mainPart].file
 	for _, lock := range [...]struct{ start, n int64 }{{pendingByte, 1}, {sharedFirst, sharedSize}} {
-		switch held, err := filelock.OFDTest(f, false, lock.start, lock.n); {
+		switch held, err := disk.OFDTest(f, false, lock.start, lock.n); {
 		case err != nil && !cannotLock(err):
 			return fmt.Errorf("capture database: %w", err)
 		case held:
@@ -137,8 +137,8 @@ func (w *watch) lock(name string) error {
 	}
 	// No checkpoint begins while this lock is held: a writer then skips it, and makes it after a
 	// later commit. If -shm isn't writable, a shared lock is used; it blocks a checkpoint, too.
-	switch err := filelock.OFDLock(shm, writable, checkpointLock, 1); {
-	case errors.Is(err, filelock.ErrLocked):
+	switch err := disk.OFDLock(shm, writable, checkpointLock, 1); {
+	case errors.Is(err, disk.ErrLocked):
 		return errMoved
 	case err != nil && cannotLock(err):
 		return nil
@@ -149,11 +149,11 @@ func (w *watch) lock(name string) error {
 	// To restart the log, a writer needs all read marks. Without them it appends. Readers use the
 	// last mark least.
 	for mark := int64(lastMark); mark >= firstMark; mark-- {
-		err := filelock.OFDLock(shm, false, mark, 1)
+		err := disk.OFDLock(shm, false, mark, 1)
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, filelock.ErrLocked) {
+		if !errors.Is(err, disk.ErrLocked) {
 			return fmt.Errorf("capture database: %w", err)
 		}
 	}
@@ -162,7 +162,7 @@ func (w *watch) lock(name string) error {
 
 // connected reports whether a process is connected in WAL mode.
 func connected(shm *os.File) (bool, error) {
-	live, err := filelock.OFDTest(shm, true, connectedLock, 1)
+	live, err := disk.OFDTest(shm, true, connectedLock, 1)
 	if err != nil && !cannotLock(err) {
 		return false, fmt.Errorf("capture database: %w", err)
 	}
@@ -172,7 +172,7 @@ func connected(shm *os.File) (bool, error) {
 // end releases the locks. It may be called again.
 func (w *watch) end() {
 	if w.locked {
-		_ = filelock.OFDUnlock(w.shm, writeLock, sharedLocks)
+		_ = disk.OFDUnlock(w.shm, writeLock, sharedLocks)
 		w.locked = false
 	}
 	if w.shm != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -161,7 +161,7 @@ func TestLockHeldTooLong(t *testing.T) {
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")
 			p.Write(".entire/settings.local.json", `{"hooks": {"lock_timeout": "50ms"}}`)
 			p.turn("main", "a.txt", "b.txt", "c.txt")
-			lock, err := filelock.Acquire(t.Context(), p.own("lock"))
+			lock, err := disk.AcquireLock(t.Context(), p.own("lock"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestLockHeldForAWhile(t *testing.T) {
 	p.Write(".entire/settings.local.json", `{"hooks": {"lock_timeout": "50ms"}}`)
 	p.Env = p.Env.With("ENTIRE_NO_DETACH=0")
 	p.turn("main", "a.txt")
-	lock, err := filelock.Acquire(t.Context(), p.own("lock"))
+	lock, err := disk.AcquireLock(t.Context(), p.own("lock"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -191,7 +190,7 @@ func (i Installer) lock(ctx context.Context) (unlock func() error, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := filelock.Acquire(ctx, i.lockPath())
+	lock, err := disk.AcquireLock(ctx, i.lockPath())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 // Package dirfd reads and changes directories through open descriptors. A name is always one entry
 // of an open directory: neither changes to the path above it, nor symbolic links put there by other
 // processes, can redirect an operation.
+//
+// ReplaceUnchanged and RemoveUnchanged change files and symbolic links only while they are
+// unchanged since the caller examined them. A file that another program saved in between is
+// restored. Between two of their steps a name always has a file, unless it is to be removed.
 package dirfd
 
 import (

@@ -16,7 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // abilities are the features of a file system.
@@ -319,21 +318,21 @@ func exerciseLocks(t *testing.T, dir string) {
 	mine, other := open(), open()
 	test := func(f *os.File, exclusive bool, start, n int64, want bool) {
 		t.Helper()
-		if held, err := filelock.OFDTest(f, exclusive, start, n); err != nil || held != want {
+		if held, err := disk.OFDTest(f, exclusive, start, n); err != nil || held != want {
 			t.Errorf("bytes %d+%d held: %v, %v", start, n, held, err)
 		}
 	}
-	must(t, filelock.OFDLock(mine, false, 100, 10), filelock.OFDLock(other, false, 105, 1), filelock.OFDUnlock(other, 105, 1))
-	if err := filelock.OFDLock(other, true, 109, 1); !errors.Is(err, filelock.ErrLocked) {
+	must(t, disk.OFDLock(mine, false, 100, 10), disk.OFDLock(other, false, 105, 1), disk.OFDUnlock(other, 105, 1))
+	if err := disk.OFDLock(other, true, 109, 1); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("beside a shared lock: %v", err)
 	}
 	test(other, true, 105, 1, true)
 	test(other, false, 105, 1, false)
 	test(other, true, 110, 1, false)
 	test(mine, true, 105, 1, false)
-	must(t, filelock.OFDLock(mine, true, 100, 10))
+	must(t, disk.OFDLock(mine, true, 100, 10))
 	test(other, false, 105, 1, true)
-	must(t, filelock.OFDUnlock(mine, 100, 5))
+	must(t, disk.OFDUnlock(mine, 100, 5))
 	test(other, true, 100, 5, false)
 	test(other, true, 0, 0, true)
 	must(t, mine.Close())

@@ -1,6 +1,7 @@
 // Package disk writes files so that a crash leaves either the old or the new one, resolves paths,
 // and provides file system features that differ between systems: clones, holes, free space, change
-// times.
+// times. A Lock is one of the advisory locks that order the program's own processes: on a file, on
+// one of many names, on a range of an open file.
 package disk
 
 import (

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // HashMode selects whether HashFiles stores the blobs.
@@ -172,7 +172,7 @@ func hashSome(ctx context.Context, r *Repo, how hashing, paths []string, oids ma
 	}
 	var in strings.Builder
 	for _, p := range paths {
-		in.WriteString(cquote.Path(p))
+		in.WriteString(plain.GitPath(p))
 		in.WriteByte('\n')
 	}
 	out, err := r.Do(ctx, Command{Args: args, Stdin: strings.NewReader(in.String()), Env: how.env})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Writer fills the index. Only one exists at a time. It is not safe for concurrent use.
@@ -20,7 +19,7 @@ type Writer struct {
 	Checkpoints CheckpointRows
 
 	files Files
-	lock  *filelock.Lock
+	lock  *disk.Lock
 	db    *sql.DB
 }
 
@@ -31,7 +30,7 @@ func OpenWriter(ctx context.Context, f Files) (*Writer, error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	lock, err := filelock.Acquire(ctx, f.lock())
+	lock, err := disk.AcquireLock(ctx, f.lock())
 	if err != nil {
 		if ctx.Err() != nil {
 			err = errors.Join(ErrBusy, err)
@@ -184,7 +183,7 @@ func Remove(ctx context.Context, f Files) error {
 	if _, err := os.Lstat(f.database()); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	lock, err := filelock.Acquire(ctx, f.lock())
+	lock, err := disk.AcquireLock(ctx, f.lock())
 	if err != nil {
 		return fmt.Errorf("remove the index: %w", err)
 	}

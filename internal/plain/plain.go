@@ -1,14 +1,17 @@
-// Package plain turns untrusted text into bounded text for storage and display: redacted,
-// valid UTF-8, without control characters, cut at a word. Limits are in bytes of the text
-// encoded as JSON.
+// Package plain turns untrusted text into text that is safe to store and to show.
+//
+// Text, Line and the functions for lists bound what is stored: redacted, valid UTF-8, without
+// control characters, cut at a word. Limits are in bytes of the text encoded as JSON.
+//
+// Visible, Prose and Quote make text of unknown origin safe to show: they replace characters that
+// a terminal, a browser or a reader of text could interpret, or that are invisible, by visible
+// escapes. GitPath writes a path in the form of git's output and input.
 package plain
 
 import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // MaxScanned is the number of bytes of a text that are redacted. It is far more than the
@@ -27,14 +30,14 @@ func Line(s string, limit int, redact Redactor) string {
 	return Shorten(strings.Join(strings.Fields(s), " "), limit)
 }
 
-// Clean removes hidden characters ([visible.IsHidden]). Other characters that end a line become a
+// Clean removes hidden characters ([IsHidden]). Other characters that end a line become a
 // newline. They are not escaped, because a secret or a word that they split has to be found.
 func Clean(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
 		case c == '\r', c == '\v', c == '\f', c == '\u0085', c == '\u2028', c == '\u2029': // ends of lines and paragraphs
 			return '\n'
-		case visible.IsHidden(c):
+		case IsHidden(c):
 			return -1
 		}
 		return c

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -162,7 +162,7 @@ func (s *CheckpointSession) Text() string {
 		if i > 0 && (item.By != transcript.Tool || s.Items[i-1].By != transcript.Tool) {
 			b.WriteByte('\n')
 		}
-		b.WriteString(visible.Text(Mark(item)) + visible.Quote(visible.Prose(item.Text), ""))
+		b.WriteString(plain.Visible(Mark(item)) + plain.Quote(plain.Prose(item.Text), ""))
 		if item.Failed {
 			b.WriteString(" (failed)")
 		}

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -36,7 +35,7 @@ func CommitTurn(ctx context.Context, w *workspace.Workspace, id string, postComm
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
 	defer cancel()
-	lock, err := filelock.Acquire(ctx, commitFile(w, ".lock")) // one commit at a time in this worktree
+	lock, err := disk.AcquireLock(ctx, commitFile(w, ".lock")) // one commit at a time in this worktree
 	if err != nil {
 		return "", err
 	}
@@ -143,6 +142,6 @@ func reason(w *workspace.Workspace, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
 	}
-	runes := []rune(strings.Join(strings.Fields(visible.Prose(w.Redact.Text(reason))), " "))
+	runes := []rune(strings.Join(strings.Fields(plain.Prose(w.Redact.Text(reason))), " "))
 	return string(runes[:min(longest, len(runes))])
 }

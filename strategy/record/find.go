@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -66,7 +65,7 @@ func FindNewCommits(ctx context.Context, w *workspace.Workspace, by string) (fou
 		}
 		return MarkExamined(w, head.OID)
 	})
-	if errors.Is(err, filelock.ErrLocked) {
+	if errors.Is(err, disk.ErrLocked) {
 		w.Log.InfoContext(ctx, "new commits left to the search of another process")
 		return nil, nil
 	}
@@ -74,7 +73,7 @@ func FindNewCommits(ctx context.Context, w *workspace.Workspace, by string) (fou
 }
 
 // exclusively runs do while no other process of this repository searches for commits: two searches
-// would give the same commit a checkpoint each. It returns [filelock.ErrLocked] if another one holds
+// would give the same commit a checkpoint each. It returns [disk.ErrLocked] if another one holds
 // the lock beyond Options.LockTimeout.
 func exclusively(ctx context.Context, w *workspace.Workspace, do func() error) error {
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
@@ -82,7 +81,7 @@ func exclusively(ctx context.Context, w *workspace.Workspace, do func() error) e
 	}
 	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
-	lock, err := filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "search.lock"))
+	lock, err := disk.AcquireLock(wait, filepath.Join(w.RecordsDir(), "search.lock"))
 	if err != nil {
 		return err
 	}
@@ -126,7 +125,7 @@ func MarkPassed(ctx context.Context, w *workspace.Workspace, c git.Commit) error
 			_, err := find(ctx, w, w.PendingSessions(ctx), "", true, string(c.Parents[0]), "^"+string(known))
 			return err
 		})
-		if errors.Is(err, filelock.ErrLocked) {
+		if errors.Is(err, disk.ErrLocked) {
 			w.Log.InfoContext(ctx, "commits before left to the search of another process", "commit", string(c.OID))
 			return nil
 		}

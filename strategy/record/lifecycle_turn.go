@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -104,7 +103,7 @@ func StopTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) e
 		s.Recorder.Background = in.Background
 		return nil
 	})
-	if err == nil || !errors.Is(err, filelock.ErrLocked) && !errors.Is(err, workspace.ErrStale) && ctx.Err() == nil {
+	if err == nil || !errors.Is(err, disk.ErrLocked) && !errors.Is(err, workspace.ErrStale) && ctx.Err() == nil {
 		return err // it would fail again
 	}
 	note := stopNote{SessionID: in.SessionID, Background: in.Background}

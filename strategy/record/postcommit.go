@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -68,7 +68,7 @@ func FinishMade(ctx context.Context, w *workspace.Workspace, m MadeCommit) error
 	if err == nil {
 		err = MarkPassed(ctx, w, m.head)
 	}
-	if errors.Is(err, filelock.ErrLocked) || ctx.Err() != nil {
+	if errors.Is(err, disk.ErrLocked) || ctx.Err() != nil {
 		w.RequestCompletion(ctx, "")
 	}
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/restore"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -250,7 +250,7 @@ func restoreOptions(w *workspace.Workspace, o Options) restore.Options {
 // restoreFiles runs a restore under the store's lock, and aligns the sessions with the tree.
 func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := tracking.HoldStore(ctx, store, tracking.SilentWait)
-	if errors.Is(err, filelock.ErrLocked) && ctx.Err() == nil {
+	if errors.Is(err, disk.ErrLocked) && ctx.Err() == nil {
 		w.Env.Say("Waiting for another process that uses the snapshot store.")
 		held, err = tracking.HoldStore(ctx, store, tracking.HoldWait)
 	}

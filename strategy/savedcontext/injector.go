@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
@@ -141,13 +141,13 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 }
 
 // lockOpening takes the lock that serializes the decisions about openings.
-func lockOpening(ctx context.Context, w *workspace.Workspace) (*filelock.Lock, error) {
+func lockOpening(ctx context.Context, w *workspace.Workspace) (*disk.Lock, error) {
 	if err := w.WithLock(ctx, func() error { return nil }); err != nil { // creates the folder
 		return nil, err
 	}
 	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
-	return filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "opening"))
+	return disk.AcquireLock(wait, filepath.Join(w.RecordsDir(), "opening"))
 }
 
 // AfterClear returns the brief of the checkpoint that a session after a clear may continue

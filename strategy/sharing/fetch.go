@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -181,7 +180,7 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
 	}
-	lock, err := filelock.Acquire(ctx, filepath.Join(w.RecordsDir(), "remote.lock"))
+	lock, err := disk.AcquireLock(ctx, filepath.Join(w.RecordsDir(), "remote.lock"))
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/retention"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -72,17 +72,17 @@ func ServeRequests(ctx context.Context, w *workspace.Workspace) error {
 
 // myTurn waits for the lock of the process that serves requests. It returns nil if
 // another process is already waiting for it.
-func myTurn(ctx context.Context, w *workspace.Workspace) (*filelock.Lock, error) {
+func myTurn(ctx context.Context, w *workspace.Workspace) (*disk.Lock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	waits, err := filelock.Acquire(soon, filepath.Join(StoreDir(w), "next-"+Lineage(w)))
-	if errors.Is(err, filelock.ErrLocked) {
+	waits, err := disk.AcquireLock(soon, filepath.Join(StoreDir(w), "next-"+Lineage(w)))
+	if errors.Is(err, disk.ErrLocked) {
 		return nil, nil //nolint:nilnil // the one that waits serves all
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, err := filelock.Acquire(ctx, filepath.Join(StoreDir(w), "child-"+Lineage(w)))
+	runs, err := disk.AcquireLock(ctx, filepath.Join(StoreDir(w), "child-"+Lineage(w)))
 	return runs, errors.Join(err, waits.Unlock())
 }
 

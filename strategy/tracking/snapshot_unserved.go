@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -36,10 +36,10 @@ func TakePairs(ctx context.Context, w *workspace.Workspace) {
 }
 
 // alone takes the lock of the process that serves requests, if it is free.
-func alone(ctx context.Context, w *workspace.Workspace) (*filelock.Lock, error) {
+func alone(ctx context.Context, w *workspace.Workspace) (*disk.Lock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	return filelock.Acquire(soon, filepath.Join(StoreDir(w), "child-"+Lineage(w)))
+	return disk.AcquireLock(soon, filepath.Join(StoreDir(w), "child-"+Lineage(w)))
 }
 
 // SettleUnserved settles requests that are older than the snapshot and were not served by a

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // At most one child completes a session's checkpoints, and at most one more waits for it. The
@@ -82,6 +82,6 @@ func (w *Workspace) RunAsChild(ctx context.Context, id string, do func() error) 
 	return errors.Join(slots.Unlock(waitsSlot(id)), do())
 }
 
-func (w *Workspace) childSlots() (*filelock.Slots, error) {
-	return filelock.OpenSlots(filepath.Join(w.RecordsDir(), "children.lock"))
+func (w *Workspace) childSlots() (*disk.Slots, error) {
+	return disk.OpenSlots(filepath.Join(w.RecordsDir(), "children.lock"))
 }

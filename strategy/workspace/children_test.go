@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -16,7 +16,7 @@ func TestSlotOfAChild(t *testing.T) {
 	if path == "" {
 		t.Skip("run by TestChildThatStartsAnotherKeepsItsLock")
 	}
-	slots, err := filelock.OpenSlots(path)
+	slots, err := disk.OpenSlots(path)
 	if err != nil || !slots.Taken(runsSlot("id")) {
 		t.Error("no child runs", err)
 	}

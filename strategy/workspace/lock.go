@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // MaxAttempts is the maximum number of attempts of [Workspace.Retry].
@@ -33,7 +32,7 @@ func (w *Workspace) Retry(step func() error) error {
 }
 
 // WithLock runs do while this process holds the repository's lock, and returns
-// [filelock.ErrLocked] if the lock isn't acquired within Options.LockTimeout. During do,
+// [disk.ErrLocked] if the lock isn't acquired within Options.LockTimeout. During do,
 // w.Redact masks everything forgotten so far; data redacted or stored earlier may still
 // contain it, see [Workspace.Redactions].
 func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
@@ -43,7 +42,7 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
 	asked := w.Env.Now()
-	lock, err := filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "lock"))
+	lock, err := disk.AcquireLock(wait, filepath.Join(w.RecordsDir(), "lock"))
 	taken := w.Env.Now()
 	w.LockWait += taken.Sub(asked)
 	if err != nil {
@@ -70,6 +69,6 @@ func (w *Workspace) Stamp(id string) string {
 
 // IsTimeout reports whether an operation may succeed if it is given more time.
 func IsTimeout(err error) bool {
-	return errors.Is(err, filelock.ErrLocked) || errors.Is(err, ErrStale) ||
+	return errors.Is(err, disk.ErrLocked) || errors.Is(err, ErrStale) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
@@ -45,8 +45,8 @@ type Workspace struct {
 	// LockHeld the longest time that it has held it.
 	LockWait, LockHeld time.Duration
 
-	user  *git.Signature  // cached by Identity
-	slots *filelock.Slots // of a child, while it runs
+	user  *git.Signature // cached by Identity
+	slots *disk.Slots    // of a child, while it runs
 
 	masked     fs.FileInfo // the list of forgotten entries that Redact masks; nil if there is none
 	redactions int         // the number of changes to the masks of Redact

@@ -12,8 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact"
-	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // call is one call of a tool.
@@ -72,12 +72,12 @@ func decode(raw json.RawMessage, into any) error {
 
 // failed returns an error, redacted and escaped, as a tool's result.
 func failed(err error) result {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: visible.Text(redact.New().Text(err.Error()))}}}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: plain.Visible(redact.New().Text(err.Error()))}}}
 }
 
 // said returns lines of text, escaped, as a tool's result.
 func said(lines ...string) result {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: visible.Text(strings.Join(lines, "\n"))}}}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: plain.Visible(strings.Join(lines, "\n"))}}}
 }
 
 // data returns v as a tool's result: as JSON for programs and as text for models.
@@ -99,7 +99,7 @@ func encode(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return visible.JSON(bytes.TrimRight(b.Bytes(), "\n")), nil
+	return plain.JSON(bytes.TrimRight(b.Bytes(), "\n")), nil
 }
 
 // in runs do in the repository of a place, and logs the call there.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -78,7 +78,7 @@ func resumeSummary(ctx context.Context, p *Project, id string, now time.Time) (r
 	}
 	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, brief.Ago(now, c.CreatedAt))}
 	if c.Description != "" {
-		lines = append(lines, "> "+visible.Quote(c.Description, ""))
+		lines = append(lines, "> "+plain.Quote(c.Description, ""))
 	}
 	if task := c.State.Analysis.CurrentTask; task != "" {
 		lines = append(lines, "Current task: "+task)

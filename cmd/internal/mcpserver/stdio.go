@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // maxLine is the maximum size of a message in bytes.
@@ -148,7 +148,7 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 func (c *connection) put(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.out.Write(append(visible.JSON(data), '\n'))
+	_, err := c.out.Write(append(plain.JSON(data), '\n'))
 	return err
 }
 

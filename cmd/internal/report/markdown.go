@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // MaxMarkdown is the maximum length of a Markdown text in bytes, a little less than the
@@ -45,7 +45,7 @@ func inline(s string, limit int) string {
 		head += "\u2026"
 	}
 	var b strings.Builder
-	for _, r := range visible.Text(head) {
+	for _, r := range plain.Visible(head) {
 		switch {
 		case strings.ContainsRune("\\`*_{}[]()<>#+-.!|~=$^&:/\"'", r):
 			b.WriteByte('\\')
@@ -69,7 +69,7 @@ func code(s string, limit int) string {
 	if rest > 0 {
 		head += "\u2026"
 	}
-	text := strings.ReplaceAll(visible.Text(head), "|", "\u00a6") // a bar ends a cell, even in code
+	text := strings.ReplaceAll(plain.Visible(head), "|", "\u00a6") // a bar ends a cell, even in code
 	if text == "" {
 		return "``"
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // page writes HTML. Markup consists of constants of this package, and other strings don't
@@ -66,7 +66,7 @@ func (p *page) time(t time.Time, form string) {
 }
 
 // escape writes a text escaped for an element or a quoted attribute, with hidden characters as in
-// [visible.Text].
+// [plain.Visible].
 func escape(b *strings.Builder, s string) {
 	start := 0
 	for i := 0; i < len(s); {
@@ -88,8 +88,8 @@ func escape(b *strings.Builder, s string) {
 			with = "&#39;"
 		case r == utf8.RuneError && n == 1:
 			with = "\uFFFD"
-		case visible.IsHidden(r):
-			with = visible.Escape(r)
+		case plain.IsHidden(r):
+			with = plain.Escape(r)
 		}
 		if with != "" {
 			b.WriteString(s[start:i])

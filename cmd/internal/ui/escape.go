@@ -5,11 +5,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
-// Escape makes text safe to show: [visible.Text].
-func Escape(text string) string { return visible.Text(text) }
+// Escape makes text safe to show: [plain.Visible].
+func Escape(text string) string { return plain.Visible(text) }
 
 // EscapePainted is Escape, but keeps the styles of Paint.
 func EscapePainted(text string) string {

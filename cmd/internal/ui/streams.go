@@ -18,7 +18,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Streams holds the input and output streams and the properties of their terminal.
@@ -123,7 +123,7 @@ func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 const schema = 1
 
 // JSON writes v to Out, indented, without HTML escapes and with escapes for hidden characters
-// ([visible.JSON]). An object begins with the key "schema".
+// ([plain.JSON]). An object begins with the key "schema".
 func (s Streams) JSON(v any) error {
 	text, err := envelope(v)
 	if err != nil {
@@ -170,7 +170,7 @@ func compact(v any) ([]byte, error) {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return visible.JSON(out.Bytes()), err
+	return plain.JSON(out.Bytes()), err
 }
 
 // Line makes text safe and short enough for one line: it folds white space, escapes the text, and

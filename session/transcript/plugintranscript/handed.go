@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Messages holds the messages of one conversation that a plugin hands over.
@@ -68,7 +67,7 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	lock, err := filelock.Acquire(ctx, filepath.Join(filepath.Dir(path), "lock"))
+	lock, err := disk.AcquireLock(ctx, filepath.Join(filepath.Dir(path), "lock"))
 	if err != nil {
 		return "", fmt.Errorf("wait for the transcript: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/settings"
-	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // logLimit is the size at which the log is rotated. One old file is kept.
@@ -54,7 +54,7 @@ func (l *logFile) Write(line []byte) (int, error) {
 	if l.dead {
 		return len(line), nil
 	}
-	_, err := l.file.Write(visible.JSON(line))
+	_, err := l.file.Write(plain.JSON(line))
 	return len(line), err
 }
 

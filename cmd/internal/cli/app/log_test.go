@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 func TestLogIsLazyAndLeveled(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAttackLog(t *testing.T) {
 	if err != nil || !last || json.Unmarshal(line, &record) != nil || record["msg"] != text || record["text"] != text || record["error"] != text {
 		t.Errorf("%q %v", data, err)
 	}
-	if bytes.ContainsFunc(line, visible.IsHidden) {
+	if bytes.ContainsFunc(line, plain.IsHidden) {
 		t.Errorf("%q", line)
 	}
 }

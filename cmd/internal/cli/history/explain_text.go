@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/linediff"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -292,11 +292,11 @@ func (x explainText) writeItem(b *strings.Builder, item transcript.Item, indent 
 		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
 	}
 	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
-	text = visible.Prose(text)
+	text = plain.Prose(text)
 	if item.By != transcript.Tool {
 		text = x.Streams.Markdown(text)
 	}
-	text = visible.Quote(text, indent)
+	text = plain.Quote(text, indent)
 	b.WriteString(strings.TrimRight(indent+x.Streams.Paint(mark[item.By], ui.Escape(strings.TrimSpace(query.Mark(item))))+" "+text, " "))
 	switch {
 	case item.ExitStatus != nil:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -31,8 +31,8 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 			out.WriteString("  - " + ui.Line(item, itemWidth) + "\n")
 		}
 	}
-	if text := strings.TrimSpace(visible.Prose(c.Description)); text != "" {
-		out.WriteString("\n> " + visible.Quote(text, "") + "\n")
+	if text := strings.TrimSpace(plain.Prose(c.Description)); text != "" {
+		out.WriteString("\n> " + plain.Quote(text, "") + "\n")
 	}
 	a, in := c.State.Analysis, c.State.Context
 	if a.CurrentTask != "" {
@@ -69,9 +69,9 @@ func (r *recalling) checkpointText(c recall.Checkpoint) string {
 		}
 		out.WriteString(commands.String())
 	}
-	if text := strings.TrimSpace(visible.Prose(c.Compaction)); text != "" {
+	if text := strings.TrimSpace(plain.Prose(c.Compaction)); text != "" {
 		heading("Summary of the last compaction")
-		out.WriteString("> " + visible.Quote(text, "") + "\n")
+		out.WriteString("> " + plain.Quote(text, "") + "\n")
 	}
 	items("Warnings", c.Warnings)
 	fmt.Fprintf(&out, "\nA file's content: entire recall show %s --file <path>\nThe brief of it:  entire recall resume %s\n", c.ID, c.ID)

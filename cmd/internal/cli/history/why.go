@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
@@ -225,10 +225,10 @@ func (r *reading) missingFor(ctx context.Context, w blame.Reason) []format.GapJS
 // scene writes the part of the turn that led to the edit.
 func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 	if s.Prompt != "" {
-		b.WriteString("\n[User] " + visible.Quote(cut(s.Prompt), "") + "\n")
+		b.WriteString("\n[User] " + plain.Quote(cut(s.Prompt), "") + "\n")
 	}
 	if s.Said != "" {
-		b.WriteString("\n[Assistant] " + visible.Quote(cut(s.Said), "") + "\n")
+		b.WriteString("\n[Assistant] " + plain.Quote(cut(s.Said), "") + "\n")
 	}
 	if s.Edit == nil {
 		b.WriteString("\nThe edit isn't known: a command or a formatter made it. --full shows the turn.\n")
@@ -261,7 +261,7 @@ func actText(a blame.Act) string {
 
 // cut returns the first longestText characters of a text, safe to show.
 func cut(text string) string {
-	text = visible.Prose(text)
+	text = plain.Prose(text)
 	if runes := []rune(text); len(runes) > longestText {
 		return strings.TrimSpace(string(runes[:longestText])) + " …"
 	}

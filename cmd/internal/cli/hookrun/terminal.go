@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/proc"
-	"github.com/seed-3aff656d/entire/internal/visible"
 )
 
 // answerTimeout limits the wait for the answer to a question at a commit.
@@ -47,7 +47,7 @@ func (t terminal) confirm(ctx context.Context, question string) bool {
 		return true
 	}
 	defer func() { _ = tty.Close() }()
-	fmt.Fprintf(tty, "%s [Y/n] ", visible.Text(question))
+	fmt.Fprintf(tty, "%s [Y/n] ", plain.Visible(question))
 	answer := make(chan string, 1)
 	go func() { // exits with the process if the terminal doesn't reply
 		line, _ := bufio.NewReader(tty).ReadString('\n')

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
@@ -116,7 +116,7 @@ func (r *rewinding) previewStep(ctx context.Context, past *rewind.PastRewind, lo
 
 // stopped explains the error of a restore that did not complete.
 func (r *rewinding) stopped(ctx context.Context, err error, p rewind.Point, done rewind.Rewound) error {
-	if errors.Is(err, filelock.ErrLocked) {
+	if errors.Is(err, disk.ErrLocked) {
 		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
 	}
 	if done.Rescue.Version == 0 {

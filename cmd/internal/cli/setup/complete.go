@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
@@ -88,7 +88,7 @@ func list(cmd *cobra.Command, a *app.App, begun string, kinds []Values) (found [
 			continue
 		}
 		for _, v := range all {
-			if strings.HasPrefix(v, begun) && visible.Text(v) == v { // a shell prints values as they are
+			if strings.HasPrefix(v, begun) && plain.Visible(v) == v { // a shell prints values as they are
 				found = append(found, v)
 			}
 		}

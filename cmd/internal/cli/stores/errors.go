@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Explain adds to an error of a store its exit code and its hint.
@@ -89,7 +89,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		return 0, run("choose another name, or delete that store with `%s delete`")
 	case errors.Is(err, registry.ErrRootTaken):
 		return 0, run("`%s list --json` shows which")
-	case errors.Is(err, filelock.ErrLocked):
+	case errors.Is(err, disk.ErrLocked):
 		return 0, "another command works on the store; try again when it has ended"
 	}
 	return 0, app.StoreHint(err, c.Program)

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -29,7 +28,7 @@ func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.He
 	soon, stop := context.WithTimeout(ending, silentWait)
 	defer stop()
 	held, err := s.Hold(soon)
-	if errors.Is(err, filelock.ErrLocked) && ending.Err() == nil {
+	if errors.Is(err, disk.ErrLocked) && ending.Err() == nil {
 		if !s.Command.Quiet {
 			s.Command.Streams.Notef("Waiting for another command that works on the store.")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/volume"
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // IsVolume reports whether a driver makes the store's snapshots.
@@ -117,7 +117,7 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 	}
 	held, err := s.HoldLock(ctx, silentWait)
 	if err != nil {
-		if !errors.Is(err, filelock.ErrLocked) && !c.Quiet {
+		if !errors.Is(err, disk.ErrLocked) && !c.Quiet {
 			c.Streams.Notef("A restore was interrupted, and can't be ended: %v", err)
 		}
 		return

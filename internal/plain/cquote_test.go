@@ -1,9 +1,9 @@
-package cquote_test
+package plain_test
 
 import (
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/cquote"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 func TestPath(t *testing.T) {
@@ -18,7 +18,7 @@ func TestPath(t *testing.T) {
 		"latin-1 \xfc": `"latin-1 \374"`,
 		"ü and \r":     `"\303\274 and \015"`,
 	} {
-		if got := cquote.Path(path); got != want {
+		if got := plain.GitPath(path); got != want {
 			t.Errorf("%q: got %s, want %s", path, got, want)
 		}
 	}

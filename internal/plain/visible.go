@@ -1,7 +1,4 @@
-// Package visible makes text of unknown origin safe to show: it replaces characters that a
-// terminal, a browser or a reader of text could interpret, or that are invisible, by visible
-// escapes.
-package visible
+package plain
 
 import (
 	"bytes"
@@ -12,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns a text with its hidden characters as \uXXXX, and bytes that aren't UTF-8 as \xXX.
+// Visible returns a text with its hidden characters as \uXXXX, and bytes that aren't UTF-8 as \xXX.
 // Newlines and tabs stay, CRLF becomes a newline. A text without such characters is returned
-// unchanged, so that Text(Text(s)) is Text(s).
-func Text(text string) string {
+// unchanged, so that Visible(Visible(s)) is Visible(s).
+func Visible(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, IsHidden) {
 		return text
 	}
@@ -36,10 +33,10 @@ func Text(text string) string {
 	return b.String()
 }
 
-// Prose is Text for what people and models have said: white space other than newlines and tabs, such
-// as the characters that end lines elsewhere, becomes a space.
+// Prose is Visible for what people and models have said: white space other than newlines and tabs,
+// such as the characters that end lines elsewhere, becomes a space.
 func Prose(text string) string {
-	return Text(strings.Map(func(r rune) rune {
+	return Visible(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsSpace(r) {
 			return ' '
 		}

@@ -1,4 +1,4 @@
-package filelock
+package disk
 
 // From the system's fcntl.h.
 const (

@@ -1,5 +1,4 @@
-// Package cquote writes paths in the form of git's output and input: plain, or in C-style quotes.
-package cquote
+package plain
 
 import (
 	"fmt"
@@ -7,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Path returns the path, quoted if it has control bytes, quotes or backslashes, or isn't UTF-8.
+// GitPath returns the path, quoted if it has control bytes, quotes or backslashes, or isn't UTF-8.
 // Within quotes everything but printable ASCII is written in octal.
-func Path(path string) string {
+func GitPath(path string) string {
 	plain := utf8.ValidString(path)
 	for i := 0; plain && i < len(path); i++ {
 		plain = path[i] >= ' ' && path[i] != '"' && path[i] != '\\' && path[i] != 0x7f
@@ -17,11 +16,11 @@ func Path(path string) string {
 	if plain {
 		return path
 	}
-	return Quote(path)
+	return GitQuote(path)
 }
 
-// Quote returns the path in quotes even if it doesn't need them.
-func Quote(path string) string {
+// GitQuote returns the path in quotes even if it doesn't need them.
+func GitQuote(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {

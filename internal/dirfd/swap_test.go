@@ -1,4 +1,4 @@
-package swap_test
+package dirfd_test
 
 import (
 	"errors"
@@ -9,14 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // TestSwap replaces or removes a file that another program may have saved meanwhile, and compares
 // the remaining files.
 func TestSwap(t *testing.T) {
-	replace := func(dir *dirfd.Dir, was *dirfd.Stat) error { return swap.Replace(dir, "temp", "file", was) }
-	remove := func(dir *dirfd.Dir, was *dirfd.Stat) error { return swap.Remove(dir, "temp2", "file", was) }
+	replace := func(dir *dirfd.Dir, was *dirfd.Stat) error { return dirfd.ReplaceUnchanged(dir, "temp", "file", was) }
+	remove := func(dir *dirfd.Dir, was *dirfd.Stat) error { return dirfd.RemoveUnchanged(dir, "temp2", "file", was) }
 	save := func(dir string) error { return os.WriteFile(filepath.Join(dir, "file"), []byte("saved"), 0o600) }
 	rename := func(dir string) error { return os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "file")) }
 	chmod := func(dir string) error { return os.Chmod(filepath.Join(dir, "file"), 0o640) }
@@ -46,7 +45,7 @@ func TestSwap(t *testing.T) {
 			if err := test.meanwhile(root); err != nil {
 				t.Fatal(err)
 			}
-			if err := test.do(dir, &was); errors.Is(err, swap.ErrChanged) != test.changed || err != nil && !test.changed {
+			if err := test.do(dir, &was); errors.Is(err, dirfd.ErrChanged) != test.changed || err != nil && !test.changed {
 				t.Errorf("returned %v", err)
 			}
 			if diff := cmp.Diff(test.want, files(t, root)); diff != "" {
@@ -65,7 +64,7 @@ func TestRestoreUnlessReplaced(t *testing.T) {
 		}
 	}
 	dir, _ := open(t, root)
-	if err := swap.RestoreUnlessReplaced(dir, "temp", "file"); err != nil {
+	if err := dirfd.RestoreUnlessReplaced(dir, "temp", "file"); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"file": "newer"}, files(t, root)); diff != "" {

@@ -1,11 +1,11 @@
-package visible_test
+package plain_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/visible"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 func TestAttackText(t *testing.T) {
@@ -19,8 +19,8 @@ func TestAttackText(t *testing.T) {
 		"\x9b \xff":                            `\x9b \xff`,
 		"\r":                                   `\u000d`,
 	} {
-		got := visible.Text(text)
-		if got != want || visible.Text(got) != got {
+		got := plain.Visible(text)
+		if got != want || plain.Visible(got) != got {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -35,11 +35,11 @@ func TestAttackProse(t *testing.T) {
 		"10%\r20%\vx\fy\r":           "10% 20% x y ",
 		"bell\a, \u202e":             `bell\u0007, \u202e`,
 	} {
-		if got := visible.Prose(text); got != want {
+		if got := plain.Prose(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if got := visible.Quote("a\n[User] b\n", "  "); got != "a\n  > [User] b\n  > " {
+	if got := plain.Quote("a\n[User] b\n", "  "); got != "a\n  > [User] b\n  > " {
 		t.Errorf("%q", got)
 	}
 }
@@ -49,22 +49,22 @@ func FuzzJSON(f *testing.F) {
 	f.Add("a\x1b\u009b\u202e\U000e0041\u200d\u2028\n\x7f")
 	f.Fuzz(func(t *testing.T, text string) {
 		var in any = map[string]any{text: []any{text}}
-		plain, err := json.Marshal(in)
+		bare, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var want, got any
-		if err := json.Unmarshal(plain, &want); err != nil {
+		if err := json.Unmarshal(bare, &want); err != nil {
 			t.Fatal(err)
 		}
-		shown := visible.JSON(plain)
+		shown := plain.JSON(bare)
 		if err := json.Unmarshal(shown, &got); err != nil {
 			t.Fatalf("%q: %v", shown, err)
 		}
 		if again, err := json.Marshal(got); err != nil || !bytes.Equal(again, mustMarshal(t, want)) {
-			t.Errorf("%q has another value than %q", shown, plain)
+			t.Errorf("%q has another value than %q", shown, bare)
 		}
-		if bytes.ContainsFunc(shown, visible.IsHidden) {
+		if bytes.ContainsFunc(shown, plain.IsHidden) {
 			t.Errorf("%q", shown)
 		}
 	})

@@ -1,4 +1,4 @@
-package filelock
+package disk
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Locks of open file descriptions belong to one open file: unlike locks of a process, they conflict
@@ -19,7 +17,7 @@ import (
 // for writing if the lock is exclusive, for reading if not.
 func OFDLock(f *os.File, exclusive bool, start, n int64) error {
 	lock := lockOf(exclusive, start, n)
-	return disk.Syscall("lock", f, func(fd int) error {
+	return Syscall("lock", f, func(fd int) error {
 		err := unix.FcntlFlock(uintptr(fd), ofdSet, lock)
 		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 			return ErrLocked
@@ -32,13 +30,13 @@ func OFDLock(f *os.File, exclusive bool, start, n int64) error {
 func OFDUnlock(f *os.File, start, n int64) error {
 	lock := lockOf(false, start, n)
 	lock.Type = unix.F_UNLCK
-	return disk.Syscall("unlock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdSet, lock) })
+	return Syscall("unlock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdSet, lock) })
 }
 
 // OFDTest reports whether a lock that f doesn't own conflicts with such a lock.
 func OFDTest(f *os.File, exclusive bool, start, n int64) (held bool, err error) {
 	lock := lockOf(exclusive, start, n)
-	err = disk.Syscall("test lock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdGet, lock) })
+	err = Syscall("test lock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdGet, lock) })
 	return err == nil && lock.Type != unix.F_UNLCK, err
 }
 

@@ -1,6 +1,4 @@
-// Package filelock takes the advisory locks that order the program's own
-// processes: on a file, on one of many names, on a range of an open file.
-package filelock
+package disk
 
 import (
 	"context"
@@ -18,11 +16,11 @@ var ErrLocked = errors.New("locked by another process")
 // Lock is a held lock. The system releases it when the process ends in any way.
 type Lock struct{ lock *flock.Flock }
 
-// Acquire takes the exclusive advisory lock on the file path, which it creates, and waits for it
-// until ctx ends: then the error is ErrLocked. It blocks in the system without polling: many
+// AcquireLock takes the exclusive advisory lock on the file path, which it creates, and waits for
+// it until ctx ends: then the error is ErrLocked. It blocks in the system without polling: many
 // processes may wait at once, and each continues as soon as the lock is free. A process that gave
 // up may still get the lock once, and releases it immediately.
-func Acquire(ctx context.Context, path string) (*Lock, error) {
+func AcquireLock(ctx context.Context, path string) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := lock.TryLock() // at least once, even if ctx has ended: the process may have slept
 	if !ok && err == nil {

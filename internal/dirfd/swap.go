@@ -1,25 +1,20 @@
-// Package swap replaces and removes files and symbolic links of open directories only while they
-// are unchanged since the caller examined them. A file that another program saved in between is
-// restored. Between two steps of a function a name always has a file, unless it is to be removed.
-package swap
+package dirfd
 
 import (
 	"errors"
 	"io/fs"
-
-	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // ErrChanged means that an entry differs from the one the caller examined: it is not replaced.
 var ErrChanged = errors.New("it changed meanwhile")
 
-// Replace renames temp, an entry of the same directory, to name, and removes the former entry of
-// that name, whose attributes were was. It removes temp on most errors, too. A rename onto an
-// existing file would make ext4 write each new file to the disk at once; an exchange does not.
-func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
+// ReplaceUnchanged renames temp, an entry of the same directory, to name, and removes the former
+// entry of that name, whose attributes were was. It removes temp on most errors, too. A rename onto
+// an existing file would make ext4 write each new file to the disk at once; an exchange does not.
+func ReplaceUnchanged(dir *Dir, temp, name string, was *Stat) error {
 	err := dir.Exchange(temp, name)
 	if errors.Is(err, errors.ErrUnsupported) {
-		var now dirfd.Stat
+		var now Stat
 		if err = dir.Stat(name, &now); err == nil && sameApartFromName(&now, was) {
 			return dir.Rename(temp, dir, name)
 		}
@@ -28,7 +23,7 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	if err != nil {
 		return errors.Join(err, dir.Unlink(temp))
 	}
-	var old dirfd.Stat
+	var old Stat
 	if err := dir.Stat(temp, &old); err != nil {
 		return err
 	}
@@ -41,13 +36,13 @@ func Replace(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	return errors.Join(ErrChanged, dir.Unlink(temp))
 }
 
-// Remove removes an entry whose attributes were was. The entry is renamed to temp first, to detect
-// changes that another program saves in between.
-func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
+// RemoveUnchanged removes an entry whose attributes were was. The entry is renamed to temp first,
+// to detect changes that another program saves in between.
+func RemoveUnchanged(dir *Dir, temp, name string, was *Stat) error {
 	if err := dir.Rename(name, dir, temp); err != nil {
 		return err
 	}
-	var old dirfd.Stat
+	var old Stat
 	if err := dir.Stat(temp, &old); err != nil {
 		return err
 	}
@@ -58,7 +53,7 @@ func Remove(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 }
 
 // RestoreUnlessReplaced renames temp to name, unless name has a newer file: then temp is removed.
-func RestoreUnlessReplaced(dir *dirfd.Dir, temp, name string) error {
+func RestoreUnlessReplaced(dir *Dir, temp, name string) error {
 	switch err := dir.Link(temp, dir, name); {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return dir.Unlink(temp)
@@ -68,6 +63,6 @@ func RestoreUnlessReplaced(dir *dirfd.Dir, temp, name string) error {
 }
 
 // sameApartFromName reports whether a file is unchanged but for a rename, which changes its ctime.
-func sameApartFromName(a, b *dirfd.Stat) bool {
+func sameApartFromName(a, b *Stat) bool {
 	return a.Ino == b.Ino && a.Mode == b.Mode && a.Size == b.Size && a.Mtime == b.Mtime
 }

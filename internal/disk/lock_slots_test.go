@@ -1,4 +1,4 @@
-package filelock_test
+package disk_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // TestSlotHolder is the other process of TestSlotLocks.
@@ -18,7 +18,7 @@ func TestSlotHolder(t *testing.T) {
 	if path == "" {
 		t.Skip("run by TestSlotLocks")
 	}
-	locks, err := filelock.OpenSlots(path)
+	locks, err := disk.OpenSlots(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestSlotLocks(t *testing.T) {
 	if _, err := out.Read(make([]byte, 5)); err != nil {
 		t.Fatal(err)
 	}
-	locks, err := filelock.OpenSlots(path)
+	locks, err := disk.OpenSlots(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSlotLocks(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if err := locks.Lock(soon, "a"); !errors.Is(err, filelock.ErrLocked) {
+	if err := locks.Lock(soon, "a"); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("waited in vain: %v", err)
 	}
 	if err := in.Close(); err != nil {

@@ -1,4 +1,4 @@
-package filelock_test
+package disk_test
 
 import (
 	"context"
@@ -9,25 +9,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 func TestLockIsExclusive(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := filelock.Acquire(t.Context(), path)
+	first, err := disk.AcquireLock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
+	if _, err := disk.AcquireLock(soon, path); !errors.Is(err, disk.ErrLocked) {
 		t.Fatalf("a second holder: %v", err)
 	}
 	if err := first.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	second, err := filelock.Acquire(t.Context(), path)
+	second, err := disk.AcquireLock(t.Context(), path)
 	if err != nil {
 		t.Fatalf("after the first has released it: %v", err)
 	}
@@ -40,7 +40,7 @@ func TestFreeLockIsTakenAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	lock, err := filelock.Acquire(ctx, filepath.Join(t.TempDir(), "lock"))
+	lock, err := disk.AcquireLock(ctx, filepath.Join(t.TempDir(), "lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +69,14 @@ func TestLockOfDeadProcessIsFree(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
+	if _, err := disk.AcquireLock(soon, path); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("beside another process: %v", err)
 	}
 	// flock(1) passes the lock on to its child, so both processes must be killed.
 	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run()
 	_ = holder.Process.Kill()
 	_ = holder.Wait()
-	lock, err := filelock.Acquire(t.Context(), path)
+	lock, err := disk.AcquireLock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
