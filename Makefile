@@ -112,21 +112,30 @@ demo: build
 		./testdata/demo/agent.sh "$(AGENT)" "$(AGENTLAB)" "$(CURDIR)/bin"; \
 	fi
 
-# The folders of Go code, tests included, that starts goroutines or uses package sync: what
-# the race detector can find something in.
-RACED = $(shell git ls-files -co --exclude-standard '*.go' ':!internal/redact/difftest' | \
-	xargs grep -lE '^[[:space:]]*go [a-z]|\.Go\b|workspace\.Guard\b|"sync"|"sync/atomic"' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+# What the race detector can find something in: every test of a folder whose code starts
+# goroutines, and elsewhere the tests that start some themselves. `make race` runs all tests.
+STARTS    := ^[[:space:]]*go [a-z]|\.Go\(|workspace\.Guard
+SOURCES   := git ls-files -co --exclude-standard ':!internal/testkit' ':!internal/redact/difftest'
+FOLDERS   := xargs -n 1 dirname | sort -u | sed 's|^|./|'
+RACED      = ./bands $(shell $(SOURCES) '*.go' ':!*_test.go' | xargs grep -lE '$(STARTS)' | $(FOLDERS))
+STARTERS   = $(SOURCES) '*_test.go' ':!*_fs_test.go' ':!*browser_test.go' | xargs awk 'FNR == 1 { name = "" } \
+	/^func Test[^M]/ { name = $$2; sub(/[(].*/, "", name) } /$(STARTS)/ && name { print name, FILENAME }'
+RACEDNAMES = TestScript $(shell $(STARTERS) | cut -d ' ' -f 1 | sort -u)
+RACEDTESTS = $(shell $(STARTERS) | cut -d ' ' -f 2 | $(FOLDERS))
+
+# Long, and in a single goroutine.
+UNRACED   := Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|ConcurrentChangeInvalidatesRows|UnchangedRefsReadOnlyCatalog|CaptureUnderLoad|AttackFreshSecrets|AttackKinds.*|AttackEncoded|AttackNamesInStructures
 
 # Fewer random trees than `make property`, and the same ones for the same tree of a commit.
-test: export RAPID_CHECKS := 40
+test: export RAPID_CHECKS := 15
 test: export RAPID_SEED := 0x$(shell git rev-parse --short=12 'HEAD^{tree}' 2>/dev/null || echo 1)
 test: check-format
 	go vet ./...
 	go test -vet=off -timeout 50m ./...
 	@if command -v "$$(go env CC)" >/dev/null; then \
-		echo 'go test -race -short of the packages with goroutines'; \
-		CGO_ENABLED=1 RAPID_CHECKS=10 go test -vet=off -timeout 40m -race -short \
-			-skip '^Test(Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|ConcurrentChangeInvalidatesRows|UnchangedRefsReadOnlyCatalog|CaptureUnderLoad)$$' $(RACED); \
+		echo 'go test -race -short of what starts goroutines' && export CGO_ENABLED=1 RAPID_CHECKS=5 && \
+		go test -vet=off -timeout 40m -race -short -skip '^Test($(UNRACED))$$' $(RACED) && \
+		go test -vet=off -timeout 40m -race -short -skip '^Test($(UNRACED))$$' -run '^($(subst $(empty) $(empty),|,$(RACEDNAMES)))$$' $(filter-out $(RACED),$(RACEDTESTS)); \
 	else \
 		echo 'race tests skipped: no C compiler'; \
 	fi

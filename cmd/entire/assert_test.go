@@ -37,9 +37,10 @@ func cmdLinked(s *story, args []string) {
 	repo, rev := s.repo(), arg(args, 0, "HEAD")
 	want, err := strconv.Atoi(arg(args, 1, "1"))
 	s.ts.Check(err)
-	ids := repo.Trailers(rev)
+	trailers, body, _ := strings.Cut(repo.Git("log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)%x00%B", rev, "--"), "\x00")
+	ids := strings.Fields(trailers)
 	if len(ids) != want {
-		s.ts.Fatalf("%s has %d trailers %v, want %d\n%s\nlog:\n%s", rev, len(ids), ids, want, repo.Git("log", "-1", "--format=%B", rev), repo.Log())
+		s.ts.Fatalf("%s has %d trailers %v, want %d\n%s\nlog:\n%s", rev, len(ids), ids, want, body, repo.Log())
 	}
 	stored := repo.Stored()
 	for _, id := range ids {
@@ -47,7 +48,7 @@ func cmdLinked(s *story, args []string) {
 			s.ts.Fatalf("%s names checkpoint %s, which isn't stored\nlog:\n%s", rev, id, repo.Log())
 		}
 	}
-	if body := repo.Git("log", "-1", "--format=%B", rev); strings.Count("\n"+body, "\nEntire-Checkpoint") != want {
+	if strings.Count("\n"+body, "\nEntire-Checkpoint") != want {
 		s.ts.Fatalf("trailers outside the trailer block, or twice:\n%s", body)
 	}
 }

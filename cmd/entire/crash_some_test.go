@@ -15,7 +15,7 @@ import (
 func TestCrashSome(t *testing.T) { //nolint:tparallel // the hooks within are parallel
 	t.Parallel()
 	testkit.Long(t, "a program of its own, and hooks stopped at many writes")
-	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 13}
+	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 29}
 	chosen := []string{"post-commit, split with carry-forward", "stop, two commits of its own", "post-commit, a value known since", "post-commit, amend with another session's file"}
 	t.Run("hooks", func(t *testing.T) {
 		for _, s := range scenes() {

@@ -38,9 +38,10 @@ func cmdRepo(s *story, args []string) {
 		return
 	}
 	repo.TryGit("add", "-A") // in a sparse checkout git refuses paths outside it
-	if repo.TryGit("diff", "--cached", "--quiet").Code != 0 {
-		repo.Git("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "-c", "core.hooksPath=/nowhere",
-			"commit", "-q", "-m", "set up")
+	made := repo.TryGit("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "-c", "core.hooksPath=/nowhere",
+		"commit", "-q", "-m", "set up")
+	if made.Code != 0 && repo.TryGit("diff", "--cached", "--quiet").Code != 0 {
+		s.ts.Fatalf("commit the files of enable: %s", made.Stderr)
 	}
 }
 

@@ -124,18 +124,48 @@ func (r *Repo) head() string {
 // CommonDir returns the git common directory.
 func (r *Repo) CommonDir() string {
 	r.TB.Helper()
+	if root := r.plainRoot(); root != "" {
+		return filepath.Join(root, ".git")
+	}
 	return gitPath(r, "--git-common-dir")
 }
 
 // GitDir returns the git directory of this worktree.
 func (r *Repo) GitDir() string {
 	r.TB.Helper()
+	if root := r.plainRoot(); root != "" {
+		return filepath.Join(root, ".git")
+	}
 	return gitPath(r, "--absolute-git-dir")
+}
+
+// plainRoot returns the top of the worktree, without a process, if its .git is a directory and the
+// environment selects no other repository; else "".
+func (r *Repo) plainRoot() string {
+	physical, err := filepath.EvalSymlinks(r.Dir)
+	if err != nil || r.Env.Get("GIT_DIR")+r.Env.Get("GIT_WORK_TREE")+r.Env.Get("GIT_COMMON_DIR") != "" {
+		return ""
+	}
+	for dir := physical; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil {
+			return "" // a bare repository, or within a .git
+		}
+		if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			if !info.IsDir() {
+				return ""
+			}
+			return dir
+		}
+	}
+	return ""
 }
 
 // Root returns the top of the worktree; "" if there is none.
 func (r *Repo) Root() string {
 	r.TB.Helper()
+	if root := r.plainRoot(); root != "" {
+		return root
+	}
 	result := r.TryGit("rev-parse", "--show-toplevel")
 	return strings.TrimSuffix(result.Stdout, "\n")
 }
