@@ -1,10 +1,8 @@
 package bands
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,36 +154,8 @@ type Snapshot struct {
 	Pairs []Pair `json:"-"`
 }
 
-// Paths are paths from the root of a tree. In JSON a path that isn't UTF-8, or that begins with a
-// quote, is quoted as git does.
-type Paths []string
-
-// MarshalJSON encodes the paths.
-func (p Paths) MarshalJSON() ([]byte, error) {
-	list := slices.Clone([]string(p))
-	for i, path := range list {
-		if !utf8.ValidString(path) || strings.HasPrefix(path, `"`) {
-			list[i] = plain.GitQuote(path)
-		}
-	}
-	return json.Marshal(list)
-}
-
-// UnmarshalJSON decodes the paths.
-func (p *Paths) UnmarshalJSON(data []byte) error {
-	if err := json.Unmarshal(data, (*[]string)(p)); err != nil {
-		return err
-	}
-	for i, path := range *p {
-		if !strings.HasPrefix(path, `"`) {
-			continue
-		}
-		if plain, err := strconv.Unquote(path); err == nil { // git's escapes are a part of Go's
-			(*p)[i] = plain
-		}
-	}
-	return nil
-}
+// Paths are paths from the root of a tree.
+type Paths = plain.GitPaths
 
 // TreeRef is a band.Ref in JSON.
 type TreeRef struct {

@@ -135,7 +135,7 @@ func (q *QuotedFiles) text(data []byte, from, to int, spans []forgotten.Span) []
 			at = end
 		}
 	}
-	return append(spans[:n], disjoint(spans[n:])...)
+	return append(spans[:n], forgotten.Disjoint(spans[n:])...)
 }
 
 // endOfLine returns the end of a line of a text: the next newline or escaped newline.
@@ -157,20 +157,6 @@ func endOfLine(data []byte, from, to int) int {
 		i = end
 	}
 	return to
-}
-
-// disjoint sorts spans and joins overlapping ones.
-func disjoint(spans []forgotten.Span) []forgotten.Span {
-	slices.SortFunc(spans, func(a, b forgotten.Span) int { return a.From - b.From })
-	joined := spans[:0]
-	for _, s := range spans {
-		if n := len(joined); n > 0 && s.From < joined[n-1].To {
-			joined[n-1].To = max(joined[n-1].To, s.To)
-			continue
-		}
-		joined = append(joined, s)
-	}
-	return joined
 }
 
 // mayName reports whether data may name one of the files.

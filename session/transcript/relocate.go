@@ -2,15 +2,14 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
 // PathMove adapts a transcript that was written in one folder to another: it replaces the path of
@@ -29,44 +28,20 @@ func NewPathMove(from, to string) PathMove {
 	if from == to || !usable(from) || !usable(to) {
 		return PathMove{}
 	}
-	return PathMove{from: spellings(from), to: inJSON(to)}
+	return PathMove{from: spellings(from), to: []byte(forgotten.EscapeJSON(to))}
 }
 
 // spellings returns the ways in which encoders write a path in a string: as it is, with characters
 // escaped that HTML requires to be escaped, and in ASCII only.
 func spellings(path string) [][]byte {
-	var ascii []byte
-	for _, c := range string(inJSON(path)) {
-		if c < utf8.RuneSelf {
-			ascii = append(ascii, byte(c))
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, c) {
-			ascii = fmt.Appendf(ascii, `\u%04x`, unit)
-		}
-	}
-	html, err := json.Marshal(path)
-	if err != nil {
-		panic(err) // a string can be encoded
-	}
 	var all [][]byte
-	for _, form := range [][]byte{inJSON(path), html[1 : len(html)-1], ascii} {
+	for _, escape := range []func(string) string{forgotten.EscapeJSON, forgotten.EscapeHTML, forgotten.EscapeASCII} {
+		form := []byte(escape(path))
 		if !slices.ContainsFunc(all, func(f []byte) bool { return bytes.Equal(f, form) }) {
 			all = append(all, form)
 		}
 	}
 	return all
-}
-
-// inJSON returns the bytes between the quotes of s as a JSON string.
-func inJSON(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string can be encoded
-	}
-	return b.Bytes()[1 : b.Len()-2]
 }
 
 // Text returns lines of a transcript adapted to the new folder, or text itself if they don't

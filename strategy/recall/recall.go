@@ -317,3 +317,19 @@ const (
 	Failed  Outcome = "failed"
 	Unknown Outcome = "unknown" // no result, interrupted or in the background
 )
+
+// Filled returns the context without nil lists, which JSON would encode as null.
+func (c Checkpoint) Filled() Checkpoint {
+	if c.State.Files == nil {
+		c.State.Files = map[string]File{}
+	}
+	a, in := &c.State.Analysis, &c.State.Context
+	for _, list := range []*[]string{
+		&c.Sessions, &a.NextSteps, &a.Decisions, &a.Blockers, &a.RelevantDocs, &in.RelevantPackages, &in.RecentCommands,
+	} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	return c
+}

@@ -26,8 +26,8 @@ func example(text string) *report.Report {
 		Turns: []report.Turn{{
 			ID: "turn-a-1", Session: text, Agent: text, Branch: text, At: at, Ended: at, Title: "t " + text, Prompt: "p " + text, Answer: "a " + text, Output: "o " + text, Subagents: "s " + text,
 			Calls: []report.Call{
-				{Tool: text, Text: text, Command: true, Test: true, Outcome: report.Failed, Status: 2},
-				{Tool: text, Text: text, Subagent: true, Outcome: report.Passed},
+				{Tool: text, Text: text, Command: true, Test: true, Outcome: index.Failed, Status: 2},
+				{Tool: text, Text: text, Subagent: true, Outcome: index.Passed},
 				{Tool: "Bash", Text: "go test " + text, Command: true, Test: true},
 			},
 			Files: diff, Tokens: index.Tokens{Input: 100, CacheWrite: 20, CacheRead: 5000, Output: 1234567}, SubagentTokens: index.Tokens{Output: 9}, Cost: 1.5,

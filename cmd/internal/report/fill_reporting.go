@@ -190,7 +190,6 @@ func (f *filling) turns(ctx context.Context) (err error) {
 	ids := map[string]bool{}
 	unpriced := map[string]bool{}
 	here := f.Env.Now().Location()
-	outcomes := map[index.Outcome]Outcome{index.Passed: Passed, index.Failed: Failed}
 	for i := range f.rows {
 		row, d := &f.rows[i], &f.details[i]
 		t := Turn{
@@ -223,7 +222,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 		for _, c := range d.Calls {
 			t.Calls = append(t.Calls, Call{
 				Tool: c.Tool, Text: c.Text, Subagent: c.Agent != "", Command: c.Command, Status: max(c.Status, 0),
-				Outcome: outcomes[c.Outcome], Test: c.Command && shellcmd.Split(c.Text).Checks().Tests() != 0,
+				Outcome: c.Outcome, Test: c.Command && shellcmd.Split(c.Text).Checks().Tests() != 0,
 			})
 		}
 		for _, c := range row.Commits {

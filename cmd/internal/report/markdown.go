@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
@@ -200,7 +201,7 @@ func (m *summary) tests() {
 	type run struct {
 		text         string
 		runs, failed int
-		last         Outcome
+		last         index.Outcome
 	}
 	var list []*run
 	of := map[string]*run{}
@@ -215,7 +216,7 @@ func (m *summary) tests() {
 				of[c.Text], list = r, append(list, r)
 			}
 			r.runs++
-			if r.last = c.Outcome; c.Outcome == Failed {
+			if r.last = c.Outcome; c.Outcome == index.Failed {
 				r.failed++
 			}
 		}

@@ -63,22 +63,12 @@ type Call struct {
 	Tool, Text string
 	// Outcome is passed, failed or unknown; Status is the exit status of a failed command,
 	// 0 if unknown.
-	Outcome  Outcome
+	Outcome  index.Outcome
 	Status   int
 	Subagent bool
 	// Command is set for a shell command, Test for a call that runs tests.
 	Command, Test bool
 }
-
-// Outcome is the outcome of a call.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Unknown Outcome = iota
-	Passed
-	Failed
-)
 
 // Commit is a commit that names a checkpoint.
 type Commit struct {
@@ -217,12 +207,12 @@ func (r *Report) totals() (t totals) {
 		t.cost += turn.Cost
 		for _, c := range turn.Calls {
 			t.calls++
-			if c.Outcome == Failed {
+			if c.Outcome == index.Failed {
 				t.failed++
 			}
 			if c.Test {
 				t.tests++
-				if c.Outcome == Failed {
+				if c.Outcome == index.Failed {
 					t.broken++
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/index"
 )
 
 // timeline writes the filters, and the turns, commits and rewinds by day.
@@ -120,7 +122,7 @@ func (d *document) turn(t *Turn) {
 		if c.Command {
 			commands++
 		}
-		if c.Outcome == Failed {
+		if c.Outcome == index.Failed {
 			failed++
 		}
 		if c.Test {
@@ -178,7 +180,7 @@ func (d *document) calls(t *Turn) {
 	shown := t.Calls[:min(len(t.Calls), d.limits.calls)]
 	for _, c := range shown {
 		d.raw("<li")
-		if c.Outcome == Failed {
+		if c.Outcome == index.Failed {
 			d.raw(" class=\"failed\"")
 		}
 		d.element("><span class=\"tool\">", c.Tool, "</span> ")
@@ -194,13 +196,13 @@ func (d *document) calls(t *Turn) {
 			d.raw(" <span class=\"note\">tests</span>")
 		}
 		switch {
-		case c.Outcome == Failed && c.Status > 0:
+		case c.Outcome == index.Failed && c.Status > 0:
 			d.element(" <strong>", "failed with "+strconv.Itoa(c.Status), "</strong>")
-		case c.Outcome == Failed:
+		case c.Outcome == index.Failed:
 			d.raw(" <strong>failed</strong>")
-		case c.Outcome == Passed && (c.Command || c.Test):
+		case c.Outcome == index.Passed && (c.Command || c.Test):
 			d.raw(" <span class=\"note\">passed</span>")
-		case c.Outcome == Unknown && c.Test:
+		case c.Outcome == index.Unknown && c.Test:
 			d.raw(" <span class=\"note\">result not known</span>")
 		}
 		d.raw("</li>\n")

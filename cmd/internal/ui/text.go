@@ -88,16 +88,30 @@ func Thousands(n int64) string {
 // Size formats a number of bytes with at most four digits and a unit: 50G, 1.5G, 812K.
 // Units are powers of 1024.
 func Size(n int64) string {
-	if n < 1024 {
+	const unit = 1024
+	if n < unit {
 		return strconv.FormatInt(n, 10) + "B"
 	}
-	value, unit := float64(n), 0
-	const units = "KMGTPE"
-	for value /= 1024; value >= 1023.5 && unit < len(units)-1; value /= 1024 {
-		unit++
+	return scaled(n, unit, "KMGTPE")
+}
+
+// Count formats a number in at most four characters, with a unit of 1000: 812, 1.5k, 24k, 3.1M.
+func Count(n int64) string {
+	const unit = 1000
+	if n < unit {
+		return strconv.FormatInt(n, 10)
 	}
-	if text := strconv.FormatFloat(value, 'f', 1, 64); value < 10 && !strings.HasSuffix(text, ".0") {
-		return text + units[unit:unit+1]
+	return scaled(n, unit, "kMGTPE")
+}
+
+// scaled formats a number in the largest of the units, which are powers of base.
+func scaled(n int64, base float64, units string) string {
+	value := float64(n) / base
+	for ; value >= base-0.5 && len(units) > 1; value /= base { // it would be rounded to base
+		units = units[1:]
 	}
-	return strconv.FormatFloat(value, 'f', 0, 64) + units[unit:unit+1]
+	if text := strconv.FormatFloat(value, 'f', 1, 64); value < 10 && !strings.HasSuffix(text, ".0") { //nolint:mnd // one digit and another
+		return text + units[:1]
+	}
+	return strconv.FormatFloat(value, 'f', 0, 64) + units[:1]
 }

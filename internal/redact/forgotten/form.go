@@ -87,9 +87,9 @@ func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
 		})
 	}
 	add(text, false)
-	for _, escape := range []func(string) string{escapeJSON, EscapeHTML, escapeASCII} {
+	for _, escape := range []func(string) string{EscapeJSON, EscapeHTML, EscapeASCII} {
 		add(escape(text), false)
-		add(escapeJSON(escape(text)), false)
+		add(EscapeJSON(escape(text)), false)
 	}
 	for _, escape := range []func(string) string{url.QueryEscape, url.PathEscape, percent} {
 		add(escape(text), false)
@@ -103,7 +103,8 @@ func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
 	return marks, forms
 }
 
-func escapeJSON(s string) string {
+// EscapeJSON returns s escaped for a JSON string.
+func EscapeJSON(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -117,10 +118,10 @@ func EscapeHTML(s string) string {
 	return string(data[1 : len(data)-1])
 }
 
-// escapeASCII escapes a string for JSON with non-ASCII characters as \uXXXX.
-func escapeASCII(s string) string {
+// EscapeASCII escapes a string for JSON with non-ASCII characters as \uXXXX.
+func EscapeASCII(s string) string {
 	var b strings.Builder
-	for _, r := range escapeJSON(s) {
+	for _, r := range EscapeJSON(s) {
 		switch {
 		case r < utf8.RuneSelf:
 			b.WriteRune(r)

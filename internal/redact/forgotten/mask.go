@@ -143,6 +143,11 @@ func (f *Masker) Spans(data []byte) []Span {
 			spans[i] = widen(data, s)
 		}
 	}
+	return Disjoint(spans)
+}
+
+// Disjoint sorts spans and joins overlapping ones.
+func Disjoint(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return a.From - b.From })
 	joined := spans[:0]
 	for _, s := range spans {

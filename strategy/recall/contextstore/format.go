@@ -172,15 +172,7 @@ func (d *stored) checkpoint() recall.Checkpoint {
 		file.Content, file.Blob = "", f.Blob
 		c.State.Files[path] = file
 	}
-	a, in := &c.State.Analysis, &c.State.Context
-	for _, list := range []*[]string{
-		&c.Sessions, &a.NextSteps, &a.Decisions, &a.Blockers, &a.RelevantDocs, &in.RelevantPackages, &in.RecentCommands,
-	} {
-		if *list == nil {
-			*list = []string{}
-		}
-	}
-	return c
+	return c.Filled()
 }
 
 // singleLine returns a text as one line of bounded length without control characters.

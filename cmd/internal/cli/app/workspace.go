@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"time"
 
@@ -20,6 +21,18 @@ import (
 
 // ChildLock is how long a detached child waits for the repository's lock.
 const ChildLock = 30 * time.Second
+
+// Workspace returns the workspace of a repository with its settings, without a log.
+func (a *App) Workspace(repo *git.Repo) *workspace.Workspace {
+	return a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+}
+
+// LoggingWorkspace is Workspace with the log of the worktree for a component, which the caller closes.
+func (a *App) LoggingWorkspace(repo *git.Repo, component string) (*workspace.Workspace, io.Closer) {
+	is := a.Settings(repo)
+	log, file := OpenLog(repo.Root, is.LogLevel)
+	return a.WorkspaceOf(repo, is, log.With("component", component)), file
+}
 
 // WorkspaceOf returns the workspace of a repository. It confirms all questions without asking, and
 // starts no child processes.
@@ -60,7 +73,7 @@ func (a *App) Sessions(repo *git.Repo) query.SessionReader {
 // OpenIndex opens the index of a repository for a query, brought up to date with the record. It
 // shows the progress.
 func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, err error) {
-	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.Workspace(repo)
 	err = a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
 		r, err = query.OpenIndex(ctx, w, reach)
 		return err

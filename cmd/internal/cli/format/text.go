@@ -233,19 +233,3 @@ const (
 
 // TooLargeHint is the hint if a part of a checkpoint is too large to be read.
 const TooLargeHint = "a part of it is larger than any that is written here; it was not read"
-
-// Count formats a number in at most four characters, with a unit of 1000: 812, 1.5k, 24k, 3.1M.
-func Count(n int64) string {
-	if n < 1000 {
-		return strconv.FormatInt(n, 10)
-	}
-	value, unit := float64(n)/1000, 0
-	const units = "kMGTPE"
-	for ; value >= 999.5 && unit < len(units)-1; value /= 1000 {
-		unit++
-	}
-	if text := strconv.FormatFloat(value, 'f', 1, 64); value < 9.95 && !strings.HasSuffix(text, ".0") {
-		return text + units[unit:unit+1]
-	}
-	return strconv.FormatFloat(value, 'f', 0, 64) + units[unit:unit+1]
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,7 +56,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := cleanup.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := cleanup.New(a.Workspace(repo))
 	items, err := cleaner.Find(ctx)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"reflect"
 	"slices"
@@ -131,7 +130,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.Workspace(repo)
 	remote := "" // the remote whose checkpoints are replaced
 	switch {
 	case !opts.pushes:

@@ -3,7 +3,6 @@ package health
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +60,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	if !c.apply {
 		return c.report(found)
 	}
-	w := c.WorkspaceOf(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+	w := c.Workspace(repo)
 	what := forget.What{RecordsOnly: true}
 	for _, s := range found.Findings {
 		if canBeMasked(s.text) && !slices.Contains(what.Secrets, s.text) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +65,7 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	cleaner := cleanup.New(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	cleaner := cleanup.New(a.Workspace(repo))
 	plan, err := cleaner.PlanReset(ctx, opts.session)
 	switch {
 	case errors.Is(err, cleanup.ErrUnknownSession):

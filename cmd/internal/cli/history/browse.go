@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +83,7 @@ func (b *browser) run(ctx context.Context) error {
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	source := &turnSource{
 		app: b.app, commands: b.commands, repo: repo, files: index.At(workspace.RecordsDir(repo)), filter: b.filter,
-		w: b.app.WorkspaceOf(repo, b.app.Settings(repo), slog.New(slog.DiscardHandler)),
+		w: b.app.Workspace(repo),
 	}
 	source.version = source.files.Version()
 	err = explore.Run(ctx, b.app.Streams, "Turns", explore.Source{

@@ -59,7 +59,7 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	}
 	parts = append(parts, turn.Agent, turn.Branch, "session "+format.Session(row.Session))
 	if n := turn.Tokens.Plus(turn.SubagentTokens).Total(); n > 0 {
-		parts = append(parts, format.Count(n)+" tokens")
+		parts = append(parts, ui.Count(n)+" tokens")
 	}
 	if turn.After != "" {
 		parts = append(parts, turn.After)
@@ -83,15 +83,7 @@ func (t *turnText) calls(calls []report.Call) {
 	}
 	t.line(ui.Bold, "Did")
 	for _, c := range calls {
-		outcome, style := "", ui.Dim
-		switch {
-		case c.Outcome == report.Failed && c.Status > 0:
-			outcome, style = fmt.Sprintf("exit %d", c.Status), ui.Red
-		case c.Outcome == report.Failed:
-			outcome, style = "failed", ui.Red
-		case c.Outcome == report.Passed:
-			outcome, style = "ok", ui.Green
-		}
+		outcome, style := outcomeOf(c.Outcome, c.Status)
 		by := ""
 		if c.Subagent {
 			by = "subagent: "

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -142,7 +141,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.Workspace(repo)
 	e := &explaining{App: a, opts: opts, reader: query.CheckpointReader{Repo: repo, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}}
 	if opts.fetch {
 		if err := e.fetchRecord(ctx); err != nil {
@@ -177,7 +176,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 // here, too.
 func (e *explaining) fetchRecord(ctx context.Context) error {
 	repo := e.reader.Repo
-	w := e.WorkspaceOf(repo, e.Settings(repo), slog.New(slog.DiscardHandler))
+	w := e.Workspace(repo)
 	if err := sharing.FetchForgotten(ctx, w); err != nil {
 		return err
 	}
@@ -244,10 +243,8 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		if d.Temporary || bad != nil {
 			return errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
 		}
-		is := e.Settings(e.reader.Repo)
-		log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
-		defer func() { _ = file.Close() }()
-		w := e.WorkspaceOf(e.reader.Repo, is, log.With("component", "explain"))
+		w, log := e.LoggingWorkspace(e.reader.Repo, "explain")
+		defer func() { _ = log.Close() }()
 		err = e.Streams.Progress("Asking claude", func() error {
 			return app.Summarize(ctx, w, record.SummaryOf{ID: id, Again: e.opts.force})
 		})

@@ -189,7 +189,7 @@ func (x explainText) writePoint(b *strings.Builder, p query.ExplainPoint) {
 		facts = append(facts, ui.Plural(len(p.Files), "file"))
 	}
 	if n := allTokens(p.Tokens); n > 0 {
-		facts = append(facts, format.Count(n)+" tokens")
+		facts = append(facts, ui.Count(n)+" tokens")
 	}
 	if p.Attribution != nil {
 		if wrote := format.WrittenBy(*p.Attribution); wrote != "" {

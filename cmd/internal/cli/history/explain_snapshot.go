@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -19,7 +18,7 @@ import (
 // snapshot selects the checkpoint of a snapshot: that of its commit, else that of the turn at whose
 // end it was taken, else at whose beginning. It updates the index of turns.
 func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
-	w := e.WorkspaceOf(e.reader.Repo, e.Settings(e.reader.Repo), slog.New(slog.DiscardHandler))
+	w := e.Workspace(e.reader.Repo)
 	p, err := rewind.FindPoint(ctx, w, v.String())
 	if _, isNone := errors.AsType[*rewind.PointError](err); isNone || errors.Is(err, bands.ErrNoSnapshot) {
 		return app.WithHint(err, "`entire rewind --list --all` lists the snapshots of this worktree")

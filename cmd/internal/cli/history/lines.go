@@ -26,10 +26,8 @@ func read(a *app.App, do func(*reading) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	w := a.WorkspaceOf(repo, is, log.With("component", "blame"))
+	w, log := a.LoggingWorkspace(repo, "blame")
+	defer func() { _ = log.Close() }()
 	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w}})
 }
 

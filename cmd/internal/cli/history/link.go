@@ -131,10 +131,8 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	w := a.WorkspaceOf(repo, is, log.With("component", "link"))
+	w, log := a.LoggingWorkspace(repo, "link")
+	defer func() { _ = log.Close() }()
 	done, err := do(ctx, w, repo)
 	switch {
 	case errors.Is(err, git.ErrMissing):

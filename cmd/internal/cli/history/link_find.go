@@ -36,10 +36,8 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 		}
 		revs = args
 	}
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	w := a.WorkspaceOf(repo, is, log.With("component", "link"))
+	w, log := a.LoggingWorkspace(repo, "link")
+	defer func() { _ = log.Close() }()
 	w.Options.AmendCommits = false
 	found, err := record.FindUnlinked(ctx, w, revs...)
 	if err != nil {

@@ -184,7 +184,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		row(when, agent, files, lines, commands, format.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+		row(when, agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder
@@ -215,20 +215,27 @@ func (l *log) below(b *strings.Builder, e *entry) {
 		fmt.Fprintf(b, "    %s  %s\n", format.Path(f.Path), l.app.Streams.Paint(ui.Dim, strings.Join(about, ", ")))
 	}
 	for _, c := range e.commands {
-		outcome, style := "?", ui.Dim
-		switch {
-		case c.Outcome == index.Failed && c.Status > 0:
-			outcome, style = fmt.Sprintf("exit %d", c.Status), ui.Red
-		case c.Outcome == index.Failed:
-			outcome, style = "failed", ui.Red
-		case c.Outcome == index.Passed:
-			outcome, style = "ok", ui.Green
-		}
+		outcome, style := outcomeOf(c.Outcome, c.Status)
+		outcome = cmp.Or(outcome, "?")
 		by := ""
 		if c.Agent != "" {
 			by = "subagent: "
 		}
 		fmt.Fprintf(b, "    %s  %s%s\n", l.app.Streams.Paint(style, fmt.Sprintf("%-6s", outcome)), by, ui.Line(c.Text, format.LineWidth))
+	}
+}
+
+// outcomeOf returns the outcome of a call, "" if it is unknown, and its style.
+func outcomeOf(outcome index.Outcome, status int) (string, ui.Style) {
+	switch {
+	case outcome == index.Failed && status > 0:
+		return fmt.Sprintf("exit %d", status), ui.Red
+	case outcome == index.Failed:
+		return "failed", ui.Red
+	case outcome == index.Passed:
+		return "ok", ui.Green
+	default:
+		return "", ui.Dim
 	}
 }
 

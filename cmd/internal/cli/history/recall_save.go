@@ -83,7 +83,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		return err
 	}
 	if r.opts.json {
-		return r.Streams.JSON(filledCheckpoint(saved))
+		return r.Streams.JSON(saved.Filled())
 	}
 	r.Streams.Printf("%s\n", strings.Join(saved.Receipt(), "\n"))
 	return nil

@@ -106,7 +106,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		if err := r.store.ReadContents(ctx, &c); err != nil {
 			return recallError(err, c.ID)
 		}
-		return r.Streams.JSON(filledCheckpoint(c))
+		return r.Streams.JSON(c.Filled())
 	case opts.file == "":
 		r.opts.show(r.App, r.checkpointText(c))
 		return nil
@@ -141,20 +141,6 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 type sectionsJSON struct {
 	ID       string                 `json:"id"`
 	Sections []savedcontext.Section `json:"sections"`
-}
-
-// filledCheckpoint returns a checkpoint without nil lists, which JSON would encode as null.
-func filledCheckpoint(c recall.Checkpoint) recall.Checkpoint {
-	if c.State.Files == nil {
-		c.State.Files = map[string]recall.File{}
-	}
-	a, in := &c.State.Analysis, &c.State.Context
-	for _, list := range []*[]string{
-		&c.Sessions, &a.NextSteps, &a.Decisions, &a.Blockers, &a.RelevantDocs, &in.RelevantPackages, &in.RecentCommands,
-	} {
-		*list = format.NotNil(*list)
-	}
-	return c
 }
 
 func omittedError(f recall.File, why recall.Omitted) error {

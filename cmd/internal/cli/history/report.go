@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"strings"
 
@@ -92,7 +91,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	}
 	var made *report.Report
 	err = c.ask(ctx, func(repo *git.Repo, r *index.Reader) error {
-		w := c.app.WorkspaceOf(repo, c.app.Settings(repo), slog.New(slog.DiscardHandler))
+		w := c.app.Workspace(repo)
 		cost := func(model string, t index.Tokens) (float64, bool) {
 			p, found := table.of(model)
 			return p.cost(t), found

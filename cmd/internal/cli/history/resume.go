@@ -87,10 +87,9 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 	if err := repo.ReadLazily(); err != nil {
 		return err
 	}
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	w := &resuming{App: a, opts: opts, repo: repo, w: a.WorkspaceOf(repo, is, log.With("component", "resume"))}
+	there, log := a.LoggingWorkspace(repo, "resume")
+	defer func() { _ = log.Close() }()
+	w := &resuming{App: a, opts: opts, repo: repo, w: there}
 	if what == "" {
 		if what, err = w.chooseSession(ctx); err != nil {
 			return err

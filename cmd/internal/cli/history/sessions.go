@@ -192,7 +192,7 @@ func sessionsText(a *app.App, list []query.Session) string {
 	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
 	for i, s := range list {
 		row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
-			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()),
+			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), ui.Count(s.Total()),
 			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
 	}
 	return a.Streams.Table(table)

@@ -163,8 +163,8 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 		} else if m.unpriced > 0 {
 			cost = ">" + cost
 		}
-		t.AddRow(format.Count(m.own.Input), format.Count(m.own.CacheWrite), format.Count(m.own.CacheRead), format.Count(m.own.Output),
-			format.Count(m.sub.Total()), cost, name)
+		t.AddRow(ui.Count(m.own.Input), ui.Count(m.own.CacheWrite), ui.Count(m.own.CacheRead), ui.Count(m.own.Output),
+			ui.Count(m.sub.Total()), cost, name)
 	}
 	keys := make([]string, len(members))
 	for i, m := range members {
@@ -181,7 +181,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	text := u.app.Streams.Table(t)
 	models := make([]string, 0, len(unpriced))
 	for model, tokens := range unpriced {
-		models = append(models, fmt.Sprintf("%s (%s tokens)", nameOf(model), format.Count(tokens)))
+		models = append(models, fmt.Sprintf("%s (%s tokens)", nameOf(model), ui.Count(tokens)))
 	}
 	slices.Sort(models)
 	if len(models) > 0 {

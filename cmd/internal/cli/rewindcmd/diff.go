@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -113,7 +112,7 @@ func (w *forking) noteUnread(paths []string) {
 // completeForks completes the name of one fork, or of several.
 func completeForks(a *app.App, several bool) cobra.CompletionFunc {
 	forks := func(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-		list, err := rewind.ListForks(a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+		list, err := rewind.ListForks(a.Workspace(repo))
 		found := make([]cobra.Completion, len(list))
 		for i := range list {
 			found[i] = cobra.CompletionWithDesc(list[i].Name(), list[i].Branch)

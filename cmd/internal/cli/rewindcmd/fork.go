@@ -43,11 +43,9 @@ func run(a *app.App, asJSON *bool, do func(ctx context.Context, w *forking, args
 			return err
 		}
 		defer func() { err = errors.Join(err, repo.Close()) }()
-		is := a.Settings(repo)
-		log, file := app.OpenLog(repo.Root, is.LogLevel)
-		defer func() { _ = file.Close() }()
-		w := &forking{App: a, json: *asJSON, repo: repo, w: a.WorkspaceOf(repo, is, log.With("component", "fork"))}
-		return do(cmd.Context(), w, args)
+		w, log := a.LoggingWorkspace(repo, "fork")
+		defer func() { _ = log.Close() }()
+		return do(cmd.Context(), &forking{App: a, json: *asJSON, repo: repo, w: w}, args)
 	}
 }
 

@@ -151,11 +151,9 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.Plan{}}
-	is := a.Settings(repo)
-	log, file := app.OpenLog(repo.Root, is.LogLevel)
-	defer func() { _ = file.Close() }()
-	w.w = a.WorkspaceOf(repo, is, log.With("component", "rewind"))
+	there, log := a.LoggingWorkspace(repo, "rewind")
+	defer func() { _ = log.Close() }()
+	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.Plan{}, w: there}
 	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.NoteInterruptedRewind(repo)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -146,7 +145,7 @@ func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Compl
 
 // Contexts lists the saved contexts of the worktree.
 func Contexts(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-	w := a.WorkspaceOf(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	w := a.Workspace(repo)
 	all, err := savedcontext.Contexts(w).List(ctx, contextstore.Filter{Worktree: repo.Root, Limit: most})
 	if err != nil {
 		return nil, err

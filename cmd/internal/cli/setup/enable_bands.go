@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
@@ -23,7 +22,7 @@ func (e *enabling) installBands(ctx context.Context, p *Project) error {
 	if !e.Settings(e.repo).Bands.Enabled {
 		return nil
 	}
-	w := e.WorkspaceOf(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
+	w := e.Workspace(e.repo)
 	store, err := tracking.MakeStore(ctx, w)
 	found := false
 	if err == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 		return err
 	}
 	if !opts.force { // refuse while an agent is at work
-		w := u.WorkspaceOf(repo, u.Settings(repo), slog.New(slog.DiscardHandler))
+		w := u.Workspace(repo)
 		var ids []string
 		for _, s := range u.states {
 			if w.IsActive(s) && (len(u.others) == 0 || w.OwnsSession(s)) {
@@ -156,7 +155,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	// The states and shadow branches of this worktree.
-	w := u.WorkspaceOf(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	w := u.Workspace(u.repo)
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
 	u.shadows = slices.DeleteFunc(u.shadows, func(ref git.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })

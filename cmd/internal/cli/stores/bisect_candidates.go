@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -152,7 +151,7 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 			return 0, err
 		}
 		defer func() { _ = repo.Close() }()
-		w := c.WorkspaceOf(repo, c.Settings(repo), slog.New(slog.DiscardHandler))
+		w := c.Workspace(repo)
 		p, err := rewind.FindPoint(ctx, w, spec)
 		if _, unknown := errors.AsType[*rewind.PointError](err); unknown {
 			return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")

@@ -7,11 +7,9 @@ package browse
 
 import (
 	"context"
-	"errors"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 )
 
 // Item is an item of the list. Its texts may contain anything: they are escaped.
@@ -61,11 +59,8 @@ type Result struct{ ID, Choice, Answer string }
 func Run(ctx context.Context, s ui.Streams, page Page) (Result, error) {
 	m := newModel(ctx, page, ui.Painter{Plain: s.Terminal.Plain})
 	m.width, m.height = s.Size()
-	ended, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
+	ended, err := tui.Run(ctx, s, m)
 	m.calls.Close()
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		return Result{}, ui.ErrAborted
-	}
 	if err != nil {
 		return Result{}, err
 	}

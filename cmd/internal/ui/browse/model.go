@@ -146,7 +146,9 @@ func (m *model) press(key tea.KeyPressMsg) (tea.Model, tea.Cmd) { //nolint:iretu
 }
 
 func (m *model) pressInList(key string) tea.Cmd {
-	page := max(m.frame().listRows-1, 1)
+	if n, ok := tui.Step(key, max(m.frame().listRows-1, 1), len(m.list.rows)); ok {
+		return m.move(n)
+	}
 	switch key {
 	case "q":
 		return tea.Quit
@@ -158,18 +160,6 @@ func (m *model) pressInList(key string) tea.Cmd {
 	case "/":
 		m.mode = inFilter
 		return m.loadWords(m.list.withoutWords())
-	case "up", "k":
-		return m.move(-1)
-	case "down", "j":
-		return m.move(1)
-	case "pgup", "ctrl+u":
-		return m.move(-page)
-	case "pgdown", "ctrl+d", "space":
-		return m.move(page)
-	case "home", "g":
-		return m.move(-len(m.list.rows))
-	case "end", "G":
-		return m.move(len(m.list.rows))
 	case "K", "shift+up", "[":
 		m.scroll = max(m.scroll-1, 0)
 	case "J", "shift+down", "]":

@@ -11,9 +11,8 @@ import (
 	"errors"
 	"io"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 )
 
 // Row is a turn in the list. Its texts may contain anything: they are escaped.
@@ -110,10 +109,7 @@ func Run(ctx context.Context, s ui.Streams, title string, source Source, q Query
 	m := newModel(ctx, title, source, q)
 	m.Plain = s.Terminal.Plain
 	m.width, m.height = s.Size()
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(s.In), tea.WithOutput(s.Err)).Run()
+	_, err := tui.Run(ctx, s, m)
 	m.calls.Close()
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		return ui.ErrAborted
-	}
 	return err
 }

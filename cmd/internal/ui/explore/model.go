@@ -208,14 +208,6 @@ func (m *model) pressInList(key string) tea.Cmd {
 			return tea.Quit
 		}
 		return m.narrow(Query{})
-	case "up", "k":
-		return m.move(-1)
-	case "down", "j":
-		return m.move(1)
-	case "pgup", "ctrl+u":
-		return m.move(-rows)
-	case "pgdown", "ctrl+d", "space":
-		return m.move(rows)
 	case "home", "g":
 		return m.load(First)
 	case "end", "G":
@@ -233,6 +225,9 @@ func (m *model) pressInList(key string) tea.Cmd {
 	case "u":
 		return m.calls.alone(m.calls.source.Undo)
 	default:
+		if n, ok := tui.Step(key, rows, 0); ok {
+			return m.move(n)
+		}
 		return m.pressOnRow(key)
 	}
 	return nil
@@ -274,18 +269,6 @@ func (m *model) pressInPage(key string) tea.Cmd {
 	switch key {
 	case "q", "esc", "left", "h":
 		m.pages = m.pages[:len(m.pages)-1]
-	case "up", "k":
-		p.move(-1, rows)
-	case "down", "j":
-		p.move(1, rows)
-	case "pgup", "ctrl+u":
-		p.move(-rows, rows)
-	case "pgdown", "ctrl+d", "space":
-		p.move(rows, rows)
-	case "home", "g":
-		p.move(-len(p.Lines), rows)
-	case "end", "G":
-		p.move(len(p.Lines), rows)
 	case "/":
 		m.field, m.typed = findField, ""
 	case "n":
@@ -298,6 +281,10 @@ func (m *model) pressInPage(key string) tea.Cmd {
 		return m.openAt(m.calls.source.Blame)
 	case "r", "o", "y":
 		return m.pressOnRow(key)
+	default:
+		if n, ok := tui.Step(key, rows, len(p.Lines)); ok {
+			p.move(n, rows)
+		}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -20,10 +19,7 @@ func (p *Prompter) AskTogether(ctx context.Context, heading string, questions ..
 	}
 	s := newSheet(heading, questions, p.streams.Terminal.Plain)
 	s.columns, s.rows = p.streams.Size()
-	ended, err := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.streams.In), tea.WithOutput(p.streams.Err)).Run()
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		return nil, ui.ErrAborted
-	}
+	ended, err := Run(ctx, p.streams, s)
 	if err != nil {
 		return nil, err
 	}
