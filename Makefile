@@ -274,7 +274,7 @@ property:
 # file of 16 GB. A smaller tree: MEMORY_FILES=60000.
 memory: build
 	@mkdir -p "$(CACHE)/memory"
-	MEMORY_CACHE="$(CACHE)/memory" MEMORY_BIN="$(CURDIR)/bin" go test -tags memory -count=1 -timeout 120m -v -run '^TestMemory' ./internal/testkit/memory
+	MEMORY_CACHE="$(CACHE)/memory" MEMORY_BIN="$(CURDIR)/bin" go test -tags memory -count=1 -timeout 120m -v -run '^TestMemory' ./internal/testkit
 
 # Snapshots and restores of 70,000 files, beside restic, borg and cp where they
 # are installed. BANDBENCHFLAGS='-snapshots 10000' measures that many, too.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
-	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
 )
 
 // powerImages is the number of disks tried of each kind of file system, unless
@@ -91,7 +90,7 @@ func imagesOf(t *testing.T, kind string, number int) {
 	})
 	flushes := 0
 	for _, e := range log[begin:] {
-		if e.Kind == disklog.Flush {
+		if e.Kind == testkit.DiskFlush {
 			flushes++
 		}
 	}

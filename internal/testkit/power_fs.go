@@ -10,8 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
 )
 
 // RecordedDisk is a mounted file system whose writes and flushes are logged, to reproduce the disks
@@ -90,9 +88,9 @@ func (d *RecordedDisk) Unmount(t testing.TB) {
 }
 
 // Log returns the log up to a position.
-func (d *RecordedDisk) Log(t testing.TB, position int64) []disklog.Entry {
+func (d *RecordedDisk) Log(t testing.TB, position int64) []DiskEntry {
 	t.Helper()
-	entries, err := disklog.Read(d.log, position)
+	entries, err := ReadDiskLog(d.log, position)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +117,7 @@ type Cut struct {
 
 // EachCut mounts the disk of each cut, and calls check while it is mounted. The cuts must be in the
 // order of the log.
-func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, check func(Cut)) {
+func (d *RecordedDisk) EachCut(t testing.TB, log []DiskEntry, cuts []Cut, check func(Cut)) {
 	t.Helper()
 	synced := filepath.Join(d.dir, "synced")
 	system(t, "cp", "--sparse=always", d.base, synced)
@@ -127,21 +125,21 @@ func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, ch
 	for i, cut := range cuts {
 		last := from
 		for n := from; n < cut.Entries; n++ {
-			if log[n].Kind == disklog.Flush {
+			if log[n].Kind == DiskFlush {
 				last = n + 1
 			}
 		}
-		apply(t, synced, log[from:last], disklog.Entry.Apply)
+		apply(t, synced, log[from:last], DiskEntry.Apply)
 		from = last
 		image := filepath.Join(d.dir, "cut")
 		system(t, "cp", "--sparse=always", synced, image)
 		switch cut.Kept {
 		case None:
 		case All:
-			apply(t, image, log[from:cut.Entries], disklog.Entry.Apply)
+			apply(t, image, log[from:cut.Entries], DiskEntry.Apply)
 		case Some:
 			chance := rand.New(rand.NewPCG(uint64(i), uint64(cut.Entries))) //nolint:gosec // the same in each run
-			apply(t, image, log[from:cut.Entries], func(e disklog.Entry, f *os.File) error { return e.ApplySome(f, chance) })
+			apply(t, image, log[from:cut.Entries], func(e DiskEntry, f *os.File) error { return e.ApplySome(f, chance) })
 		}
 		MountImage(t, d.kind, image, d.mounted)
 		check(cut)
@@ -149,7 +147,7 @@ func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, ch
 	}
 }
 
-func apply(t testing.TB, path string, entries []disklog.Entry, do func(disklog.Entry, *os.File) error) {
+func apply(t testing.TB, path string, entries []DiskEntry, do func(DiskEntry, *os.File) error) {
 	t.Helper()
 	image, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/report"
-	"github.com/seed-3aff656d/entire/internal/testkit/chromium"
 )
 
 // TestBrowser opens pages in Chromium; `make browser` runs it.
@@ -30,7 +29,7 @@ func TestBrowser(t *testing.T) {
 	if program == "" {
 		t.Skip("make browser runs it")
 	}
-	b := chromium.Start(t, program)
+	b := startChromium(t, program)
 	t.Run("hostile", func(t *testing.T) { testHostile(t, b) })
 	t.Run("policy", func(t *testing.T) { testPolicy(t, b) })
 	t.Run("keyboard", func(t *testing.T) { testKeyboard(t, b) })
@@ -113,7 +112,7 @@ func texts(tb testing.TB) []string {
 const elements = `Array.from(document.querySelectorAll("*"), (e) => e.localName + " " + Array.from(e.attributes, (a) => a.name).filter((n) => n !== "open").sort().join(" "))`
 
 // testHostile checks that no hostile text runs a script, creates an element or causes a request.
-func testHostile(t *testing.T, b *chromium.Browser) {
+func testHostile(t *testing.T, b *chromium) {
 	for _, text := range texts(t) {
 		p := b.Open(t, "file://"+pageOf(t, example(text)))
 		p.Eval(t, `for (const d of document.querySelectorAll("details")) d.open = true`, nil)
@@ -136,7 +135,7 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 }
 
 // testPolicy checks that the policy of the page blocks content that a bug could let in.
-func testPolicy(t *testing.T, b *chromium.Browser) {
+func testPolicy(t *testing.T, b *chromium) {
 	p := b.Open(t, "file://"+pageOf(t, many(2)))
 	p.Eval(t, `(() => {
 		const add = (name, set) => document.body.append(Object.assign(document.createElement(name), set));
@@ -162,7 +161,7 @@ func testPolicy(t *testing.T, b *chromium.Browser) {
 		t.Errorf("the policy lets things by: %+v", state)
 	}
 	for _, problem := range p.Problems(t) {
-		if strings.HasPrefix(problem, "request of http") && !slices.ContainsFunc(p.Events("Network.loadingFailed"), func(e chromium.Event) bool {
+		if strings.HasPrefix(problem, "request of http") && !slices.ContainsFunc(p.Events("Network.loadingFailed"), func(e browserEvent) bool {
 			return strings.Contains(string(e.Params), `"blockedReason":"csp"`)
 		}) {
 			t.Error(problem)
@@ -171,7 +170,7 @@ func testPolicy(t *testing.T, b *chromium.Browser) {
 }
 
 // testKeyboard checks the keys that search, move between entries, open them, and change the colors.
-func testKeyboard(t *testing.T, b *chromium.Browser) {
+func testKeyboard(t *testing.T, b *chromium) {
 	p := b.Open(t, "file://"+pageOf(t, many(6)))
 	focus := func() (id string) {
 		p.Eval(t, `(document.activeElement.closest(".entry") ?? document.activeElement).id || document.activeElement.name || document.activeElement.localName`, &id)
@@ -208,7 +207,7 @@ func testKeyboard(t *testing.T, b *chromium.Browser) {
 
 // testFilters checks that the search and the filters hide entries, and that a link leads to a turn
 // even if it is hidden.
-func testFilters(t *testing.T, b *chromium.Browser) {
+func testFilters(t *testing.T, b *chromium) {
 	p := b.Open(t, "file://"+pageOf(t, many(6)))
 	set := func(name, value string) (shown []string) {
 		p.Eval(t, fmt.Sprintf(`new Promise((done) => {
@@ -255,7 +254,7 @@ func testFilters(t *testing.T, b *chromium.Browser) {
 }
 
 // testLarge checks that a page of 1,000 checkpoints opens within a second.
-func testLarge(t *testing.T, b *chromium.Browser) {
+func testLarge(t *testing.T, b *chromium) {
 	const budget, tries = 1000, 5
 	r := many(1000)
 	for i := range r.Turns {
@@ -309,7 +308,7 @@ func testLarge(t *testing.T, b *chromium.Browser) {
 
 // testLook takes screenshots, and checks that nothing is wider than the window and that the
 // accessibility check has no serious findings.
-func testLook(t *testing.T, b *chromium.Browser, name, file string) {
+func testLook(t *testing.T, b *chromium, name, file string) {
 	p := b.Open(t, "file://"+file)
 	shots := os.Getenv("ENTIRE_TEST_SHOTS")
 	for _, width := range []int{1280, 360} {
@@ -351,7 +350,7 @@ func testLook(t *testing.T, b *chromium.Browser, name, file string) {
 }
 
 // checkAccessible runs axe-core on the current page.
-func checkAccessible(t *testing.T, p *chromium.Page, where string) {
+func checkAccessible(t *testing.T, p *browserPage, where string) {
 	t.Helper()
 	axe := os.Getenv("ENTIRE_TEST_AXE")
 	if axe == "" {

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func main() {
@@ -60,6 +60,6 @@ func run(imagePath, target, logPath string) error {
 		_ = unix.Unmount(target, unix.MNT_DETACH)
 	}()
 	fmt.Println("mounted")
-	s := server{device: device, image: image, size: info.Size(), log: disklog.Writer{W: bufio.NewWriterSize(log, 1<<20)}}
+	s := server{device: device, image: image, size: info.Size(), log: testkit.DiskLogWriter{W: bufio.NewWriterSize(log, 1<<20)}}
 	return errors.Join(s.serve(), log.Close())
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // Requests of the FUSE protocol, <linux/fuse.h>.
@@ -50,7 +50,7 @@ type server struct {
 	device int
 	image  *os.File
 	size   int64
-	log    disklog.Writer
+	log    testkit.DiskLogWriter
 }
 
 // serve replies to requests until the file is unmounted.

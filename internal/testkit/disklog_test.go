@@ -1,4 +1,4 @@
-package disklog_test
+package testkit_test
 
 import (
 	"bufio"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestLogRoundTrip(t *testing.T) {
@@ -19,21 +19,21 @@ func TestLogRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := disklog.Writer{W: bufio.NewWriter(f)}
+	w := testkit.DiskLogWriter{W: bufio.NewWriter(f)}
 	for _, err := range []error{w.Write(7, []byte("text")), w.Flush(), w.Zero(8, 2), f.Close()} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := disklog.Read(path, -1)
+	got, err := testkit.ReadDiskLog(path, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []disklog.Entry{{Kind: disklog.Write, At: 7, Size: 4, Data: []byte("text")}, {Kind: disklog.Flush}, {Kind: disklog.Zero, At: 8, Size: 2}}
+	want := []testkit.DiskEntry{{Kind: testkit.DiskWrite, At: 7, Size: 4, Data: []byte("text")}, {Kind: testkit.DiskFlush}, {Kind: testkit.DiskZeros, At: 8, Size: 2}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := disklog.Read(path, 20); err == nil {
+	if _, err := testkit.ReadDiskLog(path, 20); err == nil {
 		t.Error("the end of a write is missing, and no error")
 	}
 
@@ -64,7 +64,7 @@ func TestSomeBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The write begins and ends in the middle of a block.
-	e := disklog.Entry{Kind: disklog.Write, At: 100, Size: block * (blocks - 1), Data: bytes.Repeat([]byte("x"), block*(blocks-1))}
+	e := testkit.DiskEntry{Kind: testkit.DiskWrite, At: 100, Size: block * (blocks - 1), Data: bytes.Repeat([]byte("x"), block*(blocks-1))}
 	if err := e.ApplySome(image, rand.New(rand.NewPCG(1, 2))); err != nil {
 		t.Fatal(err)
 	}

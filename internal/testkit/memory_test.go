@@ -1,6 +1,6 @@
 //go:build memory && linux
 
-package memory_test
+package testkit_test
 
 import (
 	"bytes"

@@ -1,5 +1,4 @@
-// Package disklog reads and writes a log of the writes and flushes of a disk.
-package disklog
+package testkit
 
 import (
 	"bufio"
@@ -11,29 +10,29 @@ import (
 	"os"
 )
 
-// Kind is the kind of a log entry.
-type Kind byte
+// DiskEntryKind is the kind of a log entry.
+type DiskEntryKind byte
 
 // Kinds of entries.
 const (
-	Write Kind = 'w'
-	Zero  Kind = 'z'
-	Flush Kind = 'f' // all earlier entries are on the disk
+	DiskWrite DiskEntryKind = 'w'
+	DiskZeros DiskEntryKind = 'z'
+	DiskFlush DiskEntryKind = 'f' // all earlier entries are on the disk
 )
 
-// Entry is a write, zeros or a flush.
-type Entry struct {
-	Kind     Kind
+// DiskEntry is a write, zeros or a flush.
+type DiskEntry struct {
+	Kind     DiskEntryKind
 	At, Size int64
 	Data     []byte // of a write
 }
 
 const headerSize = 17
 
-// Writer writes a log. Each entry is in the file when its method returns.
-type Writer struct{ W *bufio.Writer }
+// DiskLogWriter writes a log. Each entry is in the file when its method returns.
+type DiskLogWriter struct{ W *bufio.Writer }
 
-func (w Writer) put(e Entry) error {
+func (w DiskLogWriter) put(e DiskEntry) error {
 	header := make([]byte, 0, headerSize)
 	header = binary.LittleEndian.AppendUint64(append(header, byte(e.Kind)), uint64(e.At))
 	header = binary.LittleEndian.AppendUint64(header, uint64(e.Size))
@@ -45,18 +44,20 @@ func (w Writer) put(e Entry) error {
 }
 
 // Write logs a write.
-func (w Writer) Write(at int64, data []byte) error {
-	return w.put(Entry{Kind: Write, At: at, Size: int64(len(data)), Data: data})
+func (w DiskLogWriter) Write(at int64, data []byte) error {
+	return w.put(DiskEntry{Kind: DiskWrite, At: at, Size: int64(len(data)), Data: data})
 }
 
 // Zero logs zeros.
-func (w Writer) Zero(at, size int64) error { return w.put(Entry{Kind: Zero, At: at, Size: size}) }
+func (w DiskLogWriter) Zero(at, size int64) error {
+	return w.put(DiskEntry{Kind: DiskZeros, At: at, Size: size})
+}
 
 // Flush logs a flush.
-func (w Writer) Flush() error { return w.put(Entry{Kind: Flush}) }
+func (w DiskLogWriter) Flush() error { return w.put(DiskEntry{Kind: DiskFlush}) }
 
-// Read reads the first bytes of a log: size of them, or all if it is negative.
-func Read(path string, size int64) ([]Entry, error) {
+// ReadDiskLog reads the first bytes of a log: size of them, or all if it is negative.
+func ReadDiskLog(path string, size int64) ([]DiskEntry, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func Read(path string, size int64) ([]Entry, error) {
 		in = io.LimitReader(f, size)
 	}
 	r := bufio.NewReaderSize(in, 1<<20)
-	var list []Entry
+	var list []DiskEntry
 	header := make([]byte, headerSize)
 	for {
 		switch _, err := io.ReadFull(r, header); {
@@ -76,8 +77,8 @@ func Read(path string, size int64) ([]Entry, error) {
 		case err != nil:
 			return nil, fmt.Errorf("log of a disk: %w", err)
 		}
-		e := Entry{Kind: Kind(header[0]), At: int64(binary.LittleEndian.Uint64(header[1:])), Size: int64(binary.LittleEndian.Uint64(header[9:]))}
-		if e.Kind == Write {
+		e := DiskEntry{Kind: DiskEntryKind(header[0]), At: int64(binary.LittleEndian.Uint64(header[1:])), Size: int64(binary.LittleEndian.Uint64(header[9:]))}
+		if e.Kind == DiskWrite {
 			e.Data = make([]byte, e.Size)
 			if _, err := io.ReadFull(r, e.Data); err != nil {
 				return nil, fmt.Errorf("log of a disk: %w", err)
@@ -91,12 +92,12 @@ func Read(path string, size int64) ([]Entry, error) {
 const block = 4096
 
 // Apply applies an entry to an image.
-func (e Entry) Apply(image *os.File) error {
+func (e DiskEntry) Apply(image *os.File) error {
 	switch e.Kind {
-	case Write:
+	case DiskWrite:
 		_, err := image.WriteAt(e.Data, e.At)
 		return err
-	case Zero:
+	case DiskZeros:
 		_, err := image.WriteAt(make([]byte, e.Size), e.At)
 		return err
 	default:
@@ -105,12 +106,12 @@ func (e Entry) Apply(image *os.File) error {
 }
 
 // ApplySome applies a random selection of an entry's blocks.
-func (e Entry) ApplySome(image *os.File, chance *rand.Rand) error {
+func (e DiskEntry) ApplySome(image *os.File, chance *rand.Rand) error {
 	for from := int64(0); from < e.Size; {
 		to := min(e.Size, (e.At+from)/block*block+block-e.At)
 		if chance.IntN(2) == 0 {
-			part := Entry{Kind: e.Kind, At: e.At + from, Size: to - from}
-			if e.Kind == Write {
+			part := DiskEntry{Kind: e.Kind, At: e.At + from, Size: to - from}
+			if e.Kind == DiskWrite {
 				part.Data = e.Data[from:to]
 			}
 			if err := part.Apply(image); err != nil {

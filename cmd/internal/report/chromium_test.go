@@ -1,6 +1,4 @@
-// Package chromium drives a headless Chromium for tests, with its own protocol over two pipes: no
-// port is opened.
-package chromium
+package report_test
 
 import (
 	"bufio"
@@ -15,22 +13,23 @@ import (
 	"time"
 )
 
-// patience is the maximum time to wait for a reply or an event.
-const patience = 90 * time.Second
+// browserPatience is the maximum time to wait for a reply or an event.
+const browserPatience = 90 * time.Second
 
-// Browser is a running Chromium.
-type Browser struct {
+// chromium is a running Chromium, driven without a window by its own protocol over two pipes: no
+// port is opened.
+type chromium struct {
 	in *os.File
 
 	lock    sync.Mutex // guards the fields below
 	last    int
-	waiting map[int]chan message
-	events  []Event
+	waiting map[int]chan browserMessage
+	events  []browserEvent
 	ended   chan struct{}
 }
 
-// message is a reply or an event.
-type message struct {
+// browserMessage is a reply or an event.
+type browserMessage struct {
 	ID      int             `json:"id"`
 	Method  string          `json:"method"`
 	Session string          `json:"sessionId"`
@@ -41,14 +40,14 @@ type message struct {
 	} `json:"error"`
 }
 
-// Event is an event of a page.
-type Event struct {
+// browserEvent is an event of a page.
+type browserEvent struct {
 	Session, Method string
 	Params          json.RawMessage
 }
 
-// Find returns a Chromium on the PATH; false if there is none.
-func Find() (string, bool) {
+// findChromium returns a Chromium on the PATH; false if there is none.
+func findChromium() (string, bool) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, true
@@ -57,26 +56,26 @@ func Find() (string, bool) {
 	return "", false
 }
 
-// Start starts the program. It is stopped when the test ends.
-func Start(tb testing.TB, program string) *Browser {
+// startChromium starts the program. It is stopped when the test ends.
+func startChromium(tb testing.TB, program string) *chromium {
 	tb.Helper()
 	commands, in, err := os.Pipe()
-	must(tb, err)
+	mustBrowse(tb, err)
 	out, replies, err := os.Pipe()
-	must(tb, err)
+	mustBrowse(tb, err)
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
 		"--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb", "--remote-debugging-pipe", "--user-data-dir="+tb.TempDir())
 	cmd.ExtraFiles = []*os.File{commands, replies}
-	must(tb, cmd.Start())
-	must(tb, commands.Close())
-	must(tb, replies.Close())
-	b := &Browser{in: in, waiting: map[int]chan message{}, ended: make(chan struct{})}
+	mustBrowse(tb, cmd.Start())
+	mustBrowse(tb, commands.Close())
+	mustBrowse(tb, replies.Close())
+	b := &chromium{in: in, waiting: map[int]chan browserMessage{}, ended: make(chan struct{})}
 	go b.read(out)
 	tb.Cleanup(func() {
-		_ = b.send(message{}, "Browser.close", nil)
+		_ = b.send(browserMessage{}, "Browser.close", nil)
 		select {
 		case <-b.ended:
-		case <-time.After(patience):
+		case <-time.After(browserPatience):
 			_ = cmd.Process.Kill()
 		}
 		_ = cmd.Wait()
@@ -85,7 +84,7 @@ func Start(tb testing.TB, program string) *Browser {
 	return b
 }
 
-func must(tb testing.TB, err error) {
+func mustBrowse(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
@@ -93,7 +92,7 @@ func must(tb testing.TB, err error) {
 }
 
 // read reads the browser's messages until it exits.
-func (b *Browser) read(out *os.File) {
+func (b *chromium) read(out *os.File) {
 	defer close(b.ended)
 	const largest = 256 << 20
 	lines := bufio.NewScanner(out)
@@ -105,13 +104,13 @@ func (b *Browser) read(out *os.File) {
 		return 0, nil, nil
 	})
 	for lines.Scan() {
-		var m message
+		var m browserMessage
 		if json.Unmarshal(lines.Bytes(), &m) != nil {
 			continue
 		}
 		b.lock.Lock()
 		if m.ID == 0 {
-			b.events = append(b.events, Event{m.Session, m.Method, m.Params})
+			b.events = append(b.events, browserEvent{m.Session, m.Method, m.Params})
 		} else if reply := b.waiting[m.ID]; reply != nil {
 			delete(b.waiting, m.ID)
 			reply <- m
@@ -120,7 +119,7 @@ func (b *Browser) read(out *os.File) {
 	}
 }
 
-func (b *Browser) send(m message, method string, params any) error {
+func (b *chromium) send(m browserMessage, method string, params any) error {
 	data, err := json.Marshal(map[string]any{"id": m.ID, "sessionId": m.Session, "method": method, "params": params})
 	if m.Session == "" {
 		data, err = json.Marshal(map[string]any{"id": m.ID, "method": method, "params": params})
@@ -133,42 +132,42 @@ func (b *Browser) send(m message, method string, params any) error {
 }
 
 // call calls a method of the protocol.
-func (b *Browser) call(tb testing.TB, session, method string, params, result any) {
+func (b *chromium) call(tb testing.TB, session, method string, params, result any) {
 	tb.Helper()
 	if params == nil {
 		params = struct{}{}
 	}
 	b.lock.Lock()
 	b.last++
-	reply := make(chan message, 1)
-	m := message{ID: b.last, Session: session}
+	reply := make(chan browserMessage, 1)
+	m := browserMessage{ID: b.last, Session: session}
 	b.waiting[m.ID] = reply
 	b.lock.Unlock()
-	must(tb, b.send(m, method, params))
+	mustBrowse(tb, b.send(m, method, params))
 	select {
 	case m = <-reply:
 	case <-b.ended:
 		tb.Fatalf("%s: the browser ended", method)
-	case <-time.After(patience):
+	case <-time.After(browserPatience):
 		tb.Fatalf("%s: no reply", method)
 	}
 	if m.Error != nil {
 		tb.Fatalf("%s: %s", method, m.Error.Message)
 	}
 	if result != nil {
-		must(tb, json.Unmarshal(m.Result, result))
+		mustBrowse(tb, json.Unmarshal(m.Result, result))
 	}
 }
 
-// Page is an open page.
-type Page struct {
-	*Browser
+// browserPage is an open page.
+type browserPage struct {
+	*chromium
 
 	session string
 }
 
 // Open opens a URL and waits until it is loaded.
-func (b *Browser) Open(tb testing.TB, url string) *Page {
+func (b *chromium) Open(tb testing.TB, url string) *browserPage {
 	tb.Helper()
 	var target struct {
 		ID      string `json:"targetId"`
@@ -176,7 +175,7 @@ func (b *Browser) Open(tb testing.TB, url string) *Page {
 	}
 	b.call(tb, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	b.call(tb, "", "Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &target)
-	p := &Page{b, target.Session}
+	p := &browserPage{b, target.Session}
 	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
 		p.Call(tb, domain+".enable", nil, nil)
 	}
@@ -186,11 +185,11 @@ func (b *Browser) Open(tb testing.TB, url string) *Page {
 }
 
 // Go navigates to a URL and waits until it is loaded.
-func (p *Page) Go(tb testing.TB, url string) {
+func (p *browserPage) Go(tb testing.TB, url string) {
 	tb.Helper()
 	before := len(p.Events("Page.loadEventFired"))
 	p.Call(tb, "Page.navigate", map[string]any{"url": url}, nil)
-	end := time.Now().Add(patience)
+	end := time.Now().Add(browserPatience)
 	for len(p.Events("Page.loadEventFired")) == before {
 		if time.Now().After(end) {
 			tb.Fatalf("%s: not loaded", url)
@@ -200,13 +199,13 @@ func (p *Page) Go(tb testing.TB, url string) {
 }
 
 // Call calls a method of the protocol for the page.
-func (p *Page) Call(tb testing.TB, method string, params, result any) {
+func (p *browserPage) Call(tb testing.TB, method string, params, result any) {
 	tb.Helper()
 	p.call(tb, p.session, method, params, result)
 }
 
 // Events returns the page's events with this name so far.
-func (p *Page) Events(method string) (list []Event) {
+func (p *browserPage) Events(method string) (list []browserEvent) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for _, e := range p.events {
@@ -218,7 +217,7 @@ func (p *Page) Events(method string) (list []Event) {
 }
 
 // Eval evaluates an expression in the page, and waits for it if it is a promise.
-func (p *Page) Eval(tb testing.TB, expression string, result any) {
+func (p *browserPage) Eval(tb testing.TB, expression string, result any) {
 	tb.Helper()
 	var r struct {
 		Result    struct{ Value json.RawMessage }
@@ -232,18 +231,18 @@ func (p *Page) Eval(tb testing.TB, expression string, result any) {
 		tb.Fatalf("%s\n%s %s", expression, r.Exception.Text, r.Exception.Exception.Description)
 	}
 	if result != nil {
-		must(tb, json.Unmarshal(r.Result.Value, result))
+		mustBrowse(tb, json.Unmarshal(r.Result.Value, result))
 	}
 }
 
 // Size sets the size of the window.
-func (p *Page) Size(tb testing.TB, width, height int) {
+func (p *browserPage) Size(tb testing.TB, width, height int) {
 	tb.Helper()
 	p.Call(tb, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 }
 
 // Media sets the media type, screen or print, and the color scheme, light or dark.
-func (p *Page) Media(tb testing.TB, media, scheme string) {
+func (p *browserPage) Media(tb testing.TB, media, scheme string) {
 	tb.Helper()
 	p.Call(tb, "Emulation.setEmulatedMedia", map[string]any{
 		"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}},
@@ -251,7 +250,7 @@ func (p *Page) Media(tb testing.TB, media, scheme string) {
 }
 
 // Press presses a key: a letter, a sign or a named key.
-func (p *Page) Press(tb testing.TB, key string) {
+func (p *browserPage) Press(tb testing.TB, key string) {
 	tb.Helper()
 	event := map[string]any{"type": "keyDown", "key": key}
 	if len(key) == 1 {
@@ -270,22 +269,22 @@ func (p *Page) Press(tb testing.TB, key string) {
 }
 
 // Screenshot writes an image of the window's content to a file.
-func (p *Page) Screenshot(tb testing.TB, file string) {
+func (p *browserPage) Screenshot(tb testing.TB, file string) {
 	tb.Helper()
 	var shot struct{ Data string }
 	p.Call(tb, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	data, err := base64.StdEncoding.DecodeString(shot.Data)
-	must(tb, err)
-	must(tb, os.WriteFile(file, data, 0o644))
+	mustBrowse(tb, err)
+	mustBrowse(tb, os.WriteFile(file, data, 0o644))
 }
 
 // Problems returns events that must not occur on a page: requests for other resources, dialogs,
 // script errors, and violations of its policy.
-func (p *Page) Problems(tb testing.TB) (list []string) {
+func (p *browserPage) Problems(tb testing.TB) (list []string) {
 	tb.Helper()
 	for i, e := range p.Events("Network.requestWillBeSent") {
 		var r struct{ Request struct{ URL string } }
-		must(tb, json.Unmarshal(e.Params, &r))
+		mustBrowse(tb, json.Unmarshal(e.Params, &r))
 		if i > 0 || !strings.HasPrefix(r.Request.URL, "file:") {
 			list = append(list, "request of "+r.Request.URL)
 		}
