@@ -62,7 +62,7 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tasks git.OID, toolUse str
 	if !transcript.IsToolID(toolUse) {
 		return TaskEnd{}, false, nil
 	}
-	return readEnd(ctx, repo, tasks, toolUse)
+	return readEndIn(ctx, repo, tasks, toolUse)
 }
 
 // ReadShadowTaskEnd reads the end of a task in a shadow tree, false if there is none.
@@ -70,10 +70,10 @@ func ReadShadowTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessio
 	if valid := session.CheckID(sessionID) == nil && transcript.IsToolID(toolUse); !valid {
 		return TaskEnd{}, false, nil
 	}
-	return readEnd(ctx, repo, tree, TaskDir(sessionID, toolUse))
+	return readEndIn(ctx, repo, tree, TaskDir(sessionID, toolUse))
 }
 
-func readEnd(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (TaskEnd, bool, error) {
+func readEndIn(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (TaskEnd, bool, error) {
 	entry, found, err := git.LookupPath(ctx, repo, tree, dir+"/"+TaskFile)
 	if err != nil || !found {
 		return TaskEnd{}, false, err
@@ -167,8 +167,8 @@ func TaskToolUse(dir string) (toolUse string, ok bool) {
 	return toolUse, found && transcript.IsToolID(toolUse)
 }
 
-// maxFiles is the maximum number of files read of one session's task checkpoints.
-const maxFiles = 10_000
+// maxTaskFiles is the maximum number of files read of one session's task checkpoints.
+const maxTaskFiles = 10_000
 
 // ListShadowTasks lists the files of a session's task checkpoints in a shadow tree, with paths
 // relative to the directory of tasks. Entries that can't belong to a task are left out.
@@ -203,7 +203,7 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []git.TreeEdit, dir st
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
 		switch {
-		case len(files) >= maxFiles || !git.ValidPath(name):
+		case len(files) >= maxTaskFiles || !git.ValidPath(name):
 		case e.Mode == git.ModeFile:
 			files = append(files, git.TreeEdit{Path: name, Mode: e.Mode, OID: e.OID})
 		case e.Mode == git.ModeTree && !strings.Contains(dir, "/"):

@@ -112,7 +112,7 @@ func ReadStoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stor
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
 	var found []StoredTask
-	for _, dir := range dirs[:min(len(dirs), maxFiles)] {
+	for _, dir := range dirs[:min(len(dirs), maxTaskFiles)] {
 		if dir.Mode != git.ModeTree || !transcript.IsToolID(dir.Name) {
 			continue
 		}

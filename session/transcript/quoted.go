@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 )
 
-// maxCalls is the maximum number of tool calls whose ids are remembered.
-const maxCalls = 20_000
+// maxRememberedCalls is the maximum number of tool calls whose ids are remembered.
+const maxRememberedCalls = 20_000
 
 // QuotedFiles finds quotations of files in transcripts and in records made of them: inputs and
 // results of tools, and lines of the files anywhere else. It remembers the calls that named a file,
@@ -240,7 +240,7 @@ func isNoPath(c rune) bool { return strings.ContainsRune(" \t\n\r\"'`()<>|;&=,{}
 func (q *QuotedFiles) remember(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if id != "" && len(q.calls) < maxCalls {
+	if id != "" && len(q.calls) < maxRememberedCalls {
 		q.calls[id] = true
 	}
 }

@@ -8,14 +8,14 @@ import (
 // quoting is a JSON document as lists of its objects and strings.
 type quoting struct {
 	doc     []byte
-	objects []object
-	strings []value
+	objects []quotedObject
+	strings []quotedValue
 	cwd     string
 	hit     bool // the document is the result of a call that named a file
 }
 
-// object is a JSON object. Objects come after their parent objects.
-type object struct {
+// quotedObject is a JSON object. Objects come after their parent objects.
+type quotedObject struct {
 	in  int    // index of the parent object, -1 for none
 	key string // key of the member that contains it, directly or in an array
 
@@ -26,8 +26,8 @@ type object struct {
 	content      bool   // its strings are content of a file
 }
 
-// value is the inside of a JSON string.
-type value struct {
+// quotedValue is the inside of a JSON string.
+type quotedValue struct {
 	from, to int
 	object   int    // index of the parent object, -1 for none
 	key      string // key of the member that contains it, directly or in an array
@@ -47,7 +47,7 @@ func readQuoting(doc []byte) *quoting {
 		top := &stack[len(stack)-1]
 		switch doc[i] {
 		case '{':
-			r.objects = append(r.objects, object{in: top.object, key: top.key})
+			r.objects = append(r.objects, quotedObject{in: top.object, key: top.key})
 			stack, wantsKey = append(stack, frame{object: len(r.objects) - 1}), true
 		case '[':
 			stack, wantsKey = append(stack, frame{object: top.object, key: top.key, list: true}), false
@@ -63,7 +63,7 @@ func readQuoting(doc []byte) *quoting {
 			if end < 0 {
 				return r
 			}
-			found := value{from: i + 1, to: end, object: top.object, key: top.key, isKey: wantsKey}
+			found := quotedValue{from: i + 1, to: end, object: top.object, key: top.key, isKey: wantsKey}
 			if wantsKey {
 				top.key, wantsKey = string(doc[found.from:found.to]), false
 			}
@@ -74,12 +74,12 @@ func readQuoting(doc []byte) *quoting {
 	return r
 }
 
-// maxDepth is the maximum number of objects that isOf visits.
-const maxDepth = 64
+// maxQuotingDepth is the maximum number of objects that isOf visits.
+const maxQuotingDepth = 64
 
 // isOf reports whether an object, or one around it, is the value of one of the keys.
 func (r *quoting) isOf(object int, keys ...string) bool {
-	for depth := 0; object >= 0 && depth < maxDepth; depth, object = depth+1, r.objects[object].in {
+	for depth := 0; object >= 0 && depth < maxQuotingDepth; depth, object = depth+1, r.objects[object].in {
 		if slices.Contains(keys, r.objects[object].key) {
 			return true
 		}
@@ -149,22 +149,22 @@ func (r *quoting) callOf(object int) string {
 
 // isReturned reports whether a string belongs to the result of a call that named a file: to a
 // result member of the object with the call's id, or to an object of the result.
-func (r *quoting) isReturned(q *QuotedFiles, s value) bool {
+func (r *quoting) isReturned(q *QuotedFiles, s quotedValue) bool {
 	const far = 6
-	held := slices.Contains(outputs(), s.key)
+	held := slices.Contains(outputKeys(), s.key)
 	for depth, at := 0, s.object; at >= 0 && depth < far; depth, at = depth+1, r.objects[at].in {
 		o := r.objects[at]
 		held = held || o.key == "functionResponse"
 		if o.id != "" && q.isCall(o.id) {
 			return held || o.answers
 		}
-		held = held || slices.Contains(outputs(), o.key)
+		held = held || slices.Contains(outputKeys(), o.key)
 	}
 	return false
 }
 
-// outputs returns the keys of calls and results under which a tool's output is stored.
-func outputs() []string {
+// outputKeys returns the keys of calls and results under which a tool's output is stored.
+func outputKeys() []string {
 	return []string{
 		"output", "aggregated_output", "formatted_output", "stdout", "stderr", "result", "results", "response", "resultDisplay", "metadata", "details",
 	}
@@ -190,7 +190,7 @@ func (r *quoting) results(q *QuotedFiles) {
 }
 
 // isLabel reports whether a string belongs to a member that never holds content of a file.
-func (r *quoting) isLabel(s value) bool {
+func (r *quoting) isLabel(s quotedValue) bool {
 	switch s.key {
 	case "type", "id", "tool_use_id", "name", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd",
 		"file_path", "filePath", "path", "filename", "notebook_path", "notebookPath", "displayPath",
@@ -201,7 +201,7 @@ func (r *quoting) isLabel(s value) bool {
 }
 
 // quotes reports whether the whole string is content of a file.
-func (r *quoting) quotes(s value) bool {
+func (r *quoting) quotes(s quotedValue) bool {
 	if r.isLabel(s) {
 		return false
 	}
