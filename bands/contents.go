@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -278,4 +280,108 @@ func OpenContent(s *Store, v Snapshot) (*ContentReader, error) {
 	}
 	records, reader := s.Loader(v)
 	return &ContentReader{Bands: reader, Records: records}, nil
+}
+
+// HeadBelow returns the beginning of the file path below root, nil if it can't be read.
+func HeadBelow(root, path string) []byte {
+	dir, err := OpenBelow(root, band.ParentPath(path))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	f, err := dir.OpenFile(band.BasePath(path))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, headLength)
+	n, err := f.ReadAt(head, 0)
+	if n < headLength && err != nil {
+		return nil
+	}
+	return head
+}
+
+// headLength is the length of the beginning of a file that identifies a database.
+const headLength = 16
+
+// OpenBelow opens a directory below root without following symbolic links.
+func OpenBelow(root, path string) (*dirfd.Dir, error) {
+	dir, err := dirfd.OpenRoot(root)
+	if err != nil || path == "" {
+		return dir, err
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		next, err := dir.Open(name)
+		_ = dir.Close()
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// Damaged returns the damaged records of a file, and the buffer for the next call.
+func (c *ContentReader) Damaged(e *band.Entry, buf []byte) (bad []band.Damaged, _ []byte) {
+	list, err := c.Parts(e)
+	if err != nil {
+		return []band.Damaged{{Kind: band.ListRecord, Ref: e.Content}}, buf
+	}
+	for i := range list {
+		p := &list[i]
+		switch p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			if c.CheckRaw(p.Ref, p.Length) != nil {
+				bad = append(bad, band.Damaged{Ref: p.Ref})
+			}
+		default:
+			data, err := c.data(p, buf)
+			if err != nil {
+				what := band.Damaged{Kind: band.DataRecord, Ref: p.Ref}
+				if p.Kind == band.PiecePart {
+					what.Kind = 0
+				}
+				bad = append(bad, what)
+				continue
+			}
+			buf = data
+		}
+	}
+	return bad, buf
+}
+
+// CheckRaw reads a raw band of the length, and returns an error if it doesn't match its hash.
+func (c *ContentReader) CheckRaw(ref band.Ref, length int64) error {
+	return c.copyRaw(io.Discard, &band.Part{Length: length, Ref: ref})
+}
+
+// errDiffers stops a comparison.
+var errDiffers = errors.New("the file has another content")
+
+// Same reports whether the file has the content of the entry, which is read from the store. f
+// must be at its beginning.
+func (c *ContentReader) Same(f *os.File, e *band.Entry) bool {
+	return c.CopyTo(&comparer{f: f}, e) == nil
+}
+
+// comparer is a writer that fails unless the written data equals the content of a file.
+type comparer struct {
+	f   *os.File
+	buf []byte
+}
+
+// Write compares data with the file.
+func (c *comparer) Write(data []byte) (int, error) {
+	if cap(c.buf) < len(data) {
+		c.buf = make([]byte, len(data))
+	}
+	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(c.buf[:len(data)], data) {
+		return 0, errDiffers
+	}
+	return len(data), nil
 }

@@ -2,6 +2,7 @@ package band
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -123,4 +124,67 @@ type StoredDirectory struct {
 	Ref    Ref
 	Totals Totals
 	Bands  []uint32
+}
+
+// ShownPath returns the path, or "." for the root.
+func ShownPath(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+// BasePath returns the last name of a path.
+func BasePath(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// ParentPath returns the directory of a path from the root; "" is the root.
+func ParentPath(p string) string {
+	return p[:max(strings.LastIndexByte(p, '/'), 0)]
+}
+
+// JoinPath returns the path of a name in a directory; "" is the root.
+func JoinPath(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// validName reports whether a directory can contain the name.
+func validName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
+}
+
+// Find returns the index of the name among the entries, or where it would be inserted.
+func (d *Directory) Find(name string) (int, bool) {
+	return find(d.Entries, name)
+}
+
+// OwnBands returns the bands that the entries refer to, ascending. It doesn't include those
+// referred to by subdirectories and lists of parts.
+func (d *Directory) OwnBands() []uint32 {
+	var bands []uint32
+	for i := range d.Entries {
+		c := &d.Entries[i].Content
+		if !c.IsZero() && (len(bands) == 0 || bands[len(bands)-1] != c.Band) {
+			bands = append(bands, c.Band)
+		}
+	}
+	return sorted(bands)
+}
+
+// UnionBands returns the union of lists of bands, ascending.
+func UnionBands(bands ...[]uint32) []uint32 { return sorted(slices.Concat(bands...)) }
+
+func sorted(bands []uint32) []uint32 {
+	slices.Sort(bands)
+	return slices.Compact(bands)
+}
+
+// Add adds o to the totals.
+func (t *Totals) Add(o Totals) {
+	t.Files += o.Files
+	t.Dirs += o.Dirs
+	t.Unknown += o.Unknown
+	t.Bytes += o.Bytes
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -113,4 +114,74 @@ func pathspecs(paths []string) *strings.Reader {
 		b.WriteString(":(top,literal)" + p + "\x00")
 	}
 	return strings.NewReader(b.String())
+}
+
+// committerVar is git's variable for the committer.
+const committerVar = "GIT_COMMITTER_IDENT"
+
+// UnknownEmail is the address that Identity returns if none is configured.
+const UnknownEmail = "unknown@local"
+
+// Identity returns the committer that git would use now, or "Unknown <unknown@local>" without a
+// time if none is configured.
+func Identity(ctx context.Context, r *Repo) (Signature, error) {
+	vars, unread := r.Config.Variables(ctx)
+	given := func(env, key string) bool {
+		if value, found := r.Config.LookupEnv(env); found {
+			return value != ""
+		}
+		return lastValue(vars["committer."+key]) != "" || lastValue(vars["user."+key]) != ""
+	}
+	// Unless the user has configured both a name and an address, the variables contain git's guess,
+	// even if git would refuse to commit with it.
+	idents := vars[committerVar]
+	if unread == nil && len(idents) == 1 && given("GIT_COMMITTER_NAME", "name") && given("GIT_COMMITTER_EMAIL", "email") {
+		if by := ParseSignature(idents[0]); by.Name != "" {
+			return by, nil
+		}
+	}
+	out, err := r.Run(ctx, "var", committerVar)
+	if _, ok := errors.AsType[*ExitError](err); ok {
+		return Signature{Name: "Unknown", Email: UnknownEmail}, nil
+	}
+	if err != nil {
+		return Signature{}, err
+	}
+	return ParseSignature(strings.TrimSuffix(string(out), "\n")), nil
+}
+
+// lastValue returns the last value of a setting, which is the effective one.
+func lastValue(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// AddTrailers adds trailers ("Key: value") to the end of the message's trailer block by git's own
+// rules, unless they are present already. Lines that begin with the comment character stay below
+// them. An empty message gets room for a subject above them.
+func AddTrailers(ctx context.Context, r *Repo, message []byte, trailers []string) ([]byte, error) {
+	args := make([]string, 0, 10+2*len(trailers))
+	args = append(args,
+		"-c", "trailer.separators=:", "interpret-trailers", "--no-divider",
+		"--where", "end", "--if-exists", "addIfDifferent", "--if-missing", "add")
+	for _, t := range trailers {
+		args = append(args, "--trailer", t)
+	}
+	if len(message) > 0 && message[len(message)-1] != '\n' {
+		message = append(bytes.Clone(message), '\n') // else git may join the subject and the block
+	}
+	out, err := r.Do(ctx, Command{Args: args, Stdin: bytes.NewReader(message)})
+	if err != nil {
+		return nil, err
+	}
+	// If only empty lines are above the trailers, they become two: the subject goes on the first
+	// one.
+	rest := bytes.TrimLeft(out, "\n")
+	first := func(t string) bool { return bytes.HasPrefix(rest, []byte(t+"\n")) }
+	if len(out)-len(rest) >= 2 || !slices.ContainsFunc(trailers, first) {
+		return out, nil
+	}
+	return append([]byte("\n\n"), rest...), nil
 }

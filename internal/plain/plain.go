@@ -9,6 +9,7 @@
 package plain
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -161,4 +162,18 @@ func Last[T any](list []T, b Bound, weigh func(T) int) []T {
 // Within reports whether a list is within a bound.
 func Within[T any](list []T, b Bound, weigh func(T) int) bool {
 	return len(Last(slices.Clone(list), b, weigh)) == len(list)
+}
+
+// Redactor removes secrets from texts and paths.
+type Redactor interface {
+	Text(s string) string
+	// TextContext is Text, but returns the error of ctx as soon as ctx is done.
+	TextContext(ctx context.Context, s string) (string, error)
+	Path(path string) string
+}
+
+// Forgetter masks forgotten contents in a raw line. It needs the whole line because a text
+// alone doesn't show which file it is from. A Redactor may implement it.
+type Forgetter interface {
+	Forget(line []byte) []byte
 }

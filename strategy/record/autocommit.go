@@ -6,14 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -144,4 +150,130 @@ func reason(w *workspace.Workspace, err error) string {
 	}
 	runes := []rune(strings.Join(strings.Fields(plain.Prose(w.Redact.Text(reason))), " "))
 	return string(runes[:min(longest, len(runes))])
+}
+
+// intent records the new files that were added to the index for a turn's commit. It is written
+// before the index, and removed when the commit is made or the index is restored.
+type intent struct {
+	Files session.Paths `json:"files"`
+}
+
+// commitFile returns the path of a file about the turns' commits of this worktree.
+func commitFile(w *workspace.Workspace, kind string) string {
+	return filepath.Join(w.RecordsDir(), "commit-"+checkpoint.WorktreeHash(w.Repo.WorktreeID)+kind)
+}
+
+// intended reports whether an intent is recorded.
+func intended(w *workspace.Workspace) bool {
+	_, err := os.Lstat(commitFile(w, ".json"))
+	return err == nil
+}
+
+// withdraw unstages the files of the intent that still have no content in the index: their commit
+// was not made.
+func withdraw(ctx context.Context, w *workspace.Workspace) error {
+	path := commitFile(w, ".json")
+	data, err := disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read note of new files: %w", err)
+	}
+	var note intent
+	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
+		entries, err := git.Status(ctx, w.Repo, note.Files...)
+		if err != nil {
+			return fmt.Errorf("take new files from the index again: %w", err)
+		}
+		var empty []string
+		for _, e := range entries {
+			if e.Index == ' ' { // else it was staged since
+				empty = append(empty, e.Path)
+			}
+		}
+		if err := git.Unstage(ctx, w.Repo, empty); err != nil {
+			return fmt.Errorf("take new files from the index again: %w", err)
+		}
+	}
+	return dropIntent(w)
+}
+
+// dropIntent removes the intent.
+func dropIntent(w *workspace.Workspace) error {
+	path := commitFile(w, ".json")
+	if !intended(w) {
+		return nil
+	}
+	if err := disk.Remove(path); err != nil {
+		return fmt.Errorf("remove note of new files: %w", err)
+	}
+	return nil
+}
+
+// commitPlan holds the files of a turn's commit.
+type commitPlan struct {
+	paths []string
+	fresh []string // those of paths that are not in the index
+}
+
+// planCommit determines with git which of the due files to commit. Files that the user has staged,
+// wholly or in part, are the user's to commit. Files that the agent has staged as they are in the
+// working tree are the turn's.
+func planCommit(ctx context.Context, w *workspace.Workspace, s *session.State) (commitPlan, error) {
+	due := s.Recorder.Due
+	files := slices.DeleteFunc(slices.Clone(due.Files), func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
+	if len(files) == 0 {
+		return commitPlan{}, nil
+	}
+	entries, err := git.Status(ctx, w.Repo, files...)
+	if err != nil {
+		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
+	}
+	byAgent := !due.Index.IsZero() && due.Index.Equal(tracking.IndexTime(w))
+	var plan commitPlan
+	var theirs []string
+	for _, e := range entries {
+		switch {
+		case !workspace.ContainsPath(files, e.Path): // below a path that became a folder
+		case e.Index == '?':
+			plan.fresh = append(plan.fresh, e.Path)
+			plan.paths = append(plan.paths, e.Path)
+		case e.Index == ' ', byAgent && e.Worktree == ' ':
+			plan.paths = append(plan.paths, e.Path)
+		default:
+			theirs = append(theirs, e.Path)
+		}
+	}
+	if len(theirs) > 0 {
+		w.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
+	}
+	slices.Sort(plan.paths)
+	return plan, nil
+}
+
+// alignIndex updates the index to the commit where nothing else is staged: git doesn't add changes
+// to the index that a user's hook makes during the commit.
+func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, paths []string) error {
+	staged, err := git.Staged(ctx, w.Repo, head.OID)
+	var stale []string
+	if err == nil && len(staged) > 0 {
+		var list []git.Change
+		list, err = git.Changes(ctx, w.Repo, firstParent(head), head.OID)
+		committed := tracking.ByPath(list)
+		for _, c := range staged {
+			was, ok := committed[c.Path]
+			asBefore := ok && was.Old == c.New && was.OldMode == c.NewMode
+			if asBefore || workspace.ContainsPath(paths, c.Path) {
+				stale = append(stale, c.Path)
+			}
+		}
+	}
+	if err == nil {
+		err = git.Unstage(ctx, w.Repo, stale)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -17,9 +18,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -151,4 +155,75 @@ func (w *Workspace) AsPerson() *Workspace {
 	person.Env.Terminal = func() bool { return true }
 	person.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
 	return &person
+}
+
+// The strategies by their names in metadata and settings: the user commits, or
+// each turn is committed when it ends.
+const (
+	Name       = checkpoint.ManualCommit
+	AutoCommit = checkpoint.AutoCommit
+)
+
+// AutoMessage is the message of snapshots that the user did not ask for.
+const AutoMessage = "auto"
+
+// Options holds the settings of recording.
+type Options struct {
+	// Strategy is Name or AutoCommit; empty means Name.
+	Strategy string
+	// Ask reports whether the user is asked before a commit is linked.
+	Ask bool
+	// AmendCommits reports whether the last commit is amended with the trailer if no hook could
+	// add it. Otherwise its link is kept beside it.
+	AmendCommits bool
+	// LockTimeout is how long a hook waits for the repository's lock.
+	LockTimeout time.Duration
+	// LineTimeout limits the redaction of one line of a transcript. A line that takes longer
+	// is left out. Zero means no limit but that of the hook.
+	LineTimeout time.Duration
+	// PushRemote names the remote that checkpoints may be pushed to, if any.
+	PushRemote string
+	// OwnRemote reports whether PushRemote comes from the user's own settings, and not from a
+	// proposal of the project: only then may it be a path.
+	OwnRemote bool
+	// Summarize reports whether a summary of each checkpoint is written.
+	Summarize bool
+	Bands     BandOptions
+	Recall    settings.Recall
+}
+
+// BandOptions are the settings of snapshots.
+type BandOptions struct {
+	Enabled bool
+	Exclude []string
+	// Cap and Floor are bytes, 0 for the default of the file system.
+	Cap, Floor int64
+}
+
+// StrategyName returns the strategy's name for metadata.
+func (w *Workspace) StrategyName() string { return cmp.Or(w.Options.Strategy, Name) }
+
+// Environment provides access to the process, the user and the system.
+type Environment struct {
+	Getenv  func(string) string
+	Now     func() time.Time
+	Random  io.Reader
+	Home    string
+	Version string
+	// Terminal reports whether this process has a terminal that a person can type at.
+	Terminal func() bool
+	// Say shows a line to the user.
+	Say func(line string)
+	// Confirm asks the user a question; the default is yes.
+	Confirm func(ctx context.Context, question string) bool
+	// Detach starts this program with these arguments as a process of its own.
+	Detach func(args ...string) error
+	// Caller returns the git process that runs this hook.
+	Caller func() (proc.Info, bool)
+	// Alive reports whether the process with this start time still runs.
+	Alive func(pid int, start uint64) bool
+	// Ask sends a prompt to a model, at the user's cost, and returns its reply.
+	Ask func(ctx context.Context, prompt string) (string, error)
+	// Registry is the catalog of snapshots, nil if there is none.
+	Registry *registry.Registry
 }

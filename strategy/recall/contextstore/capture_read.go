@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -139,3 +140,14 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 
 // isBinary reports whether a content is not text.
 func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) }
+
+// CountChanged returns the number of lines added and removed between two texts, treating
+// CRLF as LF.
+func CountChanged(before, after string) (added, removed int) {
+	return linediff.Totals(linediff.Compare(unixLines(before), unixLines(after), linediff.Quick))
+}
+
+// unixLines returns the text with every line ended by a single newline.
+func unixLines(text string) string {
+	return strings.ReplaceAll(linediff.WholeLines(text), "\r\n", "\n")
+}
