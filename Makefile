@@ -35,7 +35,7 @@ help:
 	@echo 'picture     docs/day.svg from docs/day.txt'
 	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository; of a genuine agent: AGENT=codex AGENTLAB=folder'
-	@echo 'test        format, vet, all tests, the short ones with goroutines again with the race detector'
+	@echo 'test        format, vet, all tests and what they cover, those with goroutines again with the race detector'
 	@echo 'cover-own   at least $(COVER) % of the packages that must have it by their own tests'
 	@echo 'cover       that, and of session, checkpoint, strategy, bands, git with the scripts'
 	@echo 'programs    all scripts, with the programs as they are installed'
@@ -123,15 +123,19 @@ STARTERS   = $(SOURCES) '*_test.go' ':!*_fs_test.go' ':!*browser_test.go' | xarg
 RACEDNAMES = TestScript $(shell $(STARTERS) | cut -d ' ' -f 1 | sort -u)
 RACEDTESTS = $(shell $(STARTERS) | cut -d ' ' -f 2 | $(FOLDERS))
 
+MODULE     = $(shell go list -m)
+
 # Long, and in a single goroutine.
 UNRACED   := Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|ConcurrentChangeInvalidatesRows|UnchangedRefsReadOnlyCatalog|CaptureUnderLoad|AttackFreshSecrets|AttackKinds.*|AttackEncoded|AttackNamesInStructures
 
-# Fewer random trees than `make property`, and the same ones for the same tree of a commit.
+# Fewer random trees than `make property`, and the same ones for the same tree of a commit. Tests that
+# wait for a process or for time to pass leave the processors to others: more are run at once.
 test: export RAPID_CHECKS := 15
 test: export RAPID_SEED := 0x$(shell git rev-parse --short=12 'HEAD^{tree}' 2>/dev/null || echo 1)
 test: check-format
 	go vet ./...
-	go test -vet=off -timeout 50m ./...
+	$(MAKE) --no-print-directory cover-own
+	go test -vet=off -parallel 4 -timeout 50m $(filter-out $(COVERED),$(patsubst $(MODULE)/%,./%,$(shell go list ./...)))
 	@if command -v "$$(go env CC)" >/dev/null; then \
 		echo 'go test -race -short of what starts goroutines' && export CGO_ENABLED=1 RAPID_CHECKS=5 && \
 		go test -vet=off -timeout 40m -race -short -skip '^Test($(UNRACED))$$' $(RACED) && \
@@ -185,7 +189,7 @@ COVER   ?= 80
 COVERED := ./strategy/recall ./cmd/internal/mcpserver ./internal/settings \
 	./internal/plain $(addprefix ./strategy/recall/,brief contextstore digest shellcmd)
 cover-own:
-	@out=$$(go test -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
+	@out=$$(go test -vet=off -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
 	echo "$$out" | awk -v least=$(COVER) -v want=$(words $(COVERED)) ' \
 		match($$0, /coverage: [0-9.]+%/) { \
 			split($$0, word); name = word[1] == "ok" ? word[2] : word[1]; \

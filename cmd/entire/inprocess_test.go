@@ -16,10 +16,11 @@ import (
 
 // inProcess runs the program as main does, in the process of the test: a process takes longer to
 // start than most hooks take to run. Calls that start children of the program, or find another
-// program on their PATH, are left to a process of their own. The hooks of git always are processes.
+// program on their PATH, are left to a process of their own, as are all with ENTIRE_TEST_PROGRAMS.
+// The hooks of git always are processes.
 func inProcess(c testkit.Call) (testkit.Result, bool) {
 	own := testkit.Call{Name: "entire", Env: testkit.Env(os.Environ())}
-	if c.Name != "entire" || c.Env.Get("ENTIRE_NO_DETACH") != "1" || c.LookPath() != own.LookPath() {
+	if c.Name != "entire" || c.Env.Get("ENTIRE_NO_DETACH") != "1" || c.LookPath() != own.LookPath() || os.Getenv("ENTIRE_TEST_PROGRAMS") != "" {
 		return testkit.Result{}, false
 	}
 	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
