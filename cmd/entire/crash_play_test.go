@@ -13,12 +13,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// buildFaulty builds the program with fault injection: a write can fail or be the last one. It
-// returns the folder of the program.
+// buildFaulty builds the programs with fault injection: a write can fail or be the last one. It
+// returns their folder.
 func buildFaulty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command("go", "build", "-tags", "faults", "-o", filepath.Join(dir, "entire"), ".")
+	cmd := exec.Command("go", "build", "-tags", "faults", "-o", dir+string(os.PathSeparator), ".", "../entire-cli")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

@@ -33,8 +33,8 @@ func TestForeignRecords(t *testing.T) {
 	work := t.TempDir()
 	binary := os.Getenv("ENTIRE_BINARY")
 	if binary == "" {
-		binary = filepath.Join(work, "entire")
-		runIn(t, ".", "go", "build", "-o", binary, ".")
+		binary = filepath.Join(work, "programs", "entire")
+		runIn(t, ".", "go", "build", "-o", filepath.Dir(binary)+string(os.PathSeparator), ".", "../entire-cli")
 	}
 	t.Setenv("HOME", work)
 	for _, archive := range archives {

@@ -16,7 +16,7 @@ import (
 )
 
 // powerStates is the number of trees tried of each scene, unless ENTIRE_TEST_POWER is set.
-const powerStates = 2
+const powerStates = 3
 
 // TestPower replays the file operations of a hook and its children, as traced by strace, cuts
 // the power after each call, and tests the trees that a file system may then have: without any

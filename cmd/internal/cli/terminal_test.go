@@ -33,7 +33,7 @@ var build = sync.OnceValue(func() (err error) {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-o", programsDir, "../../entire", "../../agentfs")
+	cmd := exec.Command("go", "build", "-o", programsDir, "../../entire", "../../entire-cli", "../../agentfs")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)

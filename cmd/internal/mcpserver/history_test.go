@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/seed-3aff656d/entire/internal/database/driver" // as in entire-cli
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
