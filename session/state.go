@@ -412,8 +412,8 @@ func sum(a, b *Tokens) *Tokens {
 	return &total
 }
 
-type (
-	// Paths are file names in JSON, Path is a single one.
-	Paths = plain.GitPaths
-	Path  = plain.GitName
-)
+// Paths are file names in JSON.
+type Paths = plain.GitPaths
+
+// Path is a file name in JSON.
+type Path = plain.GitName
