@@ -2,8 +2,6 @@ package bands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,8 +189,7 @@ func StoreID(dir string) string {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = target
 	}
-	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
-	return hex.EncodeToString(sum[:8])
+	return disk.Digest([]byte(filepath.Clean(dir)))[:16]
 }
 
 // PlainLineage is the lineage of a store with a single tree: the first six digits of the SHA-256

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // shardLen is the number of digits of an id that name the parent of its directory.
@@ -26,7 +28,7 @@ func NewID(r io.Reader) (ID, error) {
 
 // ParseID returns s as an id, or ErrInvalid.
 func ParseID(s string) (ID, error) {
-	if len(s) != 2*idBytes || !isHex(s) {
+	if len(s) != 2*idBytes || !plain.IsHex(s) {
 		return "", fmt.Errorf("%w: %.40q", ErrInvalid, s)
 	}
 	return ID(s), nil
@@ -35,13 +37,3 @@ func ParseID(s string) (ID, error) {
 // Dir returns the checkpoint's directory on the metadata branch, "ab/cdef123456". The id must be
 // valid.
 func (id ID) Dir() string { return string(id[:shardLen]) + "/" + string(id[shardLen:]) }
-
-// isHex reports whether s consists of lowercase hex digits.
-func isHex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}

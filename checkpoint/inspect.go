@@ -103,10 +103,10 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	entries, err := from.repo.Tree(ctx, dir)
 	if err != nil || missing[dir] {
 		found.Lost, found.Missing = []string{"its directory is gone"}, []git.OID{dir}
-		return found, unlessMissing(err)
+		return found, git.UnlessMissing(err)
 	}
 	data, err := from.metadata(ctx, entries, maxEntry)
-	if err := unlessMissing(err); err != nil && !errors.Is(err, git.ErrTooMuch) {
+	if err := git.UnlessMissing(err); err != nil && !errors.Is(err, git.ErrTooMuch) {
 		return found, err
 	}
 	summary, bad := decodeSummary(data)
@@ -153,7 +153,7 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	if err != nil || missing[s.oid] {
 		lost("its directory is gone")
 		i.Missing = append(i.Missing, s.oid)
-		return unlessMissing(err)
+		return git.UnlessMissing(err)
 	}
 	gone := slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool { return !missing[e.OID] })
 	for _, e := range gone {
@@ -289,13 +289,6 @@ func subtrees(entries []git.TreeEntry) []git.OID {
 		}
 	}
 	return trees
-}
-
-func unlessMissing(err error) error {
-	if errors.Is(err, git.ErrMissing) {
-		return nil
-	}
-	return err
 }
 
 // Resummarize rebuilds the checkpoint's own metadata from its sessions, and returns the new tree of

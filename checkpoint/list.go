@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -92,7 +93,7 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 // Find returns the checkpoints in v1Tree whose ids begin with prefix, in order. It reads only the
 // directories that may contain them.
 func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
-	if len(prefix) > 2*idBytes || !isHex(prefix) {
+	if len(prefix) > 2*idBytes || !plain.IsHex(prefix) {
 		return nil, nil
 	}
 	shards, err := repo.Tree(ctx, v1Tree)

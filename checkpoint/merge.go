@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Merge merges the commit theirs, of another copy of the metadata branch, into the branch, and
@@ -191,7 +192,7 @@ func mergeTrees(ctx context.Context, m merger, t three) (tree git.OID, unread st
 	m.unread = &ids
 	// Directories are named by the first two digits of ids.
 	tree, err = m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
-		if len(name) != 2 || !isHex(name) || !t.trees() {
+		if len(name) != 2 || !plain.IsHex(name) || !t.trees() {
 			return t.either(), nil
 		}
 		oid, err := m.shard(ctx, name, t)

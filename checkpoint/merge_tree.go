@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // merger merges trees of the metadata branch.
@@ -99,7 +100,7 @@ func acceptable(e git.TreeEntry) bool {
 // one side and changed on the other is kept.
 func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {
 	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
-		known := len(name) == 2*idBytes-2 && isHex(name)
+		known := len(name) == 2*idBytes-2 && plain.IsHex(name)
 		if !known || !t.trees() || t.ours.Name == "" || t.theirs.Name == "" {
 			return t.either(), nil
 		}

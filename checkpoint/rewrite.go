@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact/forgotten"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -61,7 +62,7 @@ func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) 
 			switch {
 			case e.Name == forgottenFile:
 				return e.OID, nil
-			case e.Mode == git.ModeTree && len(e.Name) == shardLen && isHex(e.Name):
+			case e.Mode == git.ModeTree && len(e.Name) == shardLen && plain.IsHex(e.Name):
 				return w.shard(ctx, e.Name, e.OID)
 			default:
 				return w.maskEntry(ctx, e)

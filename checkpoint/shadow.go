@@ -3,14 +3,14 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -158,8 +158,7 @@ func ShadowBranch(base git.OID, worktreeID string) string {
 
 // WorktreeHash returns the hash of a worktree's id for use in names: e3b0c4 for the main one.
 func WorktreeHash(worktreeID string) string {
-	sum := sha256.Sum256([]byte(worktreeID))
-	return hex.EncodeToString(sum[:])[:hashLen]
+	return disk.Digest([]byte(worktreeID))[:hashLen]
 }
 
 // IsShadow reports whether ref, with or without refs/heads/, names a shadow branch: entire/<7 or
@@ -177,7 +176,7 @@ func ParseShadow(ref string) (base, worktree string, ok bool) {
 		return "", "", false
 	}
 	base, worktree, hashed := strings.Cut(strings.ToLower(name), "-")
-	if len(base) < shortLen || !isHex(base) || hashed && (len(worktree) != hashLen || !isHex(worktree)) {
+	if len(base) < shortLen || !plain.IsHex(base) || hashed && (len(worktree) != hashLen || !plain.IsHex(worktree)) {
 		return "", "", false
 	}
 	return base, worktree, true

@@ -417,3 +417,20 @@ type Paths = plain.GitPaths
 
 // Path is a file name in JSON.
 type Path = plain.GitName
+
+// LastActive returns the time of the session's last event.
+func (s *State) LastActive() time.Time {
+	if s.LastInteraction != nil {
+		return *s.LastInteraction
+	}
+	return s.StartedAt
+}
+
+// IDs returns the ids of states.
+func IDs(states []*State) []string {
+	ids := make([]string, len(states))
+	for i, s := range states {
+		ids[i] = s.ID
+	}
+	return ids
+}

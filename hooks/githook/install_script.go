@@ -1,10 +1,10 @@
 package githook
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // marker is contained in every script written by us or by the existing tool.
@@ -109,8 +109,7 @@ func script(name string, f form) string {
 }
 
 func checksum(body string) string {
-	sum := sha256.Sum256([]byte(body))
-	return hex.EncodeToString(sum[:6])
+	return disk.Digest([]byte(body))[:12]
 }
 
 // isPost reports whether a hook is a post hook. Git ignores its status, so entire runs first and

@@ -2,6 +2,8 @@ package disk
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -44,4 +46,10 @@ func ReadJSON(path string, v any) (found bool, err error) {
 		err = json.Unmarshal(data, v)
 	}
 	return err == nil, err
+}
+
+// Digest returns the SHA-256 of data in hexadecimal.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

@@ -35,6 +35,14 @@ import (
 // ErrMissing means that the repository has no such object or ref.
 var ErrMissing = errors.New("no such object")
 
+// UnlessMissing returns err, or nil if it is ErrMissing.
+func UnlessMissing(err error) error {
+	if errors.Is(err, ErrMissing) {
+		return nil
+	}
+	return err
+}
+
 // ErrTooMuch means that the data exceeds the limit of the caller.
 var ErrTooMuch = errors.New("more than was asked for")
 

@@ -23,6 +23,14 @@ type Commit struct {
 	Note string
 }
 
+// FirstParent returns the first parent, empty for a root commit.
+func (c Commit) FirstParent() OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
 // Signature names an author or committer, with a time. Name and Email may be empty.
 type Signature struct {
 	Name, Email string

@@ -44,12 +44,19 @@ func Worktrees(r *Repo) []Worktree {
 		return list
 	}
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name(), "gitdir"))
-		if err == nil && e.Name() != r.WorktreeID {
-			add(Worktree{filepath.Dir(strings.TrimSpace(string(data))), e.Name()})
+		if root, found := WorktreeRoot(r, e.Name()); found && e.Name() != r.WorktreeID {
+			add(Worktree{root, e.Name()})
 		}
 	}
 	return list
+}
+
+// WorktreeRoot returns the root of a linked working tree by its id; false if none is recorded. Git
+// may record a path relative to its own directory.
+func WorktreeRoot(r *Repo, id string) (root string, found bool) {
+	dir := filepath.Join(r.CommonDir, "worktrees", filepath.Base(id))
+	data, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	return filepath.Dir(absolute(dir, strings.TrimSpace(string(data)))), err == nil
 }
 
 // AddWorktree creates a working tree in dir, which must be empty or not exist, on a new branch that

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // TurnRows writes turns with their calls, files, messages and texts.
@@ -190,7 +192,7 @@ func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) 
 	if s.Text != "" {
 		parts = append(parts, subagentMark+s.Agent+"\n"+strings.ReplaceAll(s.Text, subagentMark, " ")+"\n")
 	}
-	if all := cut(strings.Join(parts, ""), maxText); all != texts[Subagent] {
+	if all := plain.Head(strings.Join(parts, ""), maxText); all != texts[Subagent] {
 		texts[Subagent] = all
 		if err := r.putTexts(ctx, turn, texts, true); err != nil {
 			return err
@@ -260,7 +262,7 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 	if err != nil {
 		return err
 	}
-	texts[File] = cut(paths.String, maxText)
+	texts[File] = plain.Head(paths.String, maxText)
 	if replace {
 		err := r.execAll(ctx, []string{
 			"DELETE FROM words WHERE rowid = ?1", "DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
@@ -292,16 +294,6 @@ func (r *TurnRows) putTexts(ctx context.Context, turn int64, texts [kinds]string
 // maxText is the maximum size of the text of a turn's paths and of that of its subagents,
 // in bytes.
 const maxText = 32 << 10
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
-}
 
 func (r *TurnRows) textsOf(ctx context.Context, turn int64) (texts [kinds]string, err error) {
 	for kind := range texts {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // longestWord is the number of bytes of a word that are indexed.
@@ -31,7 +33,7 @@ func wordsOf(text string) iter.Seq[span] {
 				continue
 			}
 			end := wordEnd(text, i, r, size)
-			word := cut(strings.ToLower(text[i:end]), longestWord)
+			word := plain.Head(strings.ToLower(text[i:end]), longestWord)
 			if !yield(span{i, end, word, last == i}) {
 				return
 			}

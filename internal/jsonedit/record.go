@@ -1,8 +1,6 @@
 package jsonedit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -50,26 +48,21 @@ func (r *Record) note(f target, text []byte, foreign bool) {
 	case r.After == "":
 		r.Adopted = true
 	case r.untouched(f):
-		r.Prior = digest(f.data)
+		r.Prior = disk.Digest(f.data)
 	default:
 		r.Exact, r.Before, r.Prior = false, nil, ""
 	}
-	r.After = digest(text)
+	r.After = disk.Digest(text)
 }
 
 // untouched reports whether no other program has written f since: Before is still the original.
 func (r *Record) untouched(f target) bool {
-	now := digest(f.data)
+	now := disk.Digest(f.data)
 	return r.Exact && (r.After == now || r.Prior == now)
 }
 
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 func (e File) recordPath() string {
-	return filepath.Join(e.Backup, "claude-"+digest([]byte(e.Path))[:12]+".json")
+	return filepath.Join(e.Backup, "claude-"+disk.Digest([]byte(e.Path))[:12]+".json")
 }
 
 // Record returns the record of the file, and whether there is one. A damaged one counts as none:

@@ -11,6 +11,7 @@ package plain
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -177,3 +178,20 @@ type Redactor interface {
 type Forgetter interface {
 	Forget(line []byte) []byte
 }
+
+// Plural returns n with its noun: "1 hook", "2 hooks".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// FirstLine returns the first line of a text without the white space around the text.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// IsHex reports whether a text consists of lowercase hexadecimal digits.
+func IsHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -87,13 +85,13 @@ func untrustedFile(commonDir string) string { return filepath.Join(commonDir, "e
 
 // IsUntrusted reports whether the content of a personal settings file is in untrustedFile.
 func IsUntrusted(commonDir string, content []byte) bool {
-	return slices.Contains(untrustedHashes(commonDir), contentHash(content))
+	return slices.Contains(untrustedHashes(commonDir), disk.Digest(content))
 }
 
 // MarkUntrusted adds a content to untrustedFile. It must be called before the edit.
 func MarkUntrusted(commonDir string, content []byte) error {
 	hashes := untrustedHashes(commonDir)
-	if hash := contentHash(content); !slices.Contains(hashes, hash) {
+	if hash := disk.Digest(content); !slices.Contains(hashes, hash) {
 		hashes = append(hashes, hash)
 	}
 	hashes = hashes[max(0, len(hashes)-maxUntrusted):]
@@ -110,9 +108,4 @@ func untrustedHashes(commonDir string) []string {
 		return nil
 	}
 	return strings.Fields(string(data))
-}
-
-func contentHash(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }

@@ -3,8 +3,6 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // tailSize is the number of bytes hashed before an offset to recognize the file.
@@ -167,8 +167,7 @@ func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 	if n < len(buf) {
 		return "", 0, err
 	}
-	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:8]), buf[len(buf)-1], nil
+	return disk.Digest(buf)[:16], buf[len(buf)-1], nil
 }
 
 // progress is the position up to which a range is read, and the kind of the rest's beginning.

@@ -118,21 +118,11 @@ func (v *view) reaches(ctx context.Context, tip git.OID, wanted map[git.OID]bool
 		}
 		c, err := v.w.Repo.Commit(ctx, string(oid))
 		if err != nil {
-			return errors.Is(err, git.ErrMissing), ignoreMissing(err)
+			return errors.Is(err, git.ErrMissing), git.UnlessMissing(err)
 		}
-		oid = ""
-		if len(c.Parents) > 0 {
-			oid = c.Parents[0]
-		}
+		oid = c.FirstParent()
 	}
 	return false, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, git.ErrMissing) {
-		return nil
-	}
-	return err
 }
 
 // rescues lists the refs of rewinds and resets whose snapshot was removed, or that never had
@@ -159,7 +149,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 			since = time.Unix(0, n)
 		} else {
 			c, err := v.w.Repo.Commit(ctx, string(ref.OID))
-			if ignoreMissing(err) != nil {
+			if git.UnlessMissing(err) != nil {
 				return nil, err
 			}
 			since = c.Committer.When

@@ -63,7 +63,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	plan.Branch = shortName(ref)
 	tip, err := c.w.Repo.Commit(ctx, ref)
 	if err != nil {
-		return plan, ignoreMissing(err)
+		return plan, git.UnlessMissing(err)
 	}
 	plan.tip = tip.OID
 	base, worktree, _ := checkpoint.ParseShadow(plan.Branch)
@@ -92,7 +92,7 @@ func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.Stat
 		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
 	}
 	at, err := c.w.Repo.Commit(ctx, "HEAD")
-	if ignoreMissing(err) != nil {
+	if git.UnlessMissing(err) != nil {
 		return "", fmt.Errorf("read HEAD: %w", err)
 	}
 	for _, s := range states {
@@ -132,15 +132,8 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 		if err != nil {
 			return err
 		}
-		ids := func(states []*session.State) []string {
-			list := make([]string, len(states))
-			for i, s := range states {
-				list[i] = s.ID
-			}
-			return list
-		}
 		if plan.Branch != now.Branch || plan.Removes != now.Removes || plan.tip != now.tip ||
-			!slices.Equal(plan.AtWork, now.AtWork) || !slices.Equal(ids(plan.Sessions), ids(now.Sessions)) {
+			!slices.Equal(plan.AtWork, now.AtWork) || !slices.Equal(session.IDs(plan.Sessions), session.IDs(now.Sessions)) {
 			return ErrMeanwhile
 		}
 		if plan.Removes {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -237,7 +238,7 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 	}
 	what := "commits before it are not in this clone"
 	if n := len(last) - 1; n > 0 {
-		what = "commits before it and " + count(n, "other") + " are not in this clone"
+		what = "commits before it and " + plain.Plural(n, "other") + " are not in this clone"
 	}
 	a.found(namedCheckpoint{commit: last[0]}, "", Finding{
 		Code: AbsentCommits, Severity: Warning, What: what, Why: "their checkpoints could not be checked",
@@ -377,7 +378,7 @@ func (a *audit) absent(ctx context.Context) (map[git.OID]bool, error) {
 func sizeText(size int64) string {
 	const mib = 1 << 20
 	if size < mib {
-		return count(int(size), "byte")
+		return plain.Plural(int(size), "byte")
 	}
 	return fmt.Sprintf("%.1f MiB", float64(size)/mib)
 }
@@ -421,7 +422,7 @@ func (a *audit) whole(ctx context.Context, trees []git.OID) error {
 func (a *audit) inspected(n namedCheckpoint, found *checkpoint.Inspected) {
 	switch {
 	case len(found.Missing) > 0:
-		a.found(n, "", absentFinding(count(len(found.Missing), "file")+" of it not in this clone"))
+		a.found(n, "", absentFinding(plain.Plural(len(found.Missing), "file")+" of it not in this clone"))
 	case len(found.Lost) > 0:
 		a.found(n, "", Finding{
 			Code: DamagedCheckpoint, Severity: Error, What: "the checkpoint is damaged: " + strings.Join(found.Lost, "; "),

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -56,7 +57,7 @@ func (a *audit) search(ctx context.Context) error {
 					}
 				}
 				a.found(f.namedCheckpoint, f.path, Finding{
-					Code: UnmaskedSecret, Severity: Error, What: count(len(secrets), "secret") + " that today's rules mask: " + some(rules),
+					Code: UnmaskedSecret, Severity: Error, What: plain.Plural(len(secrets), "secret") + " that today's rules mask: " + some(rules),
 					Why:  "it was recorded under older rules, or by another program; everyone who can read the branch can read it",
 					Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
 				})

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -127,18 +125,13 @@ func (d *Doctor) saveFile(b *Backup, path string) error {
 		if err != nil {
 			return err
 		}
-		saved.Mode, saved.Before, saved.Copy = info.Mode(), digest(data), strconv.Itoa(len(b.Files))
+		saved.Mode, saved.Before, saved.Copy = info.Mode(), disk.Digest(data), strconv.Itoa(len(b.Files))
 		if err := disk.WriteDurable(filepath.Join(d.folder(b), saved.Copy), data, 0o600); err != nil {
 			return err
 		}
 	}
 	b.Files = append(b.Files, saved)
 	return nil
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // fileNow returns the digest of the current file, empty if it doesn't exist.
@@ -153,7 +146,7 @@ func fileNow(path string) (string, error) {
 		return os.Readlink(path)
 	}
 	data, err := disk.ReadFile(path)
-	return digest(data), err
+	return disk.Digest(data), err
 }
 
 // stored returns the metadata branch's tip, and the directories of the backup's checkpoints on it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -86,7 +87,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 		}
 		f := Finding{
 			Code: UnusedCheckpoints, Severity: Note, Subject: some(ids),
-			What: "no commit here names " + count(len(ids), "checkpoint"),
+			What: "no commit here names " + plain.Plural(len(ids), "checkpoint"),
 			Why:  "commits were dropped or squashed, or are in another clone; checkpoints stay",
 		}
 		if git.IsShallow(cc.repo) {
@@ -185,7 +186,7 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 		if len(ids) > 0 {
 			list = append(list, Finding{
 				Code: AbsentContent, Severity: Warning, Subject: some(ids),
-				What: "contents of " + count(len(ids), "checkpoint") + " are not in this clone; " + r.name + " has the commits that hold them",
+				What: "contents of " + plain.Plural(len(ids), "checkpoint") + " are not in this clone; " + r.name + " has the commits that hold them",
 				Why:  "those parts of the record can't be shown",
 				Hint: "`git fetch --refetch " + r.name + "` brings all that " + r.name + " has",
 			})
@@ -261,7 +262,7 @@ func (cc checkpointChecks) olderRules(ctx context.Context) ([]Finding, error) {
 	}
 	return []Finding{{
 		Code: OlderRules, Severity: Note, Subject: "entire/checkpoints/v1",
-		What: "older rules, or another program, masked " + count(n, "checkpoint") + of,
+		What: "older rules, or another program, masked " + plain.Plural(n, "checkpoint") + of,
 		Why:  "today's rules may mask more",
 		Hint: "`entire redact --scan` lists what they would mask, `entire redact --apply` masks it",
 	}}, nil
@@ -290,7 +291,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 	if n := len(cc.v1.large); n > 0 {
 		list = append(list, Finding{
 			Code: OversizedBlob, Severity: Error, Subject: "entire/checkpoints/v1",
-			What: fmt.Sprintf("%s of more than 95 MiB: %s", count(n, "blob"), some(texts(cc.v1.large))),
+			What: fmt.Sprintf("%s of more than 95 MiB: %s", plain.Plural(n, "blob"), some(texts(cc.v1.large))),
 			Why:  "common hosts refuse a push of the branch, now and with all that follows",
 			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
 		})
@@ -313,7 +314,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 	if n := len(large); n > 0 {
 		list = append(list, Finding{
 			Code: OversizedBlob, Severity: Note, Subject: some(texts(large)),
-			What: fmt.Sprintf("shadow branches hold %s of more than 95 MiB", count(n, "file")),
+			What: fmt.Sprintf("shadow branches hold %s of more than 95 MiB", plain.Plural(n, "file")),
 			Why:  "hosts refuse them if `git push --all` sends those branches; they go with the next commit",
 		})
 	}

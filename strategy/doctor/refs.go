@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
@@ -211,7 +212,7 @@ func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
 	}
 	return []Finding{{
 		Code: TemporaryFiles, Severity: Note, Subject: some(names),
-		What:   count(len(left), "temporary file") + " of processes that were killed",
+		What:   plain.Plural(len(left), "temporary file") + " of processes that were killed",
 		Why:    "they do no harm; the next session to start removes them",
 		Fix:    "remove them",
 		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { record.SweepTempFiles(ctx, rc.w); return nil }},

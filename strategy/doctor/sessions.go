@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -59,7 +60,7 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 		case s.Phase == session.Ended && len(s.FilesTouched) > 0:
 			list = append(list, Finding{
 				Code: PendingSession, Severity: Note, Subject: s.ID,
-				What: "the session ended with " + count(len(s.FilesTouched), "file") + " that no commit has taken up",
+				What: "the session ended with " + plain.Plural(len(s.FilesTouched), "file") + " that no commit has taken up",
 				Why:  "the next commit of " + some(s.FilesTouched) + " is linked to it",
 			})
 		}
@@ -75,14 +76,11 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	}
 	// Hooks, the transcript, subagents' transcripts and the session's own snapshots show that the
 	// session is active.
-	sign := s.StartedAt
+	sign := s.LastActive()
 	see := func(t time.Time) {
 		if t.After(sign) {
 			sign = t
 		}
-	}
-	if s.LastInteraction != nil {
-		see(*s.LastInteraction)
 	}
 	paths := []string{s.TranscriptPath}
 	dir := filepath.Join(strings.TrimSuffix(s.TranscriptPath, ".jsonl"), "subagents")
@@ -134,11 +132,7 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 	var list []Finding
 	for _, s := range sc.states {
 		ids := workspace.IncompleteCheckpoints(s)
-		last := s.StartedAt // the time of its last hook
-		if s.LastInteraction != nil {
-			last = *s.LastInteraction
-		}
-		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.w.Env.Now().Sub(last) < grace {
+		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.w.Env.Now().Sub(s.LastActive()) < grace {
 			continue
 		}
 		f := Finding{

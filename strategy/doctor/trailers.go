@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -84,7 +85,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		if commits := away[r.name]; len(commits) > 0 && tc.v1.tip.OID != "" {
 			list = append(list, Finding{
 				Code: UnfetchedPoint, Severity: Warning, Subject: r.name,
-				What: "the checkpoints of " + count(len(commits), "commit") + " are on " + r.name + " only: " + some(commits),
+				What: "the checkpoints of " + plain.Plural(len(commits), "commit") + " are on " + r.name + " only: " + some(commits),
 				Why:  "the local branch doesn't have them, so they are not shown",
 				Fix:  "fetch the checkpoints of " + r.name + ", and add them to the local branch",
 				Repair: &Repair{
@@ -97,19 +98,12 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	if len(foreign) > 0 {
 		list = append(list, Finding{
 			Code: ForeignCheckpoint, Severity: Note, Subject: some(foreign),
-			What: "the checkpoints of " + count(len(foreign), "commit") + " are not here",
+			What: "the checkpoints of " + plain.Plural(len(foreign), "commit") + " are not here",
 			Why:  "they were made elsewhere, or their records here are lost too; they can't be rebuilt",
 			Hint: "if a remote has them: git fetch <remote> entire/checkpoints/v1:refs/remotes/<remote>/entire/checkpoints/v1",
 		})
 	}
 	return list, nil
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // namedCheckpoints returns the checkpoints that the commits name which git log lists for args.

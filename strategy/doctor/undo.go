@@ -195,7 +195,7 @@ func (d *Doctor) putFile(b *Backup, f savedFile) error {
 	if err != nil {
 		return err
 	}
-	if digest(data) != f.Before {
+	if disk.Digest(data) != f.Before {
 		return fmt.Errorf("its copy in %s has changed", d.folder(b))
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {

@@ -200,7 +200,7 @@ type OfCommit struct {
 func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptions) (OfCommit, error) {
 	commit, err := r.Repo.Commit(ctx, rev)
 	if err != nil {
-		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, git.UnlessMissing(err))
 	}
 	of := OfCommit{Commit: commit}
 	ids := checkpoint.IDsOf(commit)
@@ -216,7 +216,7 @@ func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptio
 		of.Merge = true
 		if _, err := r.Repo.Commit(ctx, string(commit.Parents[0])); err != nil {
 			of.Cut = errors.Is(err, git.ErrMissing)
-			return of, unlessMissing(err)
+			return of, git.UnlessMissing(err)
 		}
 		brought, err := git.Commits(ctx, r.Repo, "--max-count="+strconv.Itoa(mostCommits), string(commit.OID), "^"+string(commit.Parents[0]), "--")
 		if err != nil {
@@ -264,14 +264,6 @@ func (r CheckpointReader) addPoints(ctx context.Context, of *OfCommit, commits [
 		of.Points[i].Author = authors[id]
 	}
 	return ctx.Err()
-}
-
-// unlessMissing returns err, or nil if err means that an object is missing.
-func unlessMissing(err error) error {
-	if errors.Is(err, git.ErrMissing) {
-		return nil
-	}
-	return err
 }
 
 func ambiguous[T ~string](prefix string, found []T) error {

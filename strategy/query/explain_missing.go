@@ -38,7 +38,7 @@ func (r CheckpointReader) MissingOfCommit(ctx context.Context, rev string) (Miss
 	}
 	commit, err := r.Repo.Commit(ctx, rev)
 	if err != nil {
-		return MissingRecords{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+		return MissingRecords{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, git.UnlessMissing(err))
 	}
 	return book.missing(ctx, checkpoint.IDsOf(commit), false)
 }

@@ -74,12 +74,12 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	default:
 		var err error
 		if last, err = r.lastOfPrevious(ctx, id, m); err != nil || last == nil {
-			return 0, unlessMissing(err)
+			return 0, git.UnlessMissing(err)
 		}
 	}
 	now, err := checkpoint.UnhashedTranscript(ctx, r.Repo, s.Dir)
 	if err != nil {
-		return 0, unlessMissing(err)
+		return 0, git.UnlessMissing(err)
 	}
 	start := 0
 	err = now.Lines(ctx, r.Repo, checkpoint.LineSpan{}, func(line []byte, n int) error {
@@ -88,7 +88,7 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 		}
 		return nil
 	})
-	return start, unlessMissing(err)
+	return start, git.UnlessMissing(err)
 }
 
 // lastOfPrevious returns the member that identifies the last line of the session in its previous

@@ -27,7 +27,7 @@ func (sh shadowReader) temporaryPoints(ctx context.Context) ([]ExplainPoint, err
 	}
 	branch := checkpoint.ShadowBranch(head.OID, sh.repo.WorktreeID)
 	if _, err := sh.repo.Commit(ctx, branch); err != nil || sh.repo.Root == "" {
-		return nil, unlessMissing(err)
+		return nil, git.UnlessMissing(err)
 	}
 	commits, err := sh.shadowCommits(ctx, branch)
 	if err != nil {
@@ -263,7 +263,7 @@ func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, er
 		rev = string(c.Parents[0])
 	}
 	before, err := sh.repo.Commit(ctx, rev)
-	return before, unlessMissing(err)
+	return before, git.UnlessMissing(err)
 }
 
 // directory returns the tree at a path, empty if there is none.

@@ -127,11 +127,8 @@ func (r SessionReader) List(ctx context.Context, f SessionFilter) (found FoundSe
 			return FoundSessions{}, err
 		}
 	}
-	names := make([]string, len(states)) // of all states: their sessions aren't Stored
-	for i, state := range states {
-		names[i] = state.ID
-	}
-	var only []string // the ids of the sessions of the author, nil for all
+	names := session.IDs(states) // of all states: their sessions aren't Stored
+	var only []string            // the ids of the sessions of the author, nil for all
 	if f.Author != "" {
 		if x != nil {
 			if only, err = x.SessionsOf(ctx, f.Author); err != nil {
@@ -184,10 +181,7 @@ func (r SessionReader) List(ctx context.Context, f SessionFilter) (found FoundSe
 
 // withState returns the sessions of states.
 func (r SessionReader) withState(ctx context.Context, x *index.Reader, store *session.Store, states []*session.State, found *FoundSessions) ([]Session, error) {
-	names := make([]string, len(states))
-	for i, state := range states {
-		names[i] = state.ID
-	}
+	names := session.IDs(states)
 	var rows []index.StoredSession
 	if x != nil {
 		var err error

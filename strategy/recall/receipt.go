@@ -21,7 +21,7 @@ const receiptFiles = 5
 func (c Checkpoint) Receipt() []string {
 	files := "no files"
 	if names := slices.Sorted(maps.Keys(c.State.Files)); len(names) > 0 {
-		files = receiptCount(len(names), "file")
+		files = plain.Plural(len(names), "file")
 		more := len(names) - receiptFiles
 		names = names[:min(len(names), receiptFiles)]
 		for i, name := range names {
@@ -45,7 +45,7 @@ func (c Checkpoint) Receipt() []string {
 		items []string
 	}{{"next step", a.NextSteps}, {"decision", a.Decisions}, {"blocker", a.Blockers}} {
 		if len(list.items) > 0 {
-			parts = append(parts, receiptCount(len(list.items), list.noun))
+			parts = append(parts, plain.Plural(len(list.items), list.noun))
 		}
 	}
 	lines := []string{
@@ -58,13 +58,6 @@ func (c Checkpoint) Receipt() []string {
 		lines = append(lines, "- Warning: "+receiptLine(w))
 	}
 	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", receiptLine(c.Summary), c.ID))
-}
-
-func receiptCount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // FormatSize formats a size in bytes in the largest unit in which it is at least 1: 24KB.

@@ -103,7 +103,7 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 	if lost != nil {
 		return "", errors.Join(err, lost)
 	}
-	made := born && head.OID != before.OID && firstParent(head) == before.OID
+	made := born && head.OID != before.OID && head.FirstParent() == before.OID
 	if err != nil && !made { // if only its last hook was cut short, the commit exists
 		return "not committed: " + reason(w, err), withdraw(after, w)
 	}
@@ -130,20 +130,13 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run our hooks (`entire enable` installs them)", nil
 }
 
-func firstParent(c git.Commit) git.OID {
-	if len(c.Parents) == 0 {
-		return ""
-	}
-	return c.Parents[0]
-}
-
 // reason returns a line with the reason why git made no commit, from the first line of output of
 // git or of a user's hook.
 func reason(w *workspace.Workspace, err error) string {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		reason = cmp.Or(git.TrimStderrPrefix(workspace.FirstLine(exit.Stderr)), reason)
+		reason = cmp.Or(git.TrimStderrPrefix(plain.FirstLine(exit.Stderr)), reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
@@ -259,7 +252,7 @@ func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, pa
 	var stale []string
 	if err == nil && len(staged) > 0 {
 		var list []git.Change
-		list, err = git.Changes(ctx, w.Repo, firstParent(head), head.OID)
+		list, err = git.Changes(ctx, w.Repo, head.FirstParent(), head.OID)
 		committed := tracking.ByPath(list)
 		for _, c := range staged {
 			was, ok := committed[c.Path]

@@ -104,14 +104,10 @@ func ForgetIdle(ctx context.Context, w *workspace.Workspace, except string) {
 // leftNothing reports whether a session seems to be over, and has neither uncommitted work nor
 // a checkpoint that depends on its state.
 func leftNothing(w *workspace.Workspace, s *session.State) bool {
-	heard := s.StartedAt
-	if s.LastInteraction != nil {
-		heard = *s.LastInteraction
-	}
 	agent := s.Recorder.Agent
 	alive := agent.PID != 0 && w.Env.Alive(agent.PID, agent.Start)
 	return s.Phase != session.Active && !alive && !workspace.HasRecord(s) && len(s.Recorder.Incomplete) == 0 &&
-		s.Recorder.CountedIn == "" && w.Env.Now().Sub(heard) > forgetAge
+		s.Recorder.CountedIn == "" && w.Env.Now().Sub(s.LastActive()) > forgetAge
 }
 
 // sweepAge is the age at which no writer of a temporary file still runs.

@@ -149,10 +149,10 @@ func decide(ctx context.Context, w *workspace.Workspace, op operation, msg *mess
 			return d, err
 		}
 		if isFold := op == commitRebase && gitFile(w, "rebase-merge", "current-fixups") != ""; (isFold || op == commitEdit) && born {
-			base = parentOf(head)
+			base = head.FirstParent()
 		}
 	case commitAmend:
-		base = parentOf(head)
+		base = head.FirstParent()
 	default:
 	}
 	if !op.copies() {
@@ -195,14 +195,6 @@ func resolved(ctx context.Context, w *workspace.Workspace, op operation, head gi
 		return nil, fmt.Errorf("read staged changes: %w", err)
 	}
 	return tracking.ByPath(list), nil
-}
-
-// parentOf returns the first parent of a commit, "" if it has none.
-func parentOf(c git.Commit) git.OID {
-	if len(c.Parents) == 0 {
-		return ""
-	}
-	return c.Parents[0]
 }
 
 // abandoned returns the decisions of this worktree about commits that were never made but whose ids

@@ -3,12 +3,9 @@ package record
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -128,11 +125,10 @@ func applyElsewhere(ctx context.Context, w *workspace.Workspace, d tracking.Deci
 	}
 	root := w.Repo.MainRoot()
 	if d.Worktree != "" {
-		data, err := disk.ReadFile(filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
-		if err != nil {
+		found := false
+		if root, found = git.WorktreeRoot(w.Repo, d.Worktree); !found {
 			return ApplyDecision(ctx, w, d, commit) // the worktree no longer exists
 		}
-		root = filepath.Dir(strings.TrimSpace(string(data)))
 	}
 	repo, err := git.Discover(git.Locate{Dir: root, Getenv: w.Env.Getenv})
 	if err != nil || repo.CommonDir != w.Repo.CommonDir {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -110,7 +111,7 @@ func ofCommit(ctx context.Context, w *workspace.Workspace, spec string, none err
 	if err != nil {
 		return ForkMoment{}, none
 	}
-	return ForkMoment{Commit: c.OID, Message: workspace.FirstLine(c.Message), Date: c.Committer.When}, nil
+	return ForkMoment{Commit: c.OID, Message: plain.FirstLine(c.Message), Date: c.Committer.When}, nil
 }
 
 // ofSnapshot returns the moment of a snapshot of any worktree of the repository.

@@ -2,8 +2,6 @@ package rewind
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,8 +78,7 @@ var ErrUnknownFork = errors.New("no such fork")
 
 // recordPath returns the path of the record of the fork in a folder.
 func recordPath(w *workspace.Workspace, dir string) string {
-	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(w.ForksDir(), hex.EncodeToString(sum[:6])+".json")
+	return filepath.Join(w.ForksDir(), disk.Digest([]byte(dir))[:12]+".json")
 }
 
 // ForkHere returns the fork of this worktree, or false if the worktree is no fork.

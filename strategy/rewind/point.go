@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -157,7 +158,7 @@ func shadowPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 	prompts := map[string]string{} // of the turn that ends next, by session
 	for _, c := range commits {
 		p := Point{
-			ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID,
+			ID: string(c.OID), Message: plain.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID,
 			Session: Trailer(c.Message, checkpoint.SessionKey), MetadataDir: Trailer(c.Message, checkpoint.MetadataKey),
 		}
 		if dir := Trailer(c.Message, checkpoint.TaskKey); dir != "" {
@@ -213,7 +214,7 @@ func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 	for _, c := range commits {
 		if named := checkpoint.IDsOf(c); len(named) > 0 {
 			id := named[len(named)-1]
-			linked = append(linked, Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id})
+			linked = append(linked, Point{ID: string(c.OID), Message: plain.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id})
 			ids = append(ids, id)
 		}
 	}

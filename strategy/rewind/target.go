@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -251,7 +252,7 @@ func pointOfCommit(ctx context.Context, w *workspace.Workspace, spec string, poi
 		}
 	}
 	if Trailer(c.Message, checkpoint.SessionKey) != "" {
-		return Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID, Session: Trailer(c.Message, checkpoint.SessionKey)}, nil
+		return Point{ID: string(c.OID), Message: plain.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID, Session: Trailer(c.Message, checkpoint.SessionKey)}, nil
 	}
 	return Point{}, &PointError{spec, "the commit " + c.OID.Short() + " has no checkpoint and no snapshot"}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -50,12 +49,6 @@ func SaveContext(ctx context.Context, w *workspace.Workspace, want Saving) (reca
 // lastAtWork returns the session that was last active in this worktree: preferably
 // one whose turn is running, then one that had a prompt; empty if there is none.
 func lastAtWork(ctx context.Context, w *workspace.Workspace) string {
-	at := func(s *session.State) time.Time {
-		if s.LastInteraction != nil {
-			return *s.LastInteraction
-		}
-		return s.StartedAt
-	}
 	rank := func(s *session.State) int {
 		switch {
 		case s.Phase == session.Active:
@@ -71,7 +64,7 @@ func lastAtWork(ctx context.Context, w *workspace.Workspace) string {
 		return ""
 	}
 	return slices.MaxFunc(here, func(a, b *session.State) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), at(a).Compare(at(b)))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.LastActive().Compare(b.LastActive()))
 	}).ID
 }
 

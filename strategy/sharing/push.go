@@ -2,14 +2,13 @@ package sharing
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -132,8 +131,7 @@ func (p *push) run(ctx context.Context) error {
 
 // sentRecord returns the ref that records what was last sent to a destination.
 func sentRecord(place git.PushDestination) string {
-	sum := sha256.Sum256([]byte(place.URL))
-	return sentRefs + hex.EncodeToString(sum[:8])
+	return sentRefs + disk.Digest([]byte(place.URL))[:16]
 }
 
 // checkRemote compares what the remote is known to have with what the last fetch of it showed. If its

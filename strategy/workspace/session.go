@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -83,16 +82,8 @@ func IsBusy(s *session.State) bool { return s.Phase == session.Active || s.Recor
 // NewestFirst returns the sessions ordered by their last events, newest first.
 func NewestFirst(states []*session.State) []*session.State {
 	sorted := slices.Clone(states)
-	slices.SortStableFunc(sorted, func(a, b *session.State) int { return lastActive(b).Compare(lastActive(a)) })
+	slices.SortStableFunc(sorted, func(a, b *session.State) int { return b.LastActive().Compare(a.LastActive()) })
 	return sorted
-}
-
-// lastActive returns the time of the session's last event.
-func lastActive(s *session.State) time.Time {
-	if s.LastInteraction != nil {
-		return *s.LastInteraction
-	}
-	return s.StartedAt
 }
 
 // HasRecord reports whether the session has pending files or checkpoints.

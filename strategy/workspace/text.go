@@ -2,11 +2,10 @@ package workspace
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
@@ -55,12 +54,5 @@ func (w *Workspace) RedactText(ctx context.Context, text string) (string, error)
 
 // Digest returns a short hash of a text without the white space around it.
 func Digest(text string) string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
-	return hex.EncodeToString(sum[:8])
-}
-
-// FirstLine returns the first line of a text without the white space around the text.
-func FirstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
+	return disk.Digest([]byte(strings.TrimSpace(text)))[:16]
 }

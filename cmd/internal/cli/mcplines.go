@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
@@ -124,7 +125,7 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 		Prompt: a.Turn.Title, Session: a.Session, Checkpoint: string(a.Checkpoint), Uncommitted: commit.OID == "",
 	}
 	if commit.OID != "" {
-		w.Commit, w.Subject, w.When = commit.OID.Short(), format.Subject(commit.Message), brief.Ago(m.now(), commit.Committer.When)
+		w.Commit, w.Subject, w.When = commit.OID.Short(), plain.FirstLine(commit.Message), brief.Ago(m.now(), commit.Committer.When)
 	}
 	return w
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -39,7 +38,7 @@ func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 	for _, of := range states {
 		switch {
 		case of.Phase == session.Ended:
-		case of.Recorder.Agent.PID == s.Parent() && (last == nil || activity(of).After(activity(last))):
+		case of.Recorder.Agent.PID == s.Parent() && (last == nil || of.LastActive().After(last.LastActive())):
 			last = of
 		case of.ID == s.Session:
 			given = of
@@ -52,12 +51,4 @@ func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 		}
 	}
 	return at, p.Close()
-}
-
-// activity returns the time of the last activity of a session.
-func activity(of *session.State) time.Time {
-	if of.LastInteraction != nil {
-		return *of.LastInteraction
-	}
-	return of.StartedAt
 }

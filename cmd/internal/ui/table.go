@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // columnGap is the default number of spaces between columns.
@@ -185,9 +187,4 @@ func Since(now, t time.Time) string {
 }
 
 // Plural returns n with its noun: "1 hook", "2 hooks".
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
+func Plural(n int, noun string) string { return plain.Plural(n, noun) }

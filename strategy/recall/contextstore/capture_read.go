@@ -3,13 +3,12 @@ package contextstore
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
@@ -45,7 +44,7 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 		if f.Omitted = recall.Link; err != nil {
 			f.Stat, f.Omitted = "", recall.Unreadable
 		} else {
-			f.Hash, f.Size = hashOf([]byte(target)), int64(len(target))
+			f.Hash, f.Size = disk.Digest([]byte(target)), int64(len(target))
 		}
 	case s.kind == odd:
 		f.Omitted = recall.Unreadable
@@ -76,11 +75,6 @@ func (w *capturing) change(s *observation) recall.Change {
 	return recall.Added
 }
 
-func hashOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // readRegular reads a file, and stores its content unless the limits exclude it.
 func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured) error {
 	if s.stat.Size > w.Limits.File {
@@ -93,7 +87,7 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		f.Stat, f.Omitted = "", recall.Unreadable
 		return nil
 	}
-	f.Hash, f.Size = hashOf(data), int64(len(data))
+	f.Hash, f.Size = disk.Digest(data), int64(len(data))
 	if !bytes.Contains(data, []byte("\r\n")) { // git may store other line endings
 		f.Own = string(w.Repo.Format.HashBlob(data))
 	}

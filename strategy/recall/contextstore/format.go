@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -112,8 +111,7 @@ func placeOf(path string, taken map[string]bool) string {
 		}
 		return filesDir + "/" + path
 	}
-	sum := sha256.Sum256([]byte(path))
-	return othersDir + "/" + hex.EncodeToString(sum[:])
+	return othersDir + "/" + disk.Digest([]byte(path))
 }
 
 func (d *stored) encode() ([]byte, error) {

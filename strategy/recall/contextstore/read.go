@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -31,7 +32,7 @@ const minPrefix = 4
 // the dash. It returns ErrNotFound or ErrAmbiguous otherwise.
 func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 	digits := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(prefix)), "-", "")
-	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
+	if len(digits) < minPrefix || len(digits) > 12 || !plain.IsHex(digits) {
 		return "", fmt.Errorf("%q: %w", prefix, recall.ErrNotFound)
 	}
 	refs, err := s.commits().all(ctx)

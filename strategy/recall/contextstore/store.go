@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -247,14 +248,5 @@ func IsID(text string) bool {
 	if len(text) != 13 || text[6] != '-' {
 		return false
 	}
-	return isHex(text[:6]) && isHex(text[7:])
-}
-
-func isHex(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return plain.IsHex(text[:6]) && plain.IsHex(text[7:])
 }

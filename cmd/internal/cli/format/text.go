@@ -138,12 +138,6 @@ const (
 	NameWidth    = 120
 )
 
-// Subject returns the first line of a commit's message.
-func Subject(message string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	return line
-}
-
 // WrittenBy describes the agents' part of a commit in a few words: of the added lines, and of those
 // that were removed without a replacement. It is empty if the commit changes no line.
 func WrittenBy(a checkpoint.Attribution) string {

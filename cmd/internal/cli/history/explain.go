@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -304,7 +305,7 @@ func (e *explaining) commit(ctx context.Context) error {
 	x := e.text()
 	var b strings.Builder
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
-		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
+		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(plain.FirstLine(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
 	}
 	if len(of.Points) > 0 {
 		what := "names"

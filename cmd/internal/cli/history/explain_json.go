@@ -6,6 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
@@ -204,7 +205,7 @@ func newExplainCommits(commits []git.Commit) []explainCommitJSON {
 	list := make([]explainCommitJSON, 0, len(commits))
 	for _, c := range commits {
 		list = append(list, explainCommitJSON{
-			OID: c.OID, Subject: format.Subject(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When),
+			OID: c.OID, Subject: plain.FirstLine(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When),
 		})
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
@@ -205,6 +206,6 @@ func (x explainText) writePoint(b *strings.Builder, p query.ExplainPoint) {
 	for _, c := range p.Commits {
 		when := c.Committer.When.In(x.Now().Location()).Format("01-02 15:04")
 		commit := fmt.Sprintf("  %s (%s) ", when, c.OID.Short())
-		b.WriteString(commit + ui.Line(format.Subject(c.Message), x.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
+		b.WriteString(commit + ui.Line(plain.FirstLine(c.Message), x.Streams.Room(format.SubjectWidth, len(commit))) + "\n")
 	}
 }

@@ -156,7 +156,7 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 	}
 	fact("Commits", "("+strconv.Itoa(len(d.Commits))+")")
 	for _, c := range d.Commits {
-		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(x.Now().Location()).Format(time.DateOnly), ui.Line(format.Subject(c.Message), format.SubjectWidth))
+		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(x.Now().Location()).Format(time.DateOnly), ui.Line(plain.FirstLine(c.Message), format.SubjectWidth))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -94,7 +95,7 @@ func about(f *blame.File, a *blame.Author) string {
 	case a.Kind == blame.Agent:
 		text = a.Turn.Title
 	case a.Commit != "":
-		text = format.Subject(f.Commits[a.Commit].Message)
+		text = plain.FirstLine(f.Commits[a.Commit].Message)
 	}
 	if a.Commit == "" {
 		note := "not committed"

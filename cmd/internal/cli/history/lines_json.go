@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
@@ -70,7 +71,7 @@ func newAuthorJSON(a *blame.Author) authorJSON {
 }
 
 func newCommitJSON(c git.Commit) lineCommitJSON {
-	return lineCommitJSON{OID: string(c.OID), Subject: format.Subject(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When)}
+	return lineCommitJSON{OID: string(c.OID), Subject: plain.FirstLine(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When)}
 }
 
 func newBlameJSON(f *blame.File, missing []format.GapJSON) blameJSON {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -151,6 +152,6 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 	if opts.json {
 		return a.Streams.JSON(relinkedJSON{Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
 	}
-	a.Streams.Printf("%s %s%s, now %s (%s)\n", verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
+	a.Streams.Printf("%s %s%s, now %s (%s)\n", verb, done.Former.OID.Short(), format.Quoted(plain.FirstLine(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
 	return nil
 }

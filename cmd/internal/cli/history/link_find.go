@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
@@ -59,7 +60,7 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 		a.Streams.Printf("No commit without a link has a session's content\n")
 	}
 	for _, c := range found {
-		a.Streams.Printf("Linked %s%s (%s)\n", c.Commit.OID.Short(), format.Quoted(format.Subject(c.Commit.Message)), namesOf(c.IDs))
+		a.Streams.Printf("Linked %s%s (%s)\n", c.Commit.OID.Short(), format.Quoted(plain.FirstLine(c.Commit.Message)), namesOf(c.IDs))
 	}
 	return nil
 }

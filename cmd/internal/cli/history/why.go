@@ -178,7 +178,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	}
 	fact("By:", author)
 	if w.Commit.OID != "" {
-		fact("Commit:", w.Commit.OID.Short()+" "+ui.Line(format.Subject(w.Commit.Message), format.SubjectWidth)+", "+ui.Ago(r.Now(), w.Commit.Committer.When))
+		fact("Commit:", w.Commit.OID.Short()+" "+ui.Line(plain.FirstLine(w.Commit.Message), format.SubjectWidth)+", "+ui.Ago(r.Now(), w.Commit.Committer.When))
 	} else {
 		fact("Commit:", "not committed yet")
 	}

@@ -138,11 +138,7 @@ func removeHooks(ctx context.Context, a *app.App, repo *git.Repo, named []agent.
 		if by.Name != ClaudeName {
 			continue
 		}
-		roots, err := Worktrees(ctx, repo)
-		if err != nil {
-			return err
-		}
-		if err := UnregisterServer(ctx, a, repo, Removal{From: []string{repo.Root}, Roots: roots}); err != nil {
+		if err := UnregisterServer(ctx, a, repo, Removal{From: []string{repo.Root}, Roots: Worktrees(repo)}); err != nil {
 			return err
 		}
 	}

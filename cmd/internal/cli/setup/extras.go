@@ -147,9 +147,5 @@ func (e *enabling) removeServer(ctx context.Context) error {
 			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), ClaudeLabel, relativeTo(e.repo.Root, path))
 		}
 	}
-	roots, err := Worktrees(ctx, e.repo)
-	if err != nil {
-		return err
-	}
-	return RemoveServer(ctx, e.App, e.repo, Removal{From: []string{e.repo.Root}, Roots: roots})
+	return RemoveServer(ctx, e.App, e.repo, Removal{From: []string{e.repo.Root}, Roots: Worktrees(e.repo)})
 }

@@ -2,8 +2,6 @@ package setup
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -46,8 +45,7 @@ type kept struct {
 
 // openFootprint reads the footprint of the repository's worktree, or returns a new one.
 func openFootprint(repo *git.Repo) (*Footprint, error) {
-	sum := sha256.Sum256([]byte(repo.WorktreeID))
-	path := filepath.Join(workspace.BackupDir(repo), "worktree-"+hex.EncodeToString(sum[:])[:6]+".json")
+	path := filepath.Join(workspace.BackupDir(repo), "worktree-"+checkpoint.WorktreeHash(repo.WorktreeID)+".json")
 	f, err := readFootprint(path)
 	switch {
 	case err == nil && (f.Worktree == repo.Root || repo.WorktreeID == ""):
@@ -116,7 +114,7 @@ func (f *Footprint) change(path string, write func() (bool, error)) error {
 	if err != nil {
 		return err
 	}
-	f.at(path).Wrote = digest(data)
+	f.at(path).Wrote = disk.Digest(data)
 	return f.save()
 }
 
@@ -155,11 +153,6 @@ func (f *Footprint) save() error {
 		return err
 	}
 	return disk.WriteJSON(f.path, f)
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // TakeBack restores the former bytes of every file. If another program has changed the file since,
@@ -228,7 +221,7 @@ func (k *kept) restore() error {
 		return nil
 	case err != nil:
 		return err
-	case digest(now) == k.Wrote:
+	case disk.Digest(now) == k.Wrote:
 		if !k.Existed {
 			return disk.RemoveAll(k.Path)
 		}

@@ -209,21 +209,12 @@ func RemoveSettings(s agenthook.Settings) (again func(failed *error), err error)
 }
 
 // Worktrees returns the roots of all existing worktrees.
-func Worktrees(ctx context.Context, repo *git.Repo) ([]string, error) {
-	out, err := repo.Run(ctx, "worktree", "list", "--porcelain")
-	if err != nil {
-		return nil, err
-	}
-	roots := []string{repo.Root}
-	for line := range strings.Lines(string(out)) {
-		path, found := strings.CutPrefix(strings.TrimRight(line, "\n"), "worktree ")
-		if !found {
-			continue
-		}
-		path, err := filepath.EvalSymlinks(filepath.FromSlash(path))
-		if err == nil && !slices.Contains(roots, path) && path != repo.CommonDir {
+func Worktrees(repo *git.Repo) []string {
+	var roots []string
+	for _, w := range git.Worktrees(repo) {
+		if path, err := filepath.EvalSymlinks(w.Root); err == nil && !slices.Contains(roots, path) {
 			roots = append(roots, path)
 		}
 	}
-	return roots, nil
+	return roots
 }

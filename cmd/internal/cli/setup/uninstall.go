@@ -101,9 +101,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 
 // find collects the files, refs, states and snapshots that can be removed.
 func (u *uninstalling) find(ctx context.Context) (err error) {
-	if u.roots, err = Worktrees(ctx, u.repo); err != nil {
-		return err
-	}
+	u.roots = Worktrees(u.repo)
 	if u.prints, err = Footprints(u.repo); err != nil {
 		return err
 	}
