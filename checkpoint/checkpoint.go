@@ -28,10 +28,23 @@ var (
 	ErrInvalid = errors.New("invalid checkpoint id")
 )
 
-// Refs with committed checkpoints.
+// The refs of this program.
 const (
 	MetadataBranch = "refs/heads/entire/checkpoints/v1"
 	remoteBranch   = "refs/remotes/origin/entire/checkpoints/v1"
+	// RemoteBranches matches the metadata branches of all remotes.
+	RemoteBranches = "refs/remotes/*/entire/checkpoints/v1"
+	// BranchRefs begins the names of the metadata branch and of shadow branches, OwnRefs those of
+	// all refs that are no branches.
+	BranchRefs = "refs/heads/entire/"
+	OwnRefs    = "refs/entire/"
+	// HeldRefs keep the commits left by rewinds and resets, BackupRefs those replaced by repairs.
+	HeldRefs   = OwnRefs + "rewind/"
+	BackupRefs = OwnRefs + "backup/"
+	// PushedRefs record the commit that a remote is known to have, by a hash of its URL; FetchedRefs
+	// hold what is being merged.
+	PushedRefs  = OwnRefs + "pushed/"
+	FetchedRefs = OwnRefs + "fetched/"
 )
 
 // The names of the strategies in trailers and metadata.

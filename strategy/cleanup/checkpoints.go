@@ -12,10 +12,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// pushedRefs is the prefix of the refs that record pushes to a remote without tracking
-// refs.
-const pushedRefs = "refs/entire/pushed/"
-
 // checkpoints lists the checkpoints of the auto-commit strategy whose commits are reachable
 // from no ref and no reflog. A shared one is kept, as another clone may have its commit. In a
 // shallow clone all are kept, as the history isn't known.
@@ -60,7 +56,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 			linked[id] = true
 		}
 	}
-	refs, err := git.ListRefs(ctx, repo, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
+	refs, err := git.ListRefs(ctx, repo, checkpoint.RemoteBranches, checkpoint.PushedRefs)
 	if err != nil {
 		return nil, err
 	}

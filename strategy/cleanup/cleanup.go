@@ -22,7 +22,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -104,7 +103,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	v.states, failed = c.w.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = git.ListRefs(ctx, c.w.Repo, "refs/heads/entire/", tracking.HeldRefs); err != nil {
+	if v.refs, err = git.ListRefs(ctx, c.w.Repo, checkpoint.BranchRefs, checkpoint.HeldRefs); err != nil {
 		return nil, err
 	}
 	if v.heads, err = heads(ctx, c.w.Repo); err != nil {

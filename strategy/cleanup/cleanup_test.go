@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/cleanup"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -220,12 +219,12 @@ func TestRescuesWithoutSnapshotStayAMonth(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	name := func(days int) string {
-		return fmt.Sprintf("%se3b0c4-%d", tracking.HeldRefs, y.ago(days).UnixNano())
+		return fmt.Sprintf("%se3b0c4-%d", checkpoint.HeldRefs, y.ago(days).UnixNano())
 	}
 	y.Git("update-ref", name(31), "HEAD")
 	y.Git("update-ref", name(29), "HEAD")
-	y.Git("update-ref", tracking.HeldRefs+"e3b0c4-v7", "HEAD")
-	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+tracking.HeldRefs+"e3b0c4-v7")
+	y.Git("update-ref", checkpoint.HeldRefs+"e3b0c4-v7", "HEAD")
+	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+checkpoint.HeldRefs+"e3b0c4-v7")
 }
 
 func TestResetRefusesOutdatedPlan(t *testing.T) {

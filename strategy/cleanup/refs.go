@@ -132,7 +132,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	known := err == nil
 	var items []Item
 	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, tracking.HeldRefs)
+		name, held := strings.CutPrefix(ref.Name, checkpoint.HeldRefs)
 		if !held {
 			continue
 		}

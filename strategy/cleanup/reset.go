@@ -138,7 +138,7 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 		}
 		if plan.Removes {
 			at := strconv.FormatInt(c.w.Env.Now().UnixNano(), 10)
-			plan.Rescue = tracking.HeldRefs + tracking.Lineage(c.w) + "-" + at
+			plan.Rescue = checkpoint.HeldRefs + tracking.Lineage(c.w) + "-" + at
 			err := git.UpdateRefs(ctx, c.w.Repo, "entire: reset", []git.RefChange{
 				{Name: plan.Rescue, New: plan.tip},
 				{Name: fullName(plan.Branch), Old: plan.tip},

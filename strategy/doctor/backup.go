@@ -16,9 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Refs is the prefix of refs that keep the commits replaced by repairs.
-const Refs = "refs/entire/backup/"
-
 const (
 	manifestName   = "backup.json"
 	manifestFormat = 1
@@ -119,7 +116,7 @@ func (d *Doctor) prune(ctx context.Context) error {
 		if !entry.IsDir() || d.Workspace.Env.Now().Sub(b.Created) < keep {
 			continue
 		}
-		refs, err := git.ListRefs(ctx, d.Workspace.Repo, Refs+b.Name+"/")
+		refs, err := git.ListRefs(ctx, d.Workspace.Repo, checkpoint.BackupRefs+b.Name+"/")
 		if err != nil {
 			return err
 		}

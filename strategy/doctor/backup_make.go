@@ -61,7 +61,7 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 	var updates []git.RefChange
 	for i, oid := range slices.Compact(commits) {
 		if _, err := d.Workspace.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
-			updates = append(updates, git.RefChange{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
+			updates = append(updates, git.RefChange{Name: checkpoint.BackupRefs + b.Name + "/" + strconv.Itoa(i), New: oid})
 		}
 	}
 	if err := git.UpdateRefs(ctx, d.Workspace.Repo, "entire: doctor", updates); err != nil {

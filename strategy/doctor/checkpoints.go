@@ -296,7 +296,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
 		})
 	}
-	refs, err := git.ListRefs(ctx, cc.repo, shadowRefs)
+	refs, err := git.ListRefs(ctx, cc.repo, checkpoint.BranchRefs)
 	var shadows []string
 	for _, ref := range refs {
 		if checkpoint.IsShadow(ref.Name) {

@@ -17,12 +17,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/record"
 )
 
-// The refs of this program.
-const (
-	shadowRefs = "refs/heads/entire/"
-	ownRefs    = "refs/entire/"
-)
-
 // broken finds refs of this program that name no commit.
 func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	names := make([]string, 0, 4)
@@ -31,7 +25,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 			names = append(names, file.name)
 		}
 	}
-	refs, err := git.ListRefs(ctx, rc.repo, shadowRefs, ownRefs)
+	refs, err := git.ListRefs(ctx, rc.repo, checkpoint.BranchRefs, checkpoint.OwnRefs)
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
@@ -39,7 +33,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, name := range slices.Compact(names) {
 		// Users may have branches in our folder.
-		isOwn := strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
+		isOwn := strings.HasPrefix(name, checkpoint.OwnRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
 		if !isOwn || !rc.isBroken(ctx, name) {
 			continue
 		}
@@ -148,7 +142,7 @@ type refFile struct {
 // refFiles returns the files of this program's refs; a repository with reftables has none.
 func (rc refChecks) refFiles() []refFile {
 	var list []refFile
-	for _, prefix := range []string{shadowRefs, ownRefs} {
+	for _, prefix := range []string{checkpoint.BranchRefs, checkpoint.OwnRefs} {
 		root := rc.refPath(prefix)
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {

@@ -41,17 +41,6 @@ type refs struct {
 	saved *checkpoint.Rewriting
 }
 
-// Prefixes of refs.
-const (
-	shadowRefs  = "refs/heads/entire/"
-	ourRefs     = "refs/entire/"
-	backupRefs  = "refs/entire/backup/"
-	pushedRefs  = "refs/entire/pushed/"
-	fetchedRefs = "refs/entire/fetched/"
-	// remoteV1 matches the metadata branches of remotes.
-	remoteV1 = "refs/remotes/*/entire/checkpoints/v1"
-)
-
 // plan rewrites the history of every own ref that matches.
 func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
 	err = r.w.Repo.WriteTogether(git.LargeBatch, func() error {
@@ -78,7 +67,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := git.ListRefs(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
 	if err != nil {
 		return p, err
 	}
@@ -126,7 +115,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	}
 	// Backups of repairs are not changed if nothing else changes. Their contents are not examined:
 	// they are deleted together with anything that is forgotten.
-	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
+	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, checkpoint.BackupRefs) }) {
 		p.refs, p.places = nil, nil
 	}
 	for _, w := range []*checkpoint.Rewriting{meta, shadow, r.saved} {
@@ -141,7 +130,7 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.MetadataBranch, remoteV1, pushedRefs)
+	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs)
 	if err != nil || len(refs) == 0 {
 		return false, err
 	}
@@ -168,7 +157,7 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := git.ReachableObjects(ctx, r.w.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	ours, err := git.ReachableObjects(ctx, r.w.Repo, "--glob="+checkpoint.BranchRefs+"*", "--glob="+checkpoint.OwnRefs+"*", "--glob="+checkpoint.RemoteBranches)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -199,16 +188,16 @@ func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, r
 	switch {
 	case ref.Name == checkpoint.MetadataBranch:
 		c.New, err = r.forgetV1(ctx, meta, ref.OID)
-	case strings.HasPrefix(ref.Name, backupRefs):
+	case strings.HasPrefix(ref.Name, checkpoint.BackupRefs):
 		c.New = ""
-	case strings.HasPrefix(ref.Name, pushedRefs), strings.HasPrefix(ref.Name, fetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):
+	case strings.HasPrefix(ref.Name, checkpoint.PushedRefs), strings.HasPrefix(ref.Name, checkpoint.FetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):
 		var next git.OID
 		if next, err = meta.Metadata(ctx, ref.OID); err == nil && next != ref.OID {
 			c.New = "" // it would claim that the remote has the rewritten one
 		}
 	case strings.HasPrefix(ref.Name, contextstore.Refs):
 		c.New, err = r.savedContext(ctx, shadow, ref.OID)
-	case isShadow, strings.HasPrefix(ref.Name, ourRefs):
+	case isShadow, strings.HasPrefix(ref.Name, checkpoint.OwnRefs):
 		c.New, err = shadow.Shadow(ctx, ref.OID)
 	}
 	return c, err
@@ -265,7 +254,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 
 // move moves the refs, all or none. A run that continues after a crash finds them moved.
 func (r *refs) move(ctx context.Context, j *journal) error {
-	refs, err := git.ListRefs(ctx, r.w.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
 	if err != nil {
 		return err
 	}
@@ -293,7 +282,7 @@ func (r *refs) expire(ctx context.Context) error {
 
 // ownRefs returns the names of the program's refs and of the metadata branches of remotes.
 func ownRefs(ctx context.Context, repo *git.Repo) ([]string, error) {
-	refs, err := git.ListRefs(ctx, repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := git.ListRefs(ctx, repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
 	names := make([]string, len(refs))
 	for i, ref := range refs {
 		names[i] = ref.Name

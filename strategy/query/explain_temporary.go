@@ -188,7 +188,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *CheckpointSession, 
 // findShadow finds the only turn on a shadow branch whose commit id begins with prefix.
 func (sh shadowReader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
 	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
-	refs, err := git.ListRefs(ctx, sh.repo, "refs/heads/entire/")
+	refs, err := git.ListRefs(ctx, sh.repo, checkpoint.BranchRefs)
 	if err != nil {
 		return git.Commit{}, err
 	}

@@ -24,7 +24,7 @@ func (r *run) commits(ctx context.Context) error {
 	}
 	var tips []git.OID // of HEAD and of all branches but the program's own, each once
 	for _, ref := range refs {
-		if !strings.HasPrefix(ref.Name, "refs/heads/entire/") && !strings.Contains(ref.Name, "/entire/checkpoints/") {
+		if !strings.HasPrefix(ref.Name, checkpoint.BranchRefs) && !strings.Contains(ref.Name, "/entire/checkpoints/") {
 			tips = append(tips, ref.OID)
 		}
 	}

@@ -79,7 +79,7 @@ func ForgetIdle(ctx context.Context, w *workspace.Workspace, except string) {
 		states, _ := w.Sessions.All()
 		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !leftNothing(w, s) })
 		if len(idle) > 0 {
-			refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/entire/")
+			refs, err := git.ListRefs(ctx, w.Repo, checkpoint.BranchRefs)
 			if err != nil {
 				return fmt.Errorf("list shadow branches: %w", err)
 			}

@@ -281,6 +281,6 @@ func rescueCode(ctx context.Context, w *workspace.Workspace, p Point, planned Co
 	if err != nil {
 		return "", err
 	}
-	name := tracking.HeldRefs + tracking.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
+	name := checkpoint.HeldRefs + tracking.Lineage(w) + "-" + strconv.FormatInt(w.Env.Now().UnixNano(), 10)
 	return oid, git.UpdateRefs(ctx, w.Repo, "entire: rewind", []git.RefChange{{Name: name, New: oid}})
 }

@@ -37,7 +37,7 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 		if m == nil {
 			continue
 		}
-		if _, err := cc.w.Repo.Commit(ctx, "refs/entire/context/"+m.ID); errors.Is(err, git.ErrMissing) {
+		if _, err := cc.w.Repo.Commit(ctx, contextstore.Refs+m.ID); errors.Is(err, git.ErrMissing) {
 			cc.forget(m.ID)
 		}
 	}

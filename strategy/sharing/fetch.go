@@ -17,8 +17,8 @@ import (
 // fetched is the ref of a remote's checkpoints while they are merged, fetchedNotes the prefix
 // of the refs of its notes, of which there may be none.
 const (
-	fetched      = "refs/entire/fetched/checkpoints/v1"
-	fetchedNotes = "refs/entire/fetched/notes/entire"
+	fetched      = checkpoint.FetchedRefs + "checkpoints/v1"
+	fetchedNotes = checkpoint.FetchedRefs + "notes/entire"
 )
 
 // FetchCheckpoints fetches the checkpoints of a remote, given by name or URL, and merges them
@@ -197,7 +197,7 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 	// process, and all of notes.
 	sweeping := ctx
 	ctx = context.WithoutCancel(ctx)
-	left, dropped := git.ListRefs(ctx, w.Repo, "refs/entire/fetched/")
+	left, dropped := git.ListRefs(ctx, w.Repo, checkpoint.FetchedRefs)
 	if dropped == nil {
 		dropped = git.Remove(ctx, w.Repo, "entire: fetch given up", left)
 	}

@@ -19,9 +19,6 @@ const (
 	pushAttempts = 4
 	// patience is the duration of a push after which the user is notified.
 	patience = time.Second
-	// sentRefs is the prefix of the refs that record the commit that a remote is known to
-	// have, by a hash of its URL.
-	sentRefs = "refs/entire/pushed/"
 )
 
 // PrePush sends the checkpoints to the remote named in the user's settings, and to no other,
@@ -131,7 +128,7 @@ func (p *push) run(ctx context.Context) error {
 
 // sentRecord returns the ref that records what was last sent to a destination.
 func sentRecord(place git.PushDestination) string {
-	return sentRefs + disk.Digest([]byte(place.URL))[:16]
+	return checkpoint.PushedRefs + disk.Digest([]byte(place.URL))[:16]
 }
 
 // checkRemote compares what the remote is known to have with what the last fetch of it showed. If its

@@ -48,7 +48,7 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 		t.Verified = tip
 		return t.Save(w.Repo.CommonDir)
 	}
-	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, "refs/remotes/*/entire/checkpoints/v1", sentRefs, "refs/entire/backup/")
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.BackupRefs)
 	if err != nil {
 		return err
 	}

@@ -109,13 +109,13 @@ func prune(ctx context.Context, w *workspace.Workspace, held *bands.Held, how fu
 			w.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
 		}
 	}
-	refs, err := git.ListRefs(ctx, w.Repo, HeldRefs)
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.HeldRefs)
 	if err != nil {
 		return err
 	}
 	var gone []git.RefChange
 	for _, ref := range refs {
-		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, HeldRefs), "-")
+		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, checkpoint.HeldRefs), "-")
 		v, err := bands.ParseVersion(name)
 		if err != nil || name[0] != 'v' {
 			continue

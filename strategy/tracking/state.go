@@ -281,11 +281,8 @@ func HasSessionsBefore(store *bands.Store, v bands.Version) bool {
 	return err == nil
 }
 
-// HeldRefs is the prefix of the refs that keep the commits left by rewinds and resets.
-const HeldRefs = "refs/entire/rewind/"
-
 // HeldRef returns the ref that keeps the shadow commits left by a rewind, so that git's gc
 // doesn't remove them.
 func HeldRef(lineage string, rescue bands.Version) string {
-	return HeldRefs + lineage + "-" + rescue.String()
+	return checkpoint.HeldRefs + lineage + "-" + rescue.String()
 }

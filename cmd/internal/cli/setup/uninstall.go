@@ -25,9 +25,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// ownRefs is the prefix of our refs that are no branches.
-const ownRefs = "refs/entire/"
-
 // uninstalling is one run of disable --uninstall. While other worktrees record, the parts that they
 // share with this one stay.
 type uninstalling struct {
@@ -114,7 +111,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := git.ListRefs(ctx, u.repo, "refs/heads/entire/", ownRefs)
+	refs, err := git.ListRefs(ctx, u.repo, checkpoint.BranchRefs, checkpoint.OwnRefs)
 	if err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
-		case strings.HasPrefix(ref.Name, ownRefs):
+		case strings.HasPrefix(ref.Name, checkpoint.OwnRefs):
 			u.held = append(u.held, ref)
 		}
 	}
