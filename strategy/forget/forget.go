@@ -90,14 +90,9 @@ type Forgetting struct {
 
 	loaded checkpoint.Tombstones // as they were read
 
-	journal   *journalFile
-	objects   *objects
-	records   *records
-	refs      *refs
-	pruner    *pruner
-	snapshots *snapshotRecords
-	catalog   *catalog
-	versions  *versions
+	refs    *refs
+	pruner  *pruner
+	catalog *catalog
 }
 
 // Progress is called with the finished part of a stage and its total, 0 if that isn't known.
@@ -107,14 +102,7 @@ type Progress func(stage string, done, total int64)
 // progress is called by New, Find and Do.
 func New(ctx context.Context, w *workspace.Workspace, what What, progress Progress) (*Forgetting, error) {
 	t := &target{w: w, what: what, progress: progress}
-	f := &Forgetting{
-		target: t, journal: &journalFile{t}, objects: &objects{target: t},
-		snapshots: &snapshotRecords{t}, catalog: &catalog{target: t},
-	}
-	f.records = &records{target: t, objects: f.objects, transcripts: &transcripts{t}, snapshots: f.snapshots}
-	f.refs = &refs{target: t, objects: f.objects}
-	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
-	f.versions = &versions{target: t, objects: f.objects, records: f.records}
+	f := &Forgetting{target: t, refs: &refs{target: t}, pruner: &pruner{target: t}, catalog: &catalog{target: t}}
 	var err error
 	if f.loaded, err = checkpoint.LoadTombstones(w.Repo.CommonDir); err != nil {
 		return nil, err
@@ -141,7 +129,7 @@ func New(ctx context.Context, w *workspace.Workspace, what What, progress Progre
 	case !what.Before.IsZero():
 		f.list.Checkpoints, err = f.older(ctx)
 	case what.File != "":
-		err = f.versions.find(ctx)
+		err = f.findVersions(ctx)
 	case what.Listed:
 	default:
 		return nil, errors.New("name the content to forget")
@@ -169,7 +157,7 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	case f.what.File != "":
 		f.tombs.AddFile(f.what.File)
 		if err = f.tombs.AddLines(f.w.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
-			f.find, err = f.versions.quotes(ctx)
+			f.find, err = f.quotes(ctx)
 		}
 	case f.what.Listed:
 		if f.text = f.tombs.Forgetter(); f.text != nil {
@@ -224,8 +212,8 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 		return nil, err
 	}
 	places = append(places, objects.places...)
-	err = f.records.eachFile(func(path string, data []byte) error {
-		if c, has := f.records.change(path, data); has {
+	err = f.eachFile(func(path string, data []byte) error {
+		if c, has := f.recordChange(path, data); has {
 			places = append(places, c.place)
 		}
 		return nil
@@ -233,21 +221,21 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range f.records.transcripts.changes() {
+	for _, c := range f.transcriptChanges() {
 		places = append(places, c.place)
 	}
-	snapshots, err := f.snapshots.old()
+	snapshots, err := f.oldSnapshots()
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range snapshots {
 		places = append(places, Place{Kind: Snapshot, Name: v.String(), What: "is deleted"})
 	}
-	inside, err := f.snapshots.places(ctx)
+	inside, err := f.snapshotPlaces(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := f.versions.ownCommits(ctx)
+	own, err := f.ownCommits(ctx)
 	return slices.Concat(places, inside, f.catalog.places(), own), err
 }
 
@@ -273,7 +261,7 @@ func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 		}
 		if !reflect.DeepEqual(now, f.loaded) {
 			f.loaded, f.tombs = now, now
-			f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil
+			f.searched, f.refs.meta, f.refs.shadow = nil, nil, nil
 			if err := f.addTombstones(ctx); err != nil {
 				return err
 			}
@@ -323,7 +311,7 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	if err := f.w.Repo.SyncObjects(); err != nil {
 		return nil, err
 	}
-	if err := f.journal.write(j); err != nil {
+	if err := f.writeJournal(j); err != nil {
 		return nil, err
 	}
 	if err := f.refs.move(ctx, j); err != nil {
@@ -334,11 +322,11 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 
 // resume completes a run that was killed, according to the journal.
 func (f *Forgetting) resume(ctx context.Context) error {
-	j, found, err := f.journal.read()
+	j, found, err := f.readJournal()
 	if err != nil || !found {
 		return err
 	}
-	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
+	f.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
 	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, git.ErrRefMoved) {
 		return err
 	}
@@ -361,13 +349,13 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 			return err
 		}
 	}
-	if err := f.records.clean(ctx, j); err != nil {
+	if err := f.cleanRecords(ctx, j); err != nil {
 		return err
 	}
-	if err := f.snapshots.deleteOld(ctx); err != nil {
+	if err := f.deleteOldSnapshots(ctx); err != nil {
 		return err
 	}
-	if err := f.snapshots.clean(ctx); err != nil {
+	if err := f.eraseSnapshots(ctx); err != nil {
 		return err
 	}
 	if err := query.DropIndex(ctx, f.w); err != nil {
@@ -385,7 +373,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 		if j.Prune, err = f.pruner.prunable(ctx, j); err != nil {
 			return err
 		}
-		if err := f.journal.write(j); err != nil {
+		if err := f.writeJournal(j); err != nil {
 			return err
 		}
 	}
@@ -398,7 +386,7 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.w.Repo.RemoveLoose(gone); err != nil {
 		return err
 	}
-	path := f.journal.path()
+	path := f.journalPath()
 	if err := disk.SweepTempOf(path, f.w.Env.Now()); err != nil { // leftovers of killed runs
 		return err
 	}

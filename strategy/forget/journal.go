@@ -33,22 +33,19 @@ type refChange struct {
 	New  git.OID `json:"new,omitempty"`
 }
 
-// journalFile reads and writes the journal.
-type journalFile struct{ *target }
-
-func (jf *journalFile) path() string { return JournalPath(jf.w.Repo.CommonDir) }
+func (t *target) journalPath() string { return JournalPath(t.w.Repo.CommonDir) }
 
 // JournalPath returns the path of the file that exists while something is being forgotten.
 func JournalPath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgetting.json")
 }
 
-func (jf *journalFile) write(j *journal) error { return disk.WriteJSON(jf.path(), j) }
+func (t *target) writeJournal(j *journal) error { return disk.WriteJSON(t.journalPath(), j) }
 
-func (jf *journalFile) read() (j journal, found bool, err error) {
-	found, err = disk.ReadJSON(jf.path(), &j)
+func (t *target) readJournal() (j journal, found bool, err error) {
+	found, err = disk.ReadJSON(t.journalPath(), &j)
 	if err == nil && j.Version > journalVersion {
-		err = fmt.Errorf("%s was written by a newer version", jf.path())
+		err = fmt.Errorf("%s was written by a newer version", t.journalPath())
 	}
 	return j, found && err == nil, err
 }

@@ -12,37 +12,29 @@ import (
 // maxObject is the maximum size of an object that is searched: the program writes no larger ones.
 const maxObject = 95 << 20
 
-// objects are the objects of the repository's object store.
-type objects struct {
-	*target
-
-	// searched holds the objects that were read, and whether they match.
-	searched map[git.OID]bool
-}
-
-// search finds the objects that match, and which of them are the user's own. Without a text or file
-// there is nothing to search for. Each object is read only once, even if search is called
+// searchObjects finds the objects that match, and which of them are the user's own. Without a text
+// or file there is nothing to search for. Each object is read only once, even if search is called
 // repeatedly.
-func (ob *objects) search(ctx context.Context, p *refPlan) error {
-	if ob.find == nil {
+func (t *target) searchObjects(ctx context.Context, p *refPlan) error {
+	if t.find == nil {
 		return nil
 	}
-	all, err := git.AllObjects(ctx, ob.w.Repo)
+	all, err := git.AllObjects(ctx, t.w.Repo)
 	if err != nil {
 		return err
 	}
-	if ob.searched == nil {
-		ob.searched = make(map[git.OID]bool, len(all))
+	if t.searched == nil {
+		t.searched = make(map[git.OID]bool, len(all))
 	}
 	anew := slices.DeleteFunc(slices.Clone(all), func(o git.ObjectInfo) bool {
-		_, known := ob.searched[o.OID]
+		_, known := t.searched[o.OID]
 		return known
 	})
-	err = ob.readAll(ctx, anew, func(o git.Object) {
-		if ob.what.File == "" {
-			ob.searched[o.OID] = ob.find.Has(o.Data)
+	err = t.readObjects(ctx, anew, func(o git.Object) {
+		if t.what.File == "" {
+			t.searched[o.OID] = t.find.Has(o.Data)
 		} else {
-			ob.searched[o.OID] = o.Type != "tree" && (ob.content.versions[o.OID] || ob.find.Has(o.Data))
+			t.searched[o.OID] = o.Type != "tree" && (t.content.versions[o.OID] || t.find.Has(o.Data))
 		}
 	})
 	if err != nil {
@@ -50,19 +42,19 @@ func (ob *objects) search(ctx context.Context, p *refPlan) error {
 	}
 	p.hits = map[git.OID]bool{}
 	for _, o := range all {
-		if ob.searched[o.OID] {
+		if t.searched[o.OID] {
 			p.hits[o.OID] = true
 		}
 	}
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = git.ReachableObjects(ctx, ob.w.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
+	p.own, err = git.ReachableObjects(ctx, t.w.Repo, append(checkpoint.UserRefs(), "--indexed-objects")...)
 	return err
 }
 
-// readAll calls look for every object of a list that isn't too large.
-func (ob *objects) readAll(ctx context.Context, list []git.ObjectInfo, look func(git.Object)) error {
+// readObjects calls look for every object of a list that isn't too large.
+func (t *target) readObjects(ctx context.Context, list []git.ObjectInfo, look func(git.Object)) error {
 	var oids []git.OID
 	for _, o := range list {
 		if o.Size <= maxObject {
@@ -70,8 +62,8 @@ func (ob *objects) readAll(ctx context.Context, list []git.ObjectInfo, look func
 		}
 	}
 	done := int64(0)
-	err := ob.w.Repo.ReadMany(ctx, oids, func(o git.Object) error {
-		ob.progress("objects", done, int64(len(oids)))
+	err := t.w.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+		t.progress("objects", done, int64(len(oids)))
 		done++
 		look(o)
 		return nil

@@ -13,9 +13,6 @@ import (
 type pruner struct {
 	*target
 
-	objects *objects
-	records *records
-	journal *journalFile
 	// packErr is the reason why packs could not be rewritten.
 	packErr error
 }
@@ -142,7 +139,7 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []git.ObjectInfo)
 		list = slices.DeleteFunc(slices.Clone(list), func(o git.ObjectInfo) bool { return !p.hits[o.OID] })
 	}
 	ours = map[git.OID]bool{}
-	err = pr.objects.readAll(ctx, list, func(o git.Object) {
+	err = pr.readObjects(ctx, list, func(o git.Object) {
 		if p.hits[o.OID] || pr.what.Session != "" && mentions(o.Data, pr.what.Session) {
 			is[o.OID], ours[o.OID] = true, isRecord(o) || pr.content.versions[o.OID] || pr.what.Session != "" && o.Type == "tree"
 		}
@@ -171,7 +168,7 @@ func (pr *pruner) matched(ctx context.Context, p refPlan, list []git.ObjectInfo)
 		}
 	}
 	if pr.text != nil { // files that were changed, from the steps of sessions
-		for oid := range pr.records.named() {
+		for oid := range pr.namedObjects() {
 			ours[oid] = ours[oid] || is[oid]
 		}
 	}
@@ -265,10 +262,10 @@ func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, er
 		}
 	}
 	var p refPlan
-	if err := pr.objects.search(ctx, &p); err != nil {
+	if err := pr.searchObjects(ctx, &p); err != nil {
 		return nil, err
 	}
-	for oid := range pr.records.named() {
+	for oid := range pr.namedObjects() {
 		if !p.hits[oid] {
 			delete(candidates, oid)
 		}

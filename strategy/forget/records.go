@@ -29,42 +29,33 @@ type fileChange struct {
 	data  []byte // nil if it is removed
 }
 
-// records are the files that the program keeps: those of sessions, of snapshots except for their
-// contents, of operations in progress, and logs.
-type records struct {
-	*target
-
-	objects     *objects
-	transcripts *transcripts
-	snapshots   *snapshotRecords
-}
-
-// eachFile calls visit for every file of the records, the states of sessions last: if a run is
-// stopped before, the next one finds the session again.
-func (r *records) eachFile(visit func(path string, data []byte) error) error {
+// eachFile calls visit for every file that the program keeps: those of sessions, of snapshots
+// except for their contents, of operations in progress, and logs. The states of sessions come last:
+// if a run is stopped before, the next one finds the session again.
+func (t *target) eachFile(visit func(path string, data []byte) error) error {
 	var dirs []string
-	for _, w := range git.Worktrees(r.w.Repo) {
-		dirs = append(append(dirs, workspace.RuntimeDirs(w.Root)...), workspace.CheckoutDir(r.w.Repo, w.ID))
+	for _, w := range git.Worktrees(t.w.Repo) {
+		dirs = append(append(dirs, workspace.RuntimeDirs(w.Root)...), workspace.CheckoutDir(t.w.Repo, w.ID))
 	}
-	dirs = append(dirs, r.w.Sessions.Dir(), r.w.RecordsDir())
+	dirs = append(dirs, t.w.Sessions.Dir(), t.w.RecordsDir())
 	var paths, states []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			// Skip files of bands, and the files of forgetting itself, including their temporary
 			// files, which a killed run leaves and which name objects.
 			_, _, isBand := band.ParseName(filepath.Base(path))
-			own, relErr := filepath.Rel(r.w.RecordsDir(), path)
+			own, relErr := filepath.Rel(t.w.RecordsDir(), path)
 			isOwn := relErr == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(tracking.StoreDir(r.w), "bands"):
+			case e.IsDir() && path == filepath.Join(tracking.StoreDir(t.w), "bands"):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || isBand || isOwn:
 				return nil
-			case filepath.Dir(path) == r.w.Sessions.Dir():
+			case filepath.Dir(path) == t.w.Sessions.Dir():
 				states = append(states, path)
 			default:
 				paths = append(paths, path)
@@ -77,7 +68,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	}
 	all := slices.Concat(paths, states)
 	for i, path := range all {
-		r.progress("files", int64(i), int64(len(all)))
+		t.progress("files", int64(i), int64(len(all)))
 		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -92,10 +83,10 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	return nil
 }
 
-// change returns the change of one file, or false if it doesn't change.
-func (r *records) change(path string, data []byte) (fileChange, bool) {
+// recordChange returns the change of one file, or false if it doesn't change.
+func (t *target) recordChange(path string, data []byte) (fileChange, bool) {
 	name := path // relative to the git directory or the worktree
-	for _, dir := range []string{r.w.Repo.CommonDir, r.w.Repo.Root} {
+	for _, dir := range []string{t.w.Repo.CommonDir, t.w.Repo.Root} {
 		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
 			name = rest
 			break
@@ -103,17 +94,17 @@ func (r *records) change(path string, data []byte) (fileChange, bool) {
 	}
 	c := fileChange{path: path, place: Place{Kind: File, Name: name, What: "is removed"}}
 	switch {
-	case r.find != nil:
-		if !r.find.Has(data) {
+	case t.find != nil:
+		if !t.find.Has(data) {
 			return c, false
 		}
 		if bytes.IndexByte(data, 0) >= 0 { // a cache: text files have no such byte
 			return c, true
 		}
-		c.place.What, c.data = "is masked", bands.UpdateChecksum(r.find.MaskInPlace(data))
+		c.place.What, c.data = "is masked", bands.UpdateChecksum(t.find.MaskInPlace(data))
 		return c, true
-	case r.what.Session != "":
-		return r.sessionFile(c, data)
+	case t.what.Session != "":
+		return t.sessionFile(c, data)
 	default:
 		return c, false
 	}
@@ -121,17 +112,17 @@ func (r *records) change(path string, data []byte) (fileChange, bool) {
 
 // sessionFile returns the change of a file when a session is forgotten. Files that have nothing but
 // its id remain.
-func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
-	id, name, dir := r.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
+func (t *target) sessionFile(c fileChange, data []byte) (fileChange, bool) {
+	id, name, dir := t.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
 	ext := filepath.Ext(name)
 	switch {
-	case (dir == r.w.Sessions.Dir() || dir == r.w.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
+	case (dir == t.w.Sessions.Dir() || dir == t.w.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
 		return c, true
 	case !mentions(data, id):
 		return c, false
-	case dir == r.w.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", r.w.Transcripts().IsWritten(c.path):
+	case dir == t.w.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", t.w.Transcripts().IsWritten(c.path):
 		return c, true
-	case dir == r.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
+	case dir == t.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // the part of it that another session was given; both can be lost
 	case name == "made" || name == "made.old":
 		c.data = []byte{}
@@ -218,11 +209,11 @@ func withoutPrompt(data []byte, id string) []byte {
 	return bands.UpdateChecksum(out)
 }
 
-// named returns the objects that files of the records name.
-func (r *records) named() map[git.OID]bool {
+// namedObjects returns the objects that files of the records name.
+func (t *target) namedObjects() map[git.OID]bool {
 	set := map[git.OID]bool{}
-	_ = r.eachFile(func(_ string, data []byte) error { // files that can't be read name nothing
-		eachOID(data, r.w.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
+	_ = t.eachFile(func(_ string, data []byte) error { // files that can't be read name nothing
+		eachOID(data, t.w.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
 		return nil
 	})
 	return set
@@ -243,20 +234,20 @@ func eachOID(data []byte, width int, found func(at int, oid git.OID)) {
 	}
 }
 
-// clean rewrites and removes the files. In the remaining files it replaces the ids of rewritten
-// commits.
-func (r *records) clean(ctx context.Context, j *journal) (err error) {
-	if err := r.storeAgain(ctx); err != nil {
+// cleanRecords rewrites and removes the files. In the remaining files it replaces the ids of
+// rewritten commits.
+func (t *target) cleanRecords(ctx context.Context, j *journal) (err error) {
+	if err := t.storeAgain(ctx); err != nil {
 		return err
 	}
-	held, err := r.snapshots.hold(ctx)
+	held, err := t.holdSnapshots(ctx)
 	if err != nil {
 		return err
 	}
 	if held != nil {
 		defer func() { err = errors.Join(err, held.Release()) }()
 	}
-	for _, c := range r.transcripts.changes() { // before the states that name them
+	for _, c := range t.transcriptChanges() { // before the states that name them
 		if c.place.Stays {
 			continue
 		}
@@ -274,9 +265,9 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 			return fmt.Errorf("rewrite transcript: %w", err)
 		}
 	}
-	return r.eachFile(func(path string, data []byte) error {
+	return t.eachFile(func(path string, data []byte) error {
 		next := bytes.Clone(data)
-		eachOID(data, r.w.Repo.Format.HexLen(), func(at int, oid git.OID) {
+		eachOID(data, t.w.Repo.Format.HexLen(), func(at int, oid git.OID) {
 			if now := j.Moved[oid]; now != "" {
 				copy(next[at:], now)
 			}
@@ -284,7 +275,7 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 		if !bytes.Equal(next, data) {
 			next = bands.UpdateChecksum(next)
 		}
-		c, has := r.change(path, next)
+		c, has := t.recordChange(path, next)
 		switch {
 		case has && c.place.Stays:
 			return nil
@@ -306,24 +297,24 @@ func (r *records) clean(ctx context.Context, j *journal) (err error) {
 
 // storeAgain makes the sessions whose stored transcript matches store it again, masked: their
 // states have a hash of the stored transcript.
-func (r *records) storeAgain(ctx context.Context) error {
-	if r.find == nil {
+func (t *target) storeAgain(ctx context.Context) error {
+	if t.find == nil {
 		return nil
 	}
 	var p refPlan
-	if err := r.objects.search(ctx, &p); err != nil {
+	if err := t.searchObjects(ctx, &p); err != nil {
 		return err
 	}
-	states, _ := r.w.Sessions.All() // one that can't be read is masked as a file
+	states, _ := t.w.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
-		to := checkpoint.SegmentWriter{Repo: r.w.Repo, Side: func(st session.Segments) session.Side { return r.w.Sessions.SegmentsOf(s.ID, st) }}
+		to := checkpoint.SegmentWriter{Repo: t.w.Repo, Side: func(st session.Segments) session.Side { return t.w.Sessions.SegmentsOf(s.ID, st) }}
 		stored, err := to.Transcript(s.Recorder.Stored)
 		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
 		if s.Recorder.Stored.Lines == 0 || !hit {
 			continue
 		}
 		s.Recorder.Stored = s.Recorder.Stored.Anew()
-		if err := r.w.Sessions.Save(s); err != nil {
+		if err := t.w.Sessions.Save(s); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,6 @@ type refPlan struct {
 type refs struct {
 	*target
 
-	objects *objects
 	// hits and own are those of the last plan.
 	hits, own map[git.OID]bool
 	// meta and shadow rewrite histories. They cache rewritten commits, so that the work of the
@@ -52,7 +51,7 @@ func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
 
 func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	p := refPlan{moved: map[git.OID]git.OID{}}
-	if err := r.objects.search(ctx, &p); err != nil {
+	if err := r.searchObjects(ctx, &p); err != nil {
 		return p, err
 	}
 	if texts := r.what.texts(); len(texts) > 0 {

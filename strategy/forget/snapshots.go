@@ -11,33 +11,30 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// snapshotRecords are the snapshots of all worktrees of the repository, in one store.
-type snapshotRecords struct{ *target }
-
-// request returns the request to erase the matches from snapshots, or false if there is nothing to
-// erase.
-func (s *snapshotRecords) request() (what retention.EraseRequest, some bool) {
+// eraseRequest returns the request to erase the matches from snapshots, or false if there is
+// nothing to erase.
+func (t *target) eraseRequest() (what retention.EraseRequest, some bool) {
 	switch {
-	case s.what.File != "":
-		return retention.EraseRequest{Path: func(path string) bool { return path == s.what.File }}, true
-	case s.text == nil, s.what.RecordsOnly:
+	case t.what.File != "":
+		return retention.EraseRequest{Path: func(path string) bool { return path == t.what.File }}, true
+	case t.text == nil, t.what.RecordsOnly:
 		return what, false
 	}
 	return retention.EraseRequest{
-		Content: s.text.Has,
-		Overlap: s.text.Longest() - 1,
-		Name:    func(name string) string { return string(s.text.MaskInPlace([]byte(name))) },
+		Content: t.text.Has,
+		Overlap: t.text.Longest() - 1,
+		Name:    func(name string) string { return string(t.text.MaskInPlace([]byte(name))) },
 	}, true
 }
 
-// places returns the files in snapshots that match, and the parts of the snapshots that could not
-// be searched.
-func (s *snapshotRecords) places(ctx context.Context) ([]Place, error) {
-	what, some := s.request()
+// snapshotPlaces returns the files in snapshots that match, and the parts of the snapshots that
+// could not be searched.
+func (t *target) snapshotPlaces(ctx context.Context) ([]Place, error) {
+	what, some := t.eraseRequest()
 	if !some {
 		return nil, nil
 	}
-	store, found, err := tracking.FindStore(s.w)
+	store, found, err := tracking.FindStore(t.w)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -69,13 +66,13 @@ func firstLine(err error) string {
 	return line
 }
 
-// clean erases the matches from the contents of snapshots.
-func (s *snapshotRecords) clean(ctx context.Context) (err error) {
-	what, some := s.request()
+// eraseSnapshots erases the matches from the contents of snapshots.
+func (t *target) eraseSnapshots(ctx context.Context) (err error) {
+	what, some := t.eraseRequest()
 	if !some {
 		return nil
 	}
-	held, err := s.hold(ctx)
+	held, err := t.holdSnapshots(ctx)
 	if held == nil {
 		return err
 	}
@@ -83,44 +80,44 @@ func (s *snapshotRecords) clean(ctx context.Context) (err error) {
 	return retention.Erase(ctx, held, what)
 }
 
-func (s *snapshotRecords) hold(ctx context.Context) (*bands.Held, error) {
-	store, found, err := tracking.FindStore(s.w)
+func (t *target) holdSnapshots(ctx context.Context) (*bands.Held, error) {
+	store, found, err := tracking.FindStore(t.w)
 	if err != nil || !found {
 		return nil, err
 	}
 	return store.Hold(ctx)
 }
 
-// old returns the snapshots that were taken before the date.
-func (s *snapshotRecords) old() ([]bands.Version, error) {
-	if s.what.Before.IsZero() {
+// oldSnapshots returns the snapshots that were taken before the date.
+func (t *target) oldSnapshots() ([]bands.Version, error) {
+	if t.what.Before.IsZero() {
 		return nil, nil
 	}
-	store, found, err := tracking.FindStore(s.w)
+	store, found, err := tracking.FindStore(t.w)
 	if err != nil || !found {
 		return nil, err
 	}
 	snaps, err := store.Snapshots()
 	var old []bands.Version
 	for _, snap := range snaps {
-		if snap.Created.Before(s.what.Before) {
+		if snap.Created.Before(t.what.Before) {
 			old = append(old, snap.Version)
 		}
 	}
 	return old, err
 }
 
-// deleteOld deletes the snapshots that were taken before the date, and punches holes where only
-// they had contents. It also completes the deletions of a killed run.
-func (s *snapshotRecords) deleteOld(ctx context.Context) (err error) {
-	if s.what.Before.IsZero() {
+// deleteOldSnapshots deletes the snapshots that were taken before the date, and punches holes where
+// only they had contents. It also completes the deletions of a killed run.
+func (t *target) deleteOldSnapshots(ctx context.Context) (err error) {
+	if t.what.Before.IsZero() {
 		return nil
 	}
-	old, err := s.old()
+	old, err := t.oldSnapshots()
 	if err != nil {
 		return err
 	}
-	held, err := s.hold(ctx)
+	held, err := t.holdSnapshots(ctx)
 	if held == nil {
 		return err
 	}

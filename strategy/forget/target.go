@@ -9,7 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// target holds what is forgotten, in which repository, and how it is found. Content that is to be
+// target holds what is forgotten, in which repository, and how it is found. Its methods search and
+// clean the places of the records: files, transcripts, snapshots, objects. Content that is to be
 // forgotten is said to match.
 type target struct {
 	w    *workspace.Workspace
@@ -25,6 +26,8 @@ type target struct {
 	text *forgotten.Masker
 	// content is the known content of the file.
 	content fileContent
+	// searched holds the objects that were read, and whether they match.
+	searched map[git.OID]bool
 	// list has the ids of the items to forget.
 	list checkpoint.Forgotten
 }

@@ -8,17 +8,14 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 )
 
-// transcripts are the agents' own transcripts.
-type transcripts struct{ *target }
-
-// changes returns the changes of the transcripts that match, including those of subagents. They
-// remain unless the user wants them changed and they may be.
-func (tr *transcripts) changes() []fileChange {
-	states, _ := tr.w.Sessions.All()
+// transcriptChanges returns the changes of the agents' own transcripts that match, including those
+// of subagents. They remain unless the user wants them changed and they may be.
+func (t *target) transcriptChanges() []fileChange {
+	states, _ := t.w.Sessions.All()
 	var list []fileChange
 	for _, s := range states {
 		isRecord := agent.Of(s.AgentType).HandsOver() // and not the agent's own
-		if s.TranscriptPath == "" || isRecord || tr.find == nil && s.ID != tr.what.Session {
+		if s.TranscriptPath == "" || isRecord || t.find == nil && s.ID != t.what.Session {
 			continue
 		}
 		paths := []string{s.TranscriptPath}
@@ -28,37 +25,37 @@ func (tr *transcripts) changes() []fileChange {
 		}
 		for _, path := range paths {
 			data, err := disk.ReadFile(path)
-			if err != nil || tr.find != nil && !tr.find.Has(data) {
+			if err != nil || t.find != nil && !t.find.Has(data) {
 				continue
 			}
-			list = append(list, tr.change(s, path, data))
+			list = append(list, t.transcriptChange(s, path, data))
 		}
 	}
 	return list
 }
 
-// change returns the change of one transcript.
-func (tr *transcripts) change(s *session.State, path string, data []byte) fileChange {
+// transcriptChange returns the change of one transcript.
+func (t *target) transcriptChange(s *session.State, path string, data []byte) fileChange {
 	stays := func(what string) fileChange {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: what, Stays: true}}
 	}
-	if !tr.what.AgentTranscript {
+	if !t.what.AgentTranscript {
 		return stays("is the agent's own transcript: --agent-transcript changes it too")
 	}
-	if err := tr.w.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
+	if err := t.w.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
 		return stays("is the agent's own transcript, and not where the agent keeps them: " + firstLine(err))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return stays("is the agent's own transcript, and not a regular file")
 	}
-	if s.Phase == session.Active && !tr.what.ActiveToo {
+	if s.Phase == session.Active && !t.what.ActiveToo {
 		return stays("is the transcript of a session that is active: end it first, or use --force")
 	}
-	if tr.find == nil {
+	if t.find == nil {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: "the agent's own transcript is removed"}}
 	}
 	return fileChange{
-		path: path, data: tr.find.MaskInPlace(data), // line by line, so that offsets into it remain valid
+		path: path, data: t.find.MaskInPlace(data), // line by line, so that offsets into it remain valid
 		place: Place{Kind: File, Name: path, What: "the agent's own transcript is masked"},
 	}
 }

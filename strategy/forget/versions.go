@@ -29,45 +29,37 @@ const (
 	maxCompared = 256 << 20
 )
 
-// versions finds the versions of the file to forget.
-type versions struct {
-	*target
-
-	objects *objects
-	records *records
-}
-
-// find finds the versions of the file to forget, and their lines.
-func (v *versions) find(ctx context.Context) error {
-	v.content = fileContent{versions: map[git.OID]bool{}, lines: map[string]bool{}}
-	v.list.Paths = []string{v.what.File}
-	for _, find := range []func(context.Context) error{v.inHistory, v.inRecords, v.leftBehind, v.inSnapshots} {
+// findVersions finds the versions of the file to forget, and their lines.
+func (t *target) findVersions(ctx context.Context) error {
+	t.content = fileContent{versions: map[git.OID]bool{}, lines: map[string]bool{}}
+	t.list.Paths = []string{t.what.File}
+	for _, find := range []func(context.Context) error{t.versionsInHistory, t.versionsInRecords, t.versionsLeftBehind, t.versionsInSnapshots} {
 		if err := find(ctx); err != nil {
 			return fmt.Errorf("find the versions of the file: %w", err)
 		}
 	}
-	delete(v.content.versions, v.w.Repo.Format.HashBlob(nil))
-	all, err := git.AllObjects(ctx, v.w.Repo)
+	delete(t.content.versions, t.w.Repo.Format.HashBlob(nil))
+	all, err := git.AllObjects(ctx, t.w.Repo)
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(blobs(all), func(o git.ObjectInfo) bool { return !v.content.versions[o.OID] || o.Size > maxVersion })
-	if err := v.objects.readAll(ctx, list, func(o git.Object) { v.addLines(o.Data) }); err != nil {
+	list := slices.DeleteFunc(blobs(all), func(o git.ObjectInfo) bool { return !t.content.versions[o.OID] || o.Size > maxVersion })
+	if err := t.readObjects(ctx, list, func(o git.Object) { t.addLines(o.Data) }); err != nil {
 		return err
 	}
 	// Drop lines that other files of HEAD have, too: they don't identify this file, and quotes of
 	// them may be quotes of the others.
-	if len(v.content.lines) == 0 {
+	if len(t.content.lines) == 0 {
 		return nil
 	}
-	out, err := v.w.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
+	out, err := t.w.Repo.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=allow-any", "HEAD", "--")
 	if err != nil {
 		return nil //nolint:nilerr // there is no commit yet
 	}
-	others, paths := map[git.OID]bool{}, v.forgottenPaths()
+	others, paths := map[git.OID]bool{}, t.forgottenPaths()
 	for line := range strings.Lines(string(out)) {
 		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if name != "" && !slices.Contains(paths, name) && !v.content.versions[git.OID(oid)] {
+		if name != "" && !slices.Contains(paths, name) && !t.content.versions[git.OID(oid)] {
 			others[git.OID(oid)] = true
 		}
 	}
@@ -79,23 +71,23 @@ func (v *versions) find(ctx context.Context) error {
 		room -= o.Size
 		return false
 	})
-	return v.objects.readAll(ctx, list, func(o git.Object) {
-		forgotten.LineKeys(o.Data, func(key string) { delete(v.content.lines, key) })
+	return t.readObjects(ctx, list, func(o git.Object) {
+		forgotten.LineKeys(o.Data, func(key string) { delete(t.content.lines, key) })
 	})
 }
 
 // quotes returns the transcript.QuotedFiles that finds quotes of the file to forget, prepared with
 // all stored contents.
-func (v *versions) quotes(ctx context.Context) (*transcript.QuotedFiles, error) {
-	quotes := v.tombs.Quotes(func() []string { return git.WorktreeRoots(v.w.Repo) })
-	all, err := git.AllObjects(ctx, v.w.Repo)
+func (t *target) quotes(ctx context.Context) (*transcript.QuotedFiles, error) {
+	quotes := t.tombs.Quotes(func() []string { return git.WorktreeRoots(t.w.Repo) })
+	all, err := git.AllObjects(ctx, t.w.Repo)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.objects.readAll(ctx, blobs(all), func(o git.Object) { quotes.Learn(o.Data) }); err != nil {
+	if err := t.readObjects(ctx, blobs(all), func(o git.Object) { quotes.Learn(o.Data) }); err != nil {
 		return nil, err
 	}
-	return quotes, v.records.eachFile(func(_ string, data []byte) error {
+	return quotes, t.eachFile(func(_ string, data []byte) error {
 		quotes.Learn(data)
 		return nil
 	})
@@ -105,35 +97,36 @@ func blobs(list []git.ObjectInfo) []git.ObjectInfo {
 	return slices.DeleteFunc(slices.Clone(list), func(o git.ObjectInfo) bool { return o.Type != "blob" })
 }
 
-// inHistory finds the versions that a ref or reflog reaches, including those of saved contexts.
-func (v *versions) inHistory(ctx context.Context) error {
+// versionsInHistory finds the versions that a ref or reflog reaches, including those of saved
+// contexts.
+func (t *target) versionsInHistory(ctx context.Context) error {
 	args := []string{"rev-list", "--objects", "--full-history", "--missing=allow-any", "--all", "--reflog", "--"}
 	names := map[string]bool{}
-	for _, path := range v.forgottenPaths() {
+	for _, path := range t.forgottenPaths() {
 		for _, name := range []string{path, "files/" + path} {
 			names[name] = true
 			args = append(args, ":(top,literal)"+name)
 		}
 	}
-	out, err := v.w.Repo.Run(ctx, args...)
+	out, err := t.w.Repo.Run(ctx, args...)
 	if err != nil {
 		return err
 	}
 	for line := range strings.Lines(string(out)) {
 		oid, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if names[name] {
-			v.content.versions[git.OID(oid)] = true
+			t.content.versions[git.OID(oid)] = true
 		}
 	}
 	return nil
 }
 
-// inRecords finds the versions that records of sessions name: their steps, and the files of their
-// contexts.
-func (v *versions) inRecords(context.Context) error {
-	paths := v.forgottenPaths()
-	return v.records.eachFile(func(path string, data []byte) error {
-		if filepath.Dir(path) != v.w.Sessions.SideDir() {
+// versionsInRecords finds the versions that records of sessions name: their steps, and the files of
+// their contexts.
+func (t *target) versionsInRecords(context.Context) error {
+	paths := t.forgottenPaths()
+	return t.eachFile(func(path string, data []byte) error {
+		if filepath.Dir(path) != t.w.Sessions.SideDir() {
 			return nil
 		}
 		for line := range bytes.Lines(data) {
@@ -149,46 +142,46 @@ func (v *versions) inRecords(context.Context) error {
 			}
 			for i, p := range record.Paths {
 				if i < len(record.Blobs) && slices.Contains(paths, p) {
-					v.add(record.Blobs[i])
+					t.addVersion(record.Blobs[i])
 				}
 			}
 			for _, p := range paths {
-				v.add(record.Files[p].Blob)
+				t.addVersion(record.Files[p].Blob)
 			}
 		}
 		return nil
 	})
 }
 
-func (v *versions) add(oid git.OID) {
-	if v.w.Repo.Format.Valid(oid) {
-		v.content.versions[oid] = true
+func (t *target) addVersion(oid git.OID) {
+	if t.w.Repo.Format.Valid(oid) {
+		t.content.versions[oid] = true
 	}
 }
 
-// leftBehind finds the versions in shadow trees that nothing refers to.
-func (v *versions) leftBehind(ctx context.Context) error {
-	reached, err := git.ReachableObjects(ctx, v.w.Repo, "--all", "--reflog", "--indexed-objects")
+// versionsLeftBehind finds the versions in shadow trees that nothing refers to.
+func (t *target) versionsLeftBehind(ctx context.Context) error {
+	reached, err := git.ReachableObjects(ctx, t.w.Repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return err
 	}
-	all, err := git.AllObjects(ctx, v.w.Repo)
+	all, err := git.AllObjects(ctx, t.w.Repo)
 	if err != nil {
 		return err
 	}
-	paths := v.forgottenPaths()
+	paths := t.forgottenPaths()
 	for _, o := range all {
 		if o.Type != "tree" || reached[o.OID] {
 			continue
 		}
-		entries, err := v.w.Repo.Tree(ctx, o.OID)
+		entries, err := t.w.Repo.Tree(ctx, o.OID)
 		if err != nil || !slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return e.Name == ".entire" || e.Name == "checkpoint.json" }) {
 			continue // git prunes damaged trees
 		}
 		for _, p := range paths {
 			for _, name := range []string{p, "files/" + p} {
-				if e, found, err := git.LookupPath(ctx, v.w.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
-					v.content.versions[e.OID] = true
+				if e, found, err := git.LookupPath(ctx, t.w.Repo, o.OID, name); err == nil && found && e.Mode != git.ModeTree && e.Mode != git.ModeModule {
+					t.content.versions[e.OID] = true
 				}
 			}
 		}
@@ -196,21 +189,21 @@ func (v *versions) leftBehind(ctx context.Context) error {
 	return nil
 }
 
-// inSnapshots reads the lines of the versions in snapshots and in the worktrees.
-func (v *versions) inSnapshots(ctx context.Context) error {
-	paths := v.forgottenPaths()
-	for _, w := range git.Worktrees(v.w.Repo) {
+// versionsInSnapshots reads the lines of the versions in snapshots and in the worktrees.
+func (t *target) versionsInSnapshots(ctx context.Context) error {
+	paths := t.forgottenPaths()
+	for _, w := range git.Worktrees(t.w.Repo) {
 		for _, p := range paths {
 			full := filepath.Join(w.Root, filepath.FromSlash(p))
 			if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() || info.Size() > maxVersion {
 				continue
 			}
 			if data, err := disk.ReadFile(full); err == nil {
-				v.addLines(data)
+				t.addLines(data)
 			}
 		}
 	}
-	store, found, err := tracking.FindStore(v.w)
+	store, found, err := tracking.FindStore(t.w)
 	if err != nil || !found {
 		return err
 	}
@@ -222,7 +215,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 				return err
 			}
 			if restore.ReadFile(store, snap, p, &data) == nil {
-				v.addLines(data.buf.Bytes())
+				t.addLines(data.buf.Bytes())
 			}
 		}
 	}
@@ -240,24 +233,24 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-func (v *versions) addLines(data []byte) {
+func (t *target) addLines(data []byte) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return
 	}
-	forgotten.LineKeys(data, func(key string) { v.content.lines[key] = true })
+	forgotten.LineKeys(data, func(key string) { t.content.lines[key] = true })
 }
 
 // ownCommits returns the user's own commits that have the file, which are not changed.
-func (v *versions) ownCommits(ctx context.Context) ([]Place, error) {
-	if v.what.File == "" {
+func (t *target) ownCommits(ctx context.Context) ([]Place, error) {
+	if t.what.File == "" {
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--full-history", "--abbrev-commit"}, checkpoint.UserRefs()...)
 	args = append(args, "--")
-	for _, p := range v.forgottenPaths() {
+	for _, p := range t.forgottenPaths() {
 		args = append(args, ":(top,literal)"+p)
 	}
-	out, err := v.w.Repo.Run(ctx, args...)
+	out, err := t.w.Repo.Run(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("search your commits: %w", err)
 	}

@@ -125,7 +125,7 @@ func applyElsewhere(ctx context.Context, w *workspace.Workspace, d tracking.Deci
 	}
 	root := w.Repo.MainRoot()
 	if d.Worktree != "" {
-		found := false
+		var found bool
 		if root, found = git.WorktreeRoot(w.Repo, d.Worktree); !found {
 			return ApplyDecision(ctx, w, d, commit) // the worktree no longer exists
 		}
