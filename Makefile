@@ -125,6 +125,9 @@ RACEDTESTS = $(shell $(STARTERS) | cut -d ' ' -f 2 | $(FOLDERS))
 
 MODULE     = $(shell go list -m)
 
+# Vet ran before, and debug information makes up a third of the time to link the tests.
+TEST      := go test -vet=off -ldflags=-w
+
 # Long, and in a single goroutine.
 UNRACED   := Rewriting|AttributionOfRandomEdits|RecordedSession|Prop.*|Power|Storm|ConcurrentChangeInvalidatesRows|UnchangedRefsReadOnlyCatalog|CaptureUnderLoad|AttackFreshSecrets|AttackKinds.*|AttackEncoded|AttackNamesInStructures
 
@@ -135,11 +138,11 @@ test: export RAPID_SEED := 0x$(shell git rev-parse --short=12 'HEAD^{tree}' 2>/d
 test: check-format
 	go vet ./...
 	$(MAKE) --no-print-directory cover-own
-	go test -vet=off -parallel 4 -timeout 50m $(filter-out $(COVERED),$(patsubst $(MODULE)/%,./%,$(shell go list ./...)))
+	$(TEST) -parallel 4 -timeout 50m $(filter-out $(COVERED),$(patsubst $(MODULE)/%,./%,$(shell go list ./...)))
 	@if command -v "$$(go env CC)" >/dev/null; then \
 		echo 'go test -race -short of what starts goroutines' && export CGO_ENABLED=1 RAPID_CHECKS=5 && \
-		go test -vet=off -timeout 40m -race -short -skip '^Test($(UNRACED))$$' $(RACED) && \
-		go test -vet=off -timeout 40m -race -short -skip '^Test($(UNRACED))$$' -run '^($(subst $(empty) $(empty),|,$(RACEDNAMES)))$$' $(filter-out $(RACED),$(RACEDTESTS)); \
+		$(TEST) -timeout 40m -race -short -skip '^Test($(UNRACED))$$' $(RACED) && \
+		$(TEST) -timeout 40m -race -short -skip '^Test($(UNRACED))$$' -run '^($(subst $(empty) $(empty),|,$(RACEDNAMES)))$$' $(filter-out $(RACED),$(RACEDTESTS)); \
 	else \
 		echo 'race tests skipped: no C compiler'; \
 	fi
@@ -189,7 +192,7 @@ COVER   ?= 80
 COVERED := ./strategy/recall ./cmd/internal/mcpserver ./internal/settings \
 	./internal/plain $(addprefix ./strategy/recall/,brief contextstore digest shellcmd)
 cover-own:
-	@out=$$(go test -vet=off -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
+	@out=$$($(TEST) -timeout 50m -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
 	echo "$$out" | awk -v least=$(COVER) -v want=$(words $(COVERED)) ' \
 		match($$0, /coverage: [0-9.]+%/) { \
 			split($$0, word); name = word[1] == "ok" ? word[2] : word[1]; \
