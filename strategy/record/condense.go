@@ -280,3 +280,108 @@ func condense(ctx context.Context, w *workspace.Workspace, d tracking.Decision, 
 	}
 	return c, nil
 }
+
+// commitStates updates and saves the states of the sessions with a share: their next checkpoint
+// begins after the commit, and only the remaining files stay pending.
+func commitStates(ctx context.Context, w *workspace.Workspace, d tracking.Decision, head git.Commit, todo []authorship.Slot) error {
+	for _, c := range todo {
+		s, rec := c.State, &c.State.Recorder
+		if s.Phase == session.Active {
+			s.TurnCheckpointIDs = addID(s.TurnCheckpointIDs, d.ID)
+		}
+		if !c.Complete {
+			rec.Incomplete = addID(rec.Incomplete, d.ID)
+		}
+		s.Keep(c.Rest.Paths)
+		s.Withhold(c.Rest.Withheld)
+		if err := errors.Join(tracking.SettleSteps(ctx, w, s, c.Notes, slices.Concat(c.Rest.Paths, s.Recorder.Withheld)), tracking.RenameSteps(ctx, w, s, c.Notes, c.Rest.Renamed)); err != nil {
+			return err
+		}
+		counted := counts(s, d)
+		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
+		const mostLinked = 20
+		rec.Linked = append(slices.DeleteFunc(slices.Clone(rec.Linked), func(id string) bool { return id == string(d.ID) }), string(d.ID))
+		rec.Linked = rec.Linked[max(0, len(rec.Linked)-mostLinked):]
+		if len(c.Rest.Paths) > 0 {
+			s.CheckpointCount = 1 // of the carry-forward
+			for _, p := range c.Rest.Paths {
+				if since, ok := rec.Since[p]; ok {
+					s.TranscriptStart = min(s.TranscriptStart, since)
+				}
+			}
+		}
+		s.TranscriptIDAtStart = rec.LastUUID
+		if counted {
+			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
+		}
+		rec.Applied = d.Nonce
+		var rest []tracking.Step // of turns with files that are still pending
+		if len(rec.Tasks) > 0 && len(c.Rest.Paths) > 0 {
+			rest = tracking.ReadSteps(ctx, w, s, c.Notes)
+		}
+		rec.DropTasks(func(turn string) bool { // the rest of a running turn needs its subagents' calls, too
+			return s.Phase == session.Active && turn == s.TurnID || slices.ContainsFunc(rest, func(step tracking.Step) bool { return turn != "" && step.Turn == turn })
+		})
+		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
+		if err := c.Notes.Save(w.Sessions, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addID(ids []string, id checkpoint.ID) []string {
+	if slices.Contains(ids, string(id)) {
+		return ids
+	}
+	return append(ids, string(id))
+}
+
+// settleShares reduces the shares to the committed files. For a commit that replaces another it
+// adds the files that the other commit's sessions still have in it, and returns the files that each
+// session no longer has.
+func settleShares(ctx context.Context, w *workspace.Workspace, d tracking.Decision, changes tracking.CommitChanges) (shares []tracking.Share, dropped map[string][]string, err error) {
+	files, renamed := map[string][]string{}, map[string][]tracking.CommitRename{}
+	var order []string
+	add := func(id string, paths []string) {
+		if _, ok := files[id]; !ok {
+			order = append(order, id)
+		}
+		in := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := changes[p]; return !ok })
+		files[id] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(files[id], in))))
+	}
+	dropped = map[string][]string{}
+	if d.Amend {
+		old, err := authorship.ReadCheckpoint(ctx, w, d.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		redacted := make(map[string]string, len(changes)) // as a checkpoint lists them
+		for p := range changes {
+			redacted[w.Redact.Path(p)] = p
+		}
+		for _, slot := range old.Sessions {
+			if slot.Meta.SessionID == "" {
+				continue
+			}
+			var kept, gone []string
+			for _, name := range slot.Meta.FilesTouched {
+				if p, ok := redacted[name]; ok {
+					kept = append(kept, p)
+				} else if w.HasFile(name) {
+					gone = append(gone, name)
+				}
+			}
+			add(slot.Meta.SessionID, kept)
+			dropped[slot.Meta.SessionID] = gone
+		}
+	}
+	for _, share := range d.Shares {
+		add(share.Session, share.Files)
+		renamed[share.Session] = slices.DeleteFunc(slices.Clone(share.Renamed), func(m tracking.CommitRename) bool { _, ok := changes[string(m.To)]; return !ok })
+	}
+	for _, id := range order {
+		shares = append(shares, tracking.Share{Session: id, Files: files[id], Renamed: renamed[id]})
+	}
+	return shares, dropped, nil
+}

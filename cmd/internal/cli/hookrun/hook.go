@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -313,4 +314,23 @@ func (h *hook) workspace(lock time.Duration) *workspace.Workspace {
 	tty := terminal{h.app.Getenv("ENTIRE_TEST_TTY")}
 	h.w.Env.Terminal, h.w.Env.Confirm, h.w.Env.Detach = tty.attended, tty.confirm, h.detach
 	return h.w
+}
+
+// summarize runs the child that writes the summary of a new checkpoint.
+func (h *hook) summarize(ctx context.Context) error {
+	if len(h.args) == 0 {
+		return errors.New("no checkpoint named")
+	}
+	id, err := checkpoint.ParseID(h.args[0])
+	if err != nil {
+		return err
+	}
+	if !h.settings.Summarize {
+		return fmt.Errorf("checkpoint %s: summaries are off", id)
+	}
+	err = app.Summarize(ctx, h.workspace(app.ChildLock), record.SummaryOf{ID: id})
+	if errors.Is(err, record.ErrSummarized) || errors.Is(err, record.ErrNothingSaid) {
+		return nil
+	}
+	return err
 }

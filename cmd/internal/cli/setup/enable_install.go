@@ -3,16 +3,24 @@ package setup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // install installs everything. Every step may be repeated; the marker, which together with settings
@@ -122,4 +130,85 @@ func (e *enabling) writeSettings(p *Project) (string, error) {
 		}
 	}
 	return target, nil
+}
+
+// installBands creates the repository's store and takes the first snapshot of this worktree, unless
+// it has one. If snapshots are impossible, it prints a note; the rest is installed all the same.
+func (e *enabling) installBands(ctx context.Context, p *Project) error {
+	if e.opts.noBands {
+		return p.Set(settings.LocalFile(e.repo.Root), settings.Change{Key: settings.KeyBands, Value: false})
+	}
+	if !e.Settings(e.repo).Bands.Enabled {
+		return nil
+	}
+	w := e.Workspace(e.repo)
+	store, err := tracking.MakeStore(ctx, w)
+	found := false
+	if err == nil {
+		_, found, err = store.Lineage(tracking.Lineage(w)).Latest()
+	}
+	var taken capture.Taken
+	if err == nil && !found {
+		err = e.Streams.Sized("Taking the first snapshot", func(reach func(string, ui.Amount)) (err error) {
+			taken, err = tracking.TakeFirstSnapshot(ctx, w, store, format.ProgressOnly(reach))
+			return err
+		})
+		if err != nil {
+			err = fmt.Errorf("first snapshot: %w", err)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		e.Streams.Notef("No snapshots of the working tree: %v", err)
+		if errors.Is(err, bands.ErrRefusedRoot) {
+			e.Streams.Hint("a home directory is too much for one store; `entire enable --no-bands` is silent about it")
+		}
+	case taken.Snapshot.Version != 0 && !taken.Unchanged:
+		e.Streams.Printf("First snapshot: %s, %s, %s\n", taken.Snapshot.Version,
+			ui.Plural(int(taken.Snapshot.Totals.Files), "file"), format.Size(taken.Snapshot.Totals.Bytes))
+	}
+	return nil
+}
+
+// printNext prints the next steps: commit the files that others need to record, too, and start the
+// agent.
+func (e *enabling) printNext(ctx context.Context) {
+	var table ui.Table
+	paths := slices.Grow([]string{".entire", ".claude"}, 2*len(e.agents.all))
+	for _, s := range app.AllServers(e.repo, e.repo.Root) {
+		paths = append(paths, relativeTo(e.repo.Root, s.Path))
+	}
+	for _, h := range e.agents.all {
+		paths = append(paths, relativeTo(e.repo.Root, agenthook.Files(h.Agent, e.repo.Root)[0]))
+	}
+	entries, _ := git.Status(ctx, e.repo, paths...) // git reports an error when the user commits
+	var names []string
+	for _, entry := range entries {
+		name := path.Clean(entry.Path)
+		if top, _, _ := strings.Cut(name, "/"); top != ".github" { // it has other files than ours
+			name = top
+		}
+		if e.Dir != e.repo.Root {
+			name = ":/" + name
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		table.AddRow("  git add "+strings.Join(names, " "), "commit them, for everybody here")
+	}
+	table.AddRow("  "+e.agents.chosen[0].Agent.Program, "work and commit as usual")
+	if e.agents.hasClaude() && !e.asked && !e.opts.mcp && !e.opts.noMCP && app.OnPath(e.Getenv, ClaudeProgram) {
+		if at, err := CheckQuestions(e.repo); err == nil && at.Installed == 0 {
+			table.AddRow("  entire enable --mcp", "be asked before /clear")
+		}
+	}
+	table.AddRow("  entire status", "see what is recorded")
+	if e.Settings(e.repo).Bands.Enabled {
+		table.AddRow("  entire rewind", "go back to before any turn")
+	}
+	e.Streams.Printf("\nNext:\n%s", e.Streams.Table(&table))
 }

@@ -270,3 +270,21 @@ func (m *model) loadWords(ids []string) tea.Cmd {
 		return wordsLoaded{words, ids[n:]}
 	})
 }
+
+// The messages with results of calls.
+type (
+	cursorRested  struct{ id string }
+	previewLoaded struct{ id, text string }
+	itemsLoaded   struct {
+		items []Item
+		err   error
+	}
+	questionLoaded struct {
+		id, choice string
+		question   ui.Question
+	}
+	wordsLoaded struct {
+		words map[string]string
+		left  []string
+	}
+)
