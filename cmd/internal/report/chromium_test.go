@@ -46,16 +46,6 @@ type browserEvent struct {
 	Params          json.RawMessage
 }
 
-// findChromium returns a Chromium on the PATH; false if there is none.
-func findChromium() (string, bool) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, true
-		}
-	}
-	return "", false
-}
-
 // startChromium starts the program. It is stopped when the test ends.
 func startChromium(tb testing.TB, program string) *chromium {
 	tb.Helper()
