@@ -22,7 +22,7 @@ func scenarios() []scenario {
 	for _, hook := range hookNames() {
 		small = append(small, &row{Name: hook + ", 20 files", Unit: perVersion, Budget: 20})
 	}
-	small[1].Budget = 12 // of user-prompt-submit
+	small[1].Budget = 8 // of user-prompt-submit
 	forms := agentForms()
 	beside := make([]*row, 0, 3*len(forms))
 	for _, f := range forms {
@@ -35,7 +35,7 @@ func scenarios() []scenario {
 	const ofBig, ofTask = ", 36,001 files, 20 MB transcript", " in a task, 36,001 files"
 	ofLong := fmt.Sprintf(", %d lines, %d commits", longFile, longHistory)
 	return []scenario{
-		{"start", []*row{{Name: "version", Unit: perVersion, Budget: 4}}, start},
+		{"start", []*row{{Name: "version", Unit: perVersion, Budget: 3}}, start},
 		{"off", []*row{
 			{Name: "disabled, slowest hook", Unit: perVersion, Budget: 5},
 			{Name: "never enabled, slowest hook", Unit: perVersion, Budget: 5},
@@ -92,7 +92,7 @@ func scenarios() []scenario {
 			{Name: "stop, 20 files, 20 MB transcript, what context checkpoints add", Unit: perVersion, Budget: 12},
 			{Name: "session-end, clear, 36,001 files, 20 MB transcript", Unit: perVersion, Budget: 77},
 			{Name: "session-start after it, 2,000 context checkpoints", Unit: perVersion, Budget: 115},
-			{Name: "statusline", Unit: perVersion, Budget: 12},
+			{Name: "statusline", Unit: perVersion, Budget: 6},
 			{Name: "mcp, from its start to its end, initialize and a list answered", Unit: perVersion, Budget: 16, Command: true},
 			{Name: "recall, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
 			{Name: "recall list, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
