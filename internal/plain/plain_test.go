@@ -103,3 +103,22 @@ func TestShortenInvalid(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 hooks", 1: "1 hook", 2: "2 hooks"} {
+		if got := plain.Plural(n, "hook"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	for text, want := range map[string]string{"": "", " a b \n c": "a b ", "\n\na\r\nb": "a\r", "a": "a"} {
+		if got := plain.FirstLine(text); got != want {
+			t.Errorf("the first line of %q is %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{"": true, "0123456789abcdef": true, "A": false, "0g": false, "0 ": false} {
+		if plain.IsHex(text) != want {
+			t.Errorf("%q", text)
+		}
+	}
+}
