@@ -111,12 +111,12 @@ func TestWords(t *testing.T) {
 			t.Errorf("%d: %q", n, got)
 		}
 	}
-	for text, want := range map[string]string{"": "", " a b \n c": "a b ", "\n\na\r\nb": "a\r", "a": "a"} {
+	for text, want := range map[string]string{"": "", "\ta b \n c": "a b ", "\n\na\r\nb": "a\r", "a": "a"} {
 		if got := plain.FirstLine(text); got != want {
 			t.Errorf("the first line of %q is %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]bool{"": true, "0123456789abcdef": true, "A": false, "0g": false, "0 ": false} {
+	for text, want := range map[string]bool{"": true, "0123456789abcdef": true, "A": false, "0g": false, "0\n": false} {
 		if plain.IsHex(text) != want {
 			t.Errorf("%q", text)
 		}
