@@ -16,7 +16,7 @@ var version = "dev" // set by the linker
 func main() {
 	args := os.Args[1:]
 	var failed error
-	if !hookrun.StartsQuickly(args) {
+	if !hookrun.Handles(args) || hookrun.NeedsDatabase(args) {
 		failed = execute(args)
 	}
 	if hookrun.Handles(args) { // hooks also run without the other program

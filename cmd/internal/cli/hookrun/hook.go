@@ -51,10 +51,6 @@ const (
 	childIndex     = "index"
 )
 
-func childTasks() []string {
-	return []string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}
-}
-
 // hook is one run of a hook.
 type hook struct {
 	app  *app.App
@@ -75,15 +71,9 @@ type hook struct {
 	w        *workspace.Workspace
 }
 
-// runHook runs one hook. Errors are logged, and those of git hooks are also printed on one line, as
-// a user waits for the commit.
-func runHook(ctx context.Context, a *app.App, args []string) {
-	if a.Getenv(claude.Summarizing) != "" {
-		return // the program that writes a summary is not a session
-	}
-	h := &hook{app: a, log: slog.New(slog.DiscardHandler)}
-	began := a.Now()
-	var err error
+// parse returns the hook that arguments name; its kind is empty if there is none.
+func parse(args []string) *hook {
+	h := &hook{}
 	isAgent := false
 	if len(args) >= 2 {
 		h.by, isAgent = agent.ByName(args[0])
@@ -91,16 +81,27 @@ func runHook(ctx context.Context, a *app.App, args []string) {
 	switch {
 	case len(args) >= 2 && args[0] == "git":
 		h.kind, h.name, h.args = "git", args[1], args[2:]
-	case isAgent:
+	case isAgent && agenthook.Verb(h.by, args[1]) != "":
 		h.kind, h.name, h.args = "agent", agenthook.Verb(h.by, args[1]), args[2:]
-		if h.name == "" {
-			return
-		}
-	case len(args) >= 1 && slices.Contains(childTasks(), args[0]):
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
-	default:
+	}
+	return h
+}
+
+// runHook runs one hook. Errors are logged, and those of git hooks are also printed on one line, as
+// a user waits for the commit.
+func runHook(ctx context.Context, a *app.App, args []string) {
+	if a.Getenv(claude.Summarizing) != "" {
+		return // the program that writes a summary is not a session
+	}
+	h := parse(args)
+	if h.kind == "" {
 		return
 	}
+	h.app, h.log = a, slog.New(slog.DiscardHandler)
+	began := a.Now()
+	var err error
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)

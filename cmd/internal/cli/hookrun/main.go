@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/hooks/agenthook"
-	"github.com/seed-3aff656d/entire/session/agent"
 )
 
 // StatuslineCommand is the name of the command that prints the status line.
@@ -29,22 +27,16 @@ func Handles(args []string) bool {
 	return args[0] == "version" && len(args) == 1
 }
 
-// StartsQuickly reports whether the command line is for a program without the driver of databases: a
-// hook at which a user waits, the status line, or the version. Main also runs the others there, but
-// leaves what they would write into databases to the next one that reads them.
-func StartsQuickly(args []string) bool {
-	if !Handles(args) || args[0] != "hooks" {
-		return Handles(args)
+// NeedsDatabase reports whether a command line that Main runs is a hook that reads or writes saved
+// contexts, or a detached child. Without the driver Main runs these, too: rows that they would write
+// are left to the next process that reads them.
+func NeedsDatabase(args []string) bool {
+	if len(args) == 0 || args[0] != "hooks" {
+		return false
 	}
-	if len(args) < 3 {
-		return len(args) < 2 || !slices.Contains(childTasks(), args[1])
-	}
-	by, isAgent := agent.ByName(args[1])
-	if !isAgent {
-		return !slices.Contains(childTasks(), args[1])
-	}
-	saving := []string{"session-start", "session-brief", "session-end", "pre-compact", "post-compact"} // read or write saved contexts
-	return !slices.Contains(saving, agenthook.Verb(by, args[2]))
+	h := parse(args[1:])
+	saving := []string{"session-start", "session-brief", "session-end", "pre-compact", "post-compact"}
+	return h.kind == "child" || h.kind == "agent" && slices.Contains(saving, h.name)
 }
 
 // Main runs a command line that it [Handles] and returns the exit code. For hooks and the status
