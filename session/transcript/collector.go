@@ -21,7 +21,7 @@ type collector struct {
 	messages map[string]int
 	// lastText and lastUUID are the last ones, escaped as in their lines.
 	lastText, lastUUID []byte
-	message            message
+	entry              entry
 }
 
 // use is a tool use that began in this scan.
@@ -45,8 +45,8 @@ type moment struct {
 
 // line processes a non-empty line.
 func (c *collector) line(raw []byte, number int) {
-	e, ok := parseEntry(raw)
-	if !ok {
+	e := &c.entry
+	if !e.parse(raw) {
 		c.scan.Bad++
 		return
 	}
@@ -65,8 +65,7 @@ func (c *collector) line(raw []byte, number int) {
 	}
 	switch string(e.kind) {
 	case "assistant":
-		m := &c.message
-		m.parse(e.message)
+		m := &e.message
 		genuine := string(m.model) != synthetic
 		if genuine {
 			c.count(m, number)
@@ -80,19 +79,18 @@ func (c *collector) line(raw []byte, number int) {
 			case string(b.kind) == "tool_use", string(b.kind) == forms.Begun:
 				c.use(b, at)
 			case string(b.kind) == "tool_result", string(b.kind) == forms.Ended:
-				c.result(b, &e, at)
+				c.result(b, e, at)
 			case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
 				c.lastText = append(c.lastText[:0], b.text...)
 			}
 		}
 	case "user", "human":
-		c.user(&e, at)
+		c.user(e, at)
 	}
 }
 
 func (c *collector) user(e *entry, at moment) {
-	m := &c.message
-	m.parse(e.message)
+	m := &e.message
 	results := false
 	for i := range m.blocks {
 		b := &m.blocks[i]

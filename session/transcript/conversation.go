@@ -64,10 +64,10 @@ type Conversation struct {
 	Lines, Unknown int
 	Reason         string
 
-	cwd     string
-	uses    map[string]int // tool uses by id, as indexes in Items
-	kept    int            // bytes of outputs and edits in Items
-	message message
+	cwd   string
+	uses  map[string]int // tool uses by id, as indexes in Items
+	kept  int            // bytes of outputs and edits in Items
+	entry entry
 }
 
 // AddLine adds line n of a transcript.
@@ -76,8 +76,8 @@ func (c *Conversation) AddLine(raw []byte, n int) {
 		return
 	}
 	c.Lines++
-	e, ok := parseEntry(raw)
-	if !ok || e.kind == nil && forms.Agent(raw) == "" {
+	e := &c.entry
+	if ok := e.parse(raw); !ok || e.kind == nil && forms.Agent(raw) == "" {
 		c.Unknown++
 		c.outside(raw)
 		return
@@ -94,8 +94,7 @@ func (c *Conversation) AddLine(raw []byte, n int) {
 	}
 	switch string(e.kind) {
 	case "assistant":
-		m := &c.message
-		m.parse(e.message)
+		m := &e.message
 		if string(m.model) == synthetic {
 			return
 		}
@@ -111,8 +110,7 @@ func (c *Conversation) AddLine(raw []byte, n int) {
 			}
 		}
 	case "user", "human":
-		m := &c.message
-		m.parse(e.message)
+		m := &e.message
 		results := false
 		for i := range m.blocks {
 			b := &m.blocks[i]

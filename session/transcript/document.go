@@ -42,13 +42,13 @@ func Form(transcript []byte) string {
 		return agent
 	}
 	read := 0
+	var e entry
 	for line := range bytes.Lines(transcript) {
 		line = bytes.TrimRight(line, "\n")
 		if agent := forms.Agent(line); agent != "" {
 			return agent
 		}
-		e, ok := parseEntry(line)
-		if ok && (isChain(e.kind) && len(e.uuid) > 0 || isBookKeeping(e.kind)) {
+		if e.parse(line) && (isChain(e.kind) && len(e.uuid) > 0 || isBookKeeping(e.kind)) {
 			return ClaudeCode
 		}
 		if read++; read == most {

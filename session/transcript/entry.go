@@ -7,16 +7,23 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
-// entry holds the used fields of a line's envelope. Its slices point into the line.
+// entry holds the used fields of a line. Its slices point into the line. All readers of this package
+// parse lines with it; each keeps one for all its lines, so that its buffers are reused.
 type entry struct {
+	// line is the line in Claude Code's form.
+	line      []byte
 	kind      []byte
+	subtype   []byte
 	uuid      []byte
 	timestamp []byte
 	cwd       []byte
 	branch    []byte
+	promptID  []byte
+	plan      []byte
 	source    source
-	// silent reports whether no person wrote the line, whatever its text is.
-	silent bool
+	// silent reports whether no person wrote the line, whatever its text is. compaction is set for the
+	// summary of a compacted context, failed for a failed request.
+	silent, compaction, failed bool
 	// sidechain reports whether the line is a subagent's. subagent is its id if the line is in the
 	// transcript of the main agent.
 	sidechain bool
@@ -24,9 +31,8 @@ type entry struct {
 	// detached reports whether the tool continued in the background.
 	detached bool
 	// agent is the id of the subagent that returned the result.
-	agent []byte
-	// message is the raw value of the key "message".
-	message []byte
+	agent   []byte
+	message message
 }
 
 // kindPrefix is the beginning of lines outside the conversation.
@@ -61,36 +67,46 @@ func isBookKeeping(kind []byte) bool {
 	return false
 }
 
-// parseEntry parses the envelope of a line. It returns false if the line is not a JSON object. For
+// parse parses a line, whatever e held before. It returns false if the line is not a JSON object. For
 // lines outside the conversation only the type is set. Lines of other agents are read in Claude
 // Code's form.
-func parseEntry(line []byte) (e entry, ok bool) {
-	if line = forms.Line(line); line == nil {
-		return entry{}, true
+func (e *entry) parse(line []byte) bool {
+	_, ok := e.parseUntil(line, func([]byte) bool { return false })
+	return ok
+}
+
+// parseUntil is parse up to the first key for which stop returns true. rest is the scanner at the
+// value of that key; its zero value if there is none.
+func (e *entry) parseUntil(line []byte, stop func(key []byte) bool) (rest scanner, ok bool) {
+	*e = entry{line: forms.Line(line), message: message{blocks: e.message.blocks[:0]}}
+	if e.line == nil {
+		return scanner{}, true
 	}
-	if kind := sniff(line); kind != nil && !isChain(kind) {
-		line = bytes.TrimRight(line, " \t\r")
-		return entry{kind: kind}, line[len(line)-1] == '}'
+	if kind := sniff(e.line); kind != nil && !isChain(kind) {
+		e.kind, line = kind, bytes.TrimRight(e.line, " \t\r")
+		return scanner{}, line[len(line)-1] == '}'
 	}
-	s := scanner{b: line}
+	s := scanner{b: e.line}
 	if s.peek() != '{' {
-		return entry{}, false
+		return scanner{}, false
 	}
 	s.i++
 	for key, ok := s.key(); ok; key, ok = s.key() {
+		if stop(key) {
+			return s, !s.bad
+		}
 		e.field(&s, key)
 	}
-	if s.bad || s.peek() != 0 || s.i < len(s.b) {
-		return entry{}, false
-	}
-	return e, true
+	return scanner{}, !s.bad && s.peek() == 0 && s.i >= len(s.b)
 }
 
-// field parses the value of one key of the envelope.
+// field parses the value of one key of the line.
 func (e *entry) field(s *scanner, key []byte) {
 	switch string(key) {
 	case "type":
 		e.kind = s.str()
+	case "subtype":
+		e.subtype = s.str()
 	case "uuid":
 		e.uuid = s.str()
 	case "timestamp":
@@ -99,14 +115,23 @@ func (e *entry) field(s *scanner, key []byte) {
 		e.cwd = s.str()
 	case "gitBranch":
 		e.branch = s.str()
+	case "promptId":
+		e.promptID = s.str()
+	case "planContent":
+		e.plan = s.str()
 	case "message":
-		e.message = s.raw()
+		e.message.read(s)
 	case "isSidechain":
 		e.sidechain = s.truth()
 	case "agentId":
 		e.subagent = s.str()
-	case "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly":
+	case "isMeta", "isVisibleInTranscriptOnly":
 		e.silent = s.truth() || e.silent
+	case "isCompactSummary":
+		e.compaction = s.truth()
+		e.silent = e.compaction || e.silent
+	case "isApiErrorMessage":
+		e.failed = s.truth()
 	case "promptSource":
 		if string(s.str()) == "system" && e.source == sourceUnknown {
 			e.source = sourceAgent
@@ -170,8 +195,7 @@ func parseTime(text []byte) time.Time {
 	return t.UTC()
 }
 
-// message holds the used fields of the value of an envelope's key "message". Its slices point into
-// the line.
+// message holds the used fields of the value of a line's key "message".
 type message struct {
 	id, model []byte
 	usage     Usage
@@ -192,12 +216,7 @@ type block struct {
 	result []byte
 }
 
-// parse parses a message. It overwrites the previous contents of m.
-func (m *message) parse(raw []byte) {
-	m.read(&scanner{b: raw})
-}
-
-// read is parse for the value at the scanner's position.
+// read parses the value at the scanner's position. It overwrites the previous contents of m.
 func (m *message) read(s *scanner) {
 	*m = message{blocks: m.blocks[:0]}
 	if !s.enter('{') {

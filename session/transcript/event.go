@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
-
-	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Event is the part of a session's work that one line records. Its Values point into the line and
@@ -151,8 +149,8 @@ type Events struct {
 	// Subagents requests events for lines of subagents, too.
 	Subagents bool
 
-	message message
-	event   Event
+	entry entry
+	event Event
 }
 
 // Line returns the event of a line, false if it has none: a subagent's line, the agent's
@@ -160,41 +158,33 @@ type Events struct {
 func (r *Events) Line(line []byte) (*Event, bool) {
 	e := &r.event
 	*e = Event{Uses: e.Uses[:0], Results: e.Results[:0]}
-	if line = forms.Line(line); line == nil {
-		return e, false
-	}
-	if kind := sniff(line); kind != nil && !isChain(kind) {
-		return e, e.aside(kind, line)
-	}
-	s := scanner{b: line}
-	if s.peek() != '{' {
-		return e, false
-	}
-	s.i++
-	h := eventHead{message: &r.message, withSubagents: r.Subagents}
-	r.message = message{blocks: r.message.blocks[:0]}
-	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
-		first := h.message.blocks
-		if string(key) == "toolUseResult" && len(first) > 0 && string(first[0].kind) == "tool_result" {
-			break // the rest is long and rarely needed
+	h := &r.entry
+	var attached bool
+	tail, ok := h.parseUntil(line, func(key []byte) bool {
+		switch string(key) {
+		case "attachment", "data":
+			attached = true
+		case "toolUseResult": // long and rarely needed
+			first := h.message.blocks
+			return len(first) > 0 && string(first[0].kind) == "tool_result"
 		}
-		h.field(&s, key)
-	}
-	if s.bad || h.nothing {
+		return attached || h.sidechain && !r.Subagents
+	})
+	if !ok || attached || h.sidechain && !r.Subagents {
 		return e, false
 	}
-	e.PromptID, e.Cwd, e.Branch, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), h.branch, s
+	e.PromptID, e.Cwd, e.Branch, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), h.branch, tail
 	e.Sidechain, e.Subagent = h.sidechain, Unquoted(h.subagent)
 	switch string(h.kind) {
 	case "user", "human":
-		return e, e.user(&h)
+		return e, e.user(h)
 	case "assistant":
-		return e, e.agent(&h)
+		return e, e.agent(h)
 	case "system":
 		e.Kind = CompactEvent
 		return e, string(h.subtype) == "compact_boundary"
 	}
-	return e, false
+	return e, e.aside(h)
 }
 
 // IsPrompt reports whether the line is a prompt: a text, a command or an accepted plan.
@@ -225,19 +215,19 @@ func Unquoted(raw []byte) string { return strings.ToValidUTF8(Unescaped(raw), "\
 
 // Detail returns the agent's own record of a tool's result, nil if there is none.
 func (e *Event) Detail() Value {
-	s := e.tail
-	if s.i == 0 || s.i >= len(s.b) || s.b[s.i-1] != ':' {
+	if e.tail.i == 0 {
 		return nil
 	}
+	s := e.tail
 	return s.raw()
 }
 
 // aside parses a line outside the conversation: a title of the session, a pull request, or an
 // operation on the client's queue of prompts.
-func (e *Event) aside(kind, line []byte) bool {
-	switch string(kind) {
+func (e *Event) aside(h *entry) bool {
+	switch string(h.kind) {
 	case "queue-operation":
-		for key, value := range Value(line).Members() {
+		for key, value := range Value(h.line).Members() {
 			switch key {
 			case "operation":
 				e.Queue = value.Text()
@@ -263,7 +253,7 @@ func (e *Event) aside(kind, line []byte) bool {
 	default:
 		return false
 	}
-	for key, value := range Value(line).Members() {
+	for key, value := range Value(h.line).Members() {
 		switch key {
 		case "aiTitle", "customTitle", "agentName", "summary", "title", "prUrl":
 			s := scanner{b: value}
@@ -275,46 +265,8 @@ func (e *Event) aside(kind, line []byte) bool {
 	return len(e.text) > 0
 }
 
-// eventHead is the parsed part of a line whose kind is not known yet. Its message is parsed
-// immediately, so that the rest of the line can be skipped.
-type eventHead struct {
-	entry
-
-	subtype, promptID, plan []byte
-	compaction, failed      bool
-	withSubagents           bool
-	message                 *message
-	// nothing reports whether the line has no event, whatever its other fields are.
-	nothing bool
-}
-
-// field parses the value of one key of the line.
-func (h *eventHead) field(s *scanner, key []byte) {
-	switch string(key) {
-	case "subtype":
-		h.subtype = s.str()
-	case "attachment", "data":
-		h.nothing = true
-	case "isSidechain":
-		h.sidechain = s.truth()
-		h.nothing = h.sidechain && !h.withSubagents || h.nothing
-	case "promptId":
-		h.promptID = s.str()
-	case "planContent":
-		h.plan = s.str()
-	case "message":
-		h.message.read(s)
-	case "isCompactSummary":
-		h.compaction = s.truth()
-	case "isApiErrorMessage":
-		h.failed = s.truth()
-	default:
-		h.entry.field(s, key)
-	}
-}
-
 // user parses a line by a person, or one that the client wrote in their name.
-func (e *Event) user(h *eventHead) bool {
+func (e *Event) user(h *entry) bool {
 	e.Kind = UserEvent
 	for i := range h.message.blocks {
 		b := &h.message.blocks[i]
@@ -346,7 +298,7 @@ func (e *Event) user(h *eventHead) bool {
 				e.PromptID = "" // the command only concerns the client
 			}
 		default:
-			e.Prompt = asked(h.message, h.source)
+			e.Prompt = asked(&h.message, h.source)
 		}
 	}
 	return true
@@ -363,9 +315,9 @@ func (m *message) said() []byte {
 }
 
 // agent parses a line of the agent.
-func (e *Event) agent(h *eventHead) bool {
+func (e *Event) agent(h *entry) bool {
 	e.Kind = AgentEvent
-	m := h.message
+	m := &h.message
 	if e.Failed = h.failed; e.Failed {
 		e.text = m.said()
 		return true

@@ -20,19 +20,18 @@ type Head struct {
 }
 
 // Heads parses the heads of lines one after another.
-type Heads struct{ message message }
+type Heads struct{ entry entry }
 
 // Line returns the head of a line, false if the line is not part of the conversation.
 func (h *Heads) Line(line []byte) (Head, bool) {
-	e, ok := parseEntry(line)
-	if !ok || !isChain(e.kind) {
+	e := &h.entry
+	if !e.parse(line) || !isChain(e.kind) {
 		return Head{}, false
 	}
 	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain, Subagent: Unquoted(e.subagent)}
 	if string(e.kind) == "assistant" {
-		h.message.parse(e.message)
-		if string(h.message.model) != synthetic {
-			head.MessageID, head.Model, head.Usage = Unquoted(h.message.id), Unquoted(h.message.model), h.message.usage
+		if m := &e.message; string(m.model) != synthetic {
+			head.MessageID, head.Model, head.Usage = Unquoted(m.id), Unquoted(m.model), m.usage
 		}
 	}
 	return head, true

@@ -17,7 +17,7 @@ type Origin struct {
 	first   string // the first folder that a line names
 	now     string // the last folder that a line names
 	root    string // set once an edit has shown it
-	message message
+	entry   entry
 }
 
 // NewOrigin returns an Origin that knows the name of the agent's directory for the session and the
@@ -33,8 +33,8 @@ func NewOrigin(slug string, touched []string) *Origin {
 // AddLine processes a line, in the order of the transcript, and reports whether further lines would
 // change nothing.
 func (o *Origin) AddLine(line []byte) (settled bool) {
-	e, ok := parseEntry(line)
-	if !ok {
+	e := &o.entry
+	if !e.parse(line) {
 		return o.settled()
 	}
 	if e.cwd != nil {
@@ -43,9 +43,8 @@ func (o *Origin) AddLine(line []byte) (settled bool) {
 	if o.first == "" {
 		o.first = o.now
 	}
-	if o.first != "" && o.root == "" && e.message != nil {
-		o.message.parse(e.message)
-		for _, b := range o.message.blocks {
+	if o.first != "" && o.root == "" {
+		for _, b := range e.message.blocks {
 			if string(b.kind) != "tool_use" || effectOf(toolName(Unescaped(b.name))) != effectNamed {
 				continue
 			}
