@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/servermerge"
 )
 
 // rewrite is one operation that rewrites history, and its expected outcome.
@@ -98,14 +99,41 @@ func (t *table) write(tb testing.TB, runs int) {
 	if path == "" || tb.Failed() {
 		return
 	}
-	if err := os.WriteFile(path, []byte(t.markdown(runs)), 0o644); err != nil {
+	writeSection(tb, path, rewritingHeading, t.markdown(runs))
+}
+
+// rewritingHeading is the heading of the table's page.
+const rewritingHeading = "# Links when history is rewritten"
+
+// writeSection writes the section of a page that begins with a heading, and ends before the next
+// heading of a section that another test writes. Other sections stay as they are.
+func writeSection(tb testing.TB, path, heading, text string) {
+	tb.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		tb.Fatal(err)
+	}
+	var sections []string // in the order of the page, without this one
+	for _, other := range []string{rewritingHeading, servermerge.Heading} {
+		if other == heading {
+			sections = append(sections, strings.TrimSpace(text))
+			continue
+		}
+		if _, rest, found := strings.Cut("\n"+string(page), "\n"+other+"\n"); found {
+			if end := strings.Index(rest, "\n"+servermerge.Heading+"\n"); end >= 0 {
+				rest = rest[:end]
+			}
+			sections = append(sections, other+"\n"+strings.TrimRight(rest, "\n"))
+		}
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(sections, "\n\n")+"\n"), 0o644); err != nil {
 		tb.Fatal(err)
 	}
 }
 
 func (t *table) markdown(runs int) string {
 	var out strings.Builder
-	out.WriteString("# Links when history is rewritten\n\n" +
+	out.WriteString(rewritingHeading + "\n\n" +
 		"Each operation is run many times on real repositories, each time with other numbers of sessions, commits and files.\n" +
 		"`ENTIRE_TEST_TABLE=FILE go test ./cmd/entire -run TestRewriting` writes this page.\n\n" +
 		"| operation | what becomes of the trailer | runs as expected |\n|---|---|---|\n")
