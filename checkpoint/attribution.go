@@ -59,6 +59,9 @@ type FileAttribution struct {
 	Blob        git.OID `json:"blob,omitempty"`
 	AddedRanges string  `json:"added_ranges,omitempty"`
 	Patch       string  `json:"patch,omitempty"`
+	// Prints are the fingerprints of these lines, see FormatPrints. They identify the lines in a clone
+	// that lacks the blob.
+	Prints string `json:"prints,omitempty"`
 	// Written holds the lines of AgentRanges by writer, see FormatWritten.
 	Written string `json:"written,omitempty"`
 	// Unsure are added lines whose author is unknown.

@@ -1,9 +1,13 @@
 package checkpoint
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +175,38 @@ func PatchID(added [][]byte) string {
 		h.Write(line)
 	}
 	return hex.EncodeToString(h.Sum(nil))[:digits]
+}
+
+// Print returns the fingerprint of a line: the 32-bit FNV-1a hash of its bytes without the ASCII white
+// space around them.
+func Print(line []byte) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write(bytes.Trim(line, " \t\r\n\v\f")) // never fails
+	return h.Sum32()
+}
+
+// FormatPrints returns fingerprints as base64 without padding, four bytes each, the most significant
+// one first.
+func FormatPrints(prints []uint32) string {
+	data := make([]byte, 0, 4*len(prints)) //nolint:mnd // bytes of a uint32
+	for _, p := range prints {
+		data = binary.BigEndian.AppendUint32(data, p)
+	}
+	return base64.RawStdEncoding.EncodeToString(data)
+}
+
+// ParsePrints parses the result of FormatPrints; nil if it is malformed.
+func ParsePrints(s string) []uint32 {
+	const size = 4
+	data, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil || len(data)%size != 0 || len(data) == 0 {
+		return nil
+	}
+	prints := make([]uint32, 0, len(data)/size)
+	for ; len(data) > 0; data = data[size:] {
+		prints = append(prints, binary.BigEndian.Uint32(data))
+	}
+	return prints
 }
 
 // SlotName returns git's name for the metadata of a session in a checkpoint, given the number of

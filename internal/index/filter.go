@@ -140,10 +140,10 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 		return err
 	}
 	for _, name := range row.Checkpoints {
-		const query = "SELECT oid, checkpoint, at, author, email, subject FROM commits WHERE checkpoint = ? ORDER BY at, oid"
+		const query = "SELECT oid, checkpoint, at, author, email, subject, derived FROM commits WHERE checkpoint = ? ORDER BY at, oid"
 		commits, err := collect(ctx, r.conn, query, []any{name}, func(rows scanner, c *Commit) error {
 			var at int64
-			err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject)
+			err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject, &c.Derived)
 			c.At = fromMillis(at)
 			return err
 		})

@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 12
+const schemaVersion = 13
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -59,9 +59,15 @@ CREATE TABLE authors (
 ) WITHOUT ROWID;
 CREATE TABLE commits (
     oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, author TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL,
-    PRIMARY KEY (oid, checkpoint)
+    derived INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)
 ) WITHOUT ROWID;
 CREATE INDEX commits_checkpoint ON commits(checkpoint);
+CREATE TABLE lines (
+    checkpoint TEXT NOT NULL, path TEXT NOT NULL, blob TEXT NOT NULL, at INTEGER NOT NULL, added TEXT NOT NULL, prints TEXT NOT NULL,
+    PRIMARY KEY (checkpoint, path)
+);
+CREATE TABLE derived (oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, lines INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)) WITHOUT ROWID;
+CREATE INDEX derived_at ON derived(at);
 CREATE TABLE snapshots (
     version INTEGER PRIMARY KEY, turn INTEGER NOT NULL, cause TEXT NOT NULL, at INTEGER NOT NULL, base INTEGER NOT NULL
 );

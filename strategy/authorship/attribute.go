@@ -418,6 +418,12 @@ func (a *attributing) result(d tracking.Decision, id string) (json.RawMessage, e
 	}
 	raw, err := out.Raw()
 	if err == nil && len(raw) > mostRanges {
+		for i := range out.Files {
+			out.Files[i].Prints = ""
+		}
+		raw, err = out.Raw()
+	}
+	if err == nil && len(raw) > mostRanges {
 		dropCalls(&out)
 		raw, err = out.Raw()
 	}

@@ -198,6 +198,11 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 	}
 	if len(texts) == len(l.lines.Added) && len(texts) > 0 {
 		f.Patch = checkpoint.PatchID(texts)
+		prints := make([]uint32, 0, len(texts))
+		for _, text := range texts {
+			prints = append(prints, checkpoint.Print(text))
+		}
+		f.Prints = checkpoint.FormatPrints(prints)
 	}
 	return f
 }

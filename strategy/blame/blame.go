@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -23,8 +24,11 @@ import (
 // Reader reads the authors of lines in a worktree's repository.
 type Reader struct {
 	Repo *git.Repo
-	// Uncommitted finds the authors of lines that aren't committed.
+	// Workspace has the sessions whose lines aren't committed yet.
 	Workspace *workspace.Workspace
+	// Index is an index that the caller has open, nil if there is none: no other process, nor the Reader,
+	// can write to an open one.
+	Index *index.Reader
 }
 
 // Kind is the kind of an author.
@@ -226,6 +230,8 @@ type group struct {
 	// unsure holds the files whose unsure lines are listed in the commit's note.
 	unsure []file
 	ids    []checkpoint.ID
+	// isDerived reports that the commit doesn't name ids: it has their lines.
+	isDerived bool
 	// rest holds the lines that are a person's because no record of the commit's checkpoints has them.
 	rest map[*Line]bool
 }
@@ -302,6 +308,10 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 				g.unsure = append(g.unsure, f)
 			}
 		}
+	}
+	unlinked := slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return len(g.ids) > 0 })
+	if err := at.findLinks(ctx, unlinked); err != nil {
+		return err
 	}
 	if err := at.readRecords(ctx, groups); err != nil {
 		return err

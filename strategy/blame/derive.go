@@ -7,6 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
 // derivation caches the transcripts that were read to find authors that no record has.
@@ -18,7 +19,9 @@ type derivation struct {
 type derivedSession struct {
 	meta   checkpoint.SessionMeta
 	writes *transcript.Writes
-	turns  []checkpoint.Turn
+	// written has the same texts by file.
+	written query.Written
+	turns   []checkpoint.Turn
 }
 
 // derive finds the author of a line from the edits in the transcripts of its checkpoints. It
@@ -86,7 +89,11 @@ func readEdits(ctx context.Context, repo *git.Repo, stored checkpoint.Stored) (d
 	var events transcript.Events
 	err = t.Lines(ctx, repo, checkpoint.LineSpan{To: stored.Meta.TranscriptEnd}, func(line []byte, n int) error {
 		s.writes.AddLine(line, n)
-		if e, ok := events.Line(line); ok && e.IsPrompt() {
+		e, ok := events.Line(line)
+		if ok {
+			s.written.Add(e)
+		}
+		if ok && e.IsPrompt() {
 			s.turns = append(s.turns, checkpoint.Turn{Line: n, Title: checkpoint.FirstPrompt(e.Title())})
 		}
 		return nil

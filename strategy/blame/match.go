@@ -38,6 +38,9 @@ func (s source) line(number int) int {
 
 // group finds the authors of the lines of one file of a commit.
 func (at *attributing) group(ctx context.Context, g *group) error {
+	if g.isDerived {
+		return at.derivedGroup(ctx, g)
+	}
 	sources, all, err := at.sources(ctx, g)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
 // patches reads the lines that commits add to files, once for each commit.
@@ -19,6 +21,10 @@ type patches struct {
 type patch struct {
 	id    string
 	added checkpoint.LineRanges
+	lines []attribution.PrintedLine
+	// was is the former file, oldPath its path; both are empty if the commit creates the file.
+	was     git.OID
+	oldPath string
 }
 
 // of returns the lines that a commit adds to the group's file. It returns false if they aren't
@@ -53,11 +59,12 @@ func (ps *patches) of(ctx context.Context, c git.Commit, g *group) (patch, bool,
 			continue
 		}
 		texts := bytes.SplitAfter(object.Data, []byte{'\n'})
-		var p patch
+		p := patch{was: d.Old, oldPath: d.OldPath}
 		var added [][]byte
 		for _, h := range d.Hunks {
 			for line := h.New; line < h.New+h.NewLines && line <= len(texts); line++ {
 				p.added = p.added.With(line)
+				p.lines = append(p.lines, query.PrintedLine(line, string(texts[line-1])))
 				added = append(added, texts[line-1])
 			}
 		}

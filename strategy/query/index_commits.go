@@ -90,14 +90,17 @@ func (r *run) commits(ctx context.Context) error {
 }
 
 func (r *run) putCommit(ctx context.Context, c git.Commit) error {
-	subject, _, _ := strings.Cut(c.Message, "\n")
 	for _, id := range checkpoint.IDsOf(c) {
-		row := index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: subject}
-		if err := r.w.PutCommit(ctx, row); err != nil {
+		if err := r.w.PutCommit(ctx, commitRow(c, id)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func commitRow(c git.Commit, id checkpoint.ID) index.Commit {
+	subject, _, _ := strings.Cut(c.Message, "\n")
+	return index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: subject}
 }
 
 // noted updates those commits in the histories of tips whose notes differ between two trees of

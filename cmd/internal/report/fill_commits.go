@@ -31,7 +31,7 @@ func (f *filling) commits(ctx context.Context) error {
 		}
 	}
 	f.progress("authors", 0, int64(len(added)))
-	if err := (blame.Reader{Repo: f.Repo}).Attribute(ctx, added); err != nil {
+	if err := (blame.Reader{Repo: f.Repo, Workspace: f.Workspace, Index: f.index}).Attribute(ctx, added); err != nil {
 		return err
 	}
 	turnsOf := map[string][]int{} // the turns of a session, in the order of lines

@@ -352,7 +352,7 @@ func (e *explaining) countEdited(ctx context.Context, details []query.Detail) er
 		if at < 0 {
 			continue // it is not known which lines are the checkpoint's
 		}
-		share, err := blame.Reader{Repo: e.reader.Repo}.Share(ctx, d.Commits[at].OID)
+		share, err := blame.Reader{Repo: e.reader.Repo, Workspace: e.Workspace(e.reader.Repo)}.Share(ctx, d.Commits[at].OID)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

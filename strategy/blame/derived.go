@@ -1,0 +1,234 @@
+package blame
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/query"
+)
+
+// derivedSource is a file of a record that a commit has lines of which doesn't name its checkpoint.
+type derivedSource struct {
+	source
+
+	// letters are those of the lines found around a line of the commit's file, from 1: the evidence.
+	letters map[int]int
+	// isWritten reports that the lines are only known from the texts that edit tools wrote.
+	isWritten bool
+}
+
+// findLinks sets the checkpoints of groups whose commits name none, as far as their lines are those of
+// checkpoints.
+func (at *attributing) findLinks(ctx context.Context, groups []*group) error {
+	var commits []git.Commit
+	for _, g := range groups {
+		if !slices.ContainsFunc(commits, func(c git.Commit) bool { return c.OID == g.commit }) {
+			commits = append(commits, at.commits[g.commit])
+		}
+	}
+	links, err := query.DerivedLinks(ctx, at.Workspace, at.Index, commits)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		for _, link := range slices.Backward(links[g.commit]) {
+			g.ids, g.isDerived = append(g.ids, link.Checkpoint), true
+		}
+	}
+	return nil
+}
+
+// derivedGroup finds the authors of the lines of a commit's file in the records of checkpoints that the
+// commit doesn't name.
+func (at *attributing) derivedGroup(ctx context.Context, g *group) error {
+	sources, err := at.derivedSources(ctx, g)
+	if err != nil {
+		return err
+	}
+	for _, l := range g.lines {
+		author, err := at.fromDerived(ctx, g, l, sources)
+		if err != nil {
+			return err
+		}
+		l.Author = at.author(author)
+	}
+	deriveBetween(g.lines)
+	return nil
+}
+
+// fromDerived returns the author of a line from the source with most evidence. If sources of several
+// sessions have as much, the author is unknown.
+func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sources []derivedSource) (Author, error) {
+	none := Author{Kind: Unknown, Commit: g.commit}
+	best, most := none, 0
+	plain := make([]source, 0, len(sources))
+	for _, s := range sources {
+		plain = append(plain, s.source)
+	}
+	for _, s := range sources {
+		evidence := s.letters[l.Orig]
+		if evidence == 0 || evidence < most {
+			continue
+		}
+		one := none
+		if s.isWritten {
+			var err error
+			if one, err = at.derive(ctx, &group{groupKey: g.groupKey, ids: []checkpoint.ID{s.id}}, l, none); err != nil {
+				return none, err
+			}
+		} else if !at.fromRecord(&one, s.source, l.Orig, plain) {
+			continue
+		}
+		one.Derived = one.Kind != Unknown
+		switch {
+		case evidence > most, best.Kind == Unknown: // a newer record may only have moved the line
+			best, most = one, evidence
+		case one.Kind != Unknown && (one.Kind != best.Kind || one.Session != best.Session):
+			return none, nil
+		}
+	}
+	return best, nil
+}
+
+// derivedSources returns the files of the records of a group's checkpoints of which the commit's file
+// has lines, the newest checkpoint's first.
+func (at *attributing) derivedSources(ctx context.Context, g *group) (found []derivedSource, err error) {
+	p, known, err := at.patches.of(ctx, at.commits[g.commit], g)
+	if err != nil || !known {
+		return nil, err
+	}
+	wanted := []git.OID{p.was}
+	for _, id := range g.ids {
+		for _, s := range at.records[id].slots {
+			for _, f := range s.files {
+				if f.Prints == "" && f.Blob != g.blob {
+					wanted = append(wanted, f.Blob)
+				}
+			}
+		}
+	}
+	if err := at.readContents(ctx, wanted); err != nil {
+		return nil, err
+	}
+	had := map[uint32]bool{}
+	addPrints(had, at.blobs[p.was])
+	for _, id := range g.ids {
+		for i := range at.records[id].slots {
+			s := &at.records[id].slots[i]
+			for _, name := range slices.Sorted(maps.Keys(s.files)) {
+				one, err := at.derivedFile(ctx, g, p, had, recordFile{id: id, slot: s, path: name})
+				if err != nil {
+					return nil, err
+				}
+				if len(one.letters) > 0 {
+					found = append(found, one)
+				}
+			}
+			if len(s.files) > 0 {
+				continue
+			}
+			sessions, err := at.sessionsOf(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			for _, session := range sessions {
+				if session.meta.SessionID == s.meta.SessionID {
+					one := derivedSource{source: source{id: id, slot: s}, isWritten: true}
+					one.follow(session.written.Lines(g.path), p, had, true)
+					found = append(found, one)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// recordFile is a file in the record of a session of a checkpoint.
+type recordFile struct {
+	id   checkpoint.ID
+	slot *slot
+	path string
+}
+
+// derivedFile finds the lines of a recorded file in the commit's file. had are the lines of the former
+// file.
+func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had map[uint32]bool, from recordFile) (derivedSource, error) {
+	f := from.slot.files[from.path]
+	one := derivedSource{source: source{id: from.id, slot: from.slot, file: f}}
+	if f.Blob == g.blob {
+		one.letters = map[int]int{}
+		for _, l := range p.lines {
+			one.letters[l.Number] = len(p.lines) + attribution.AllLetters
+		}
+		return one, nil
+	}
+	was := at.recordedPrints(f)
+	sameName := path.Base(from.path) == path.Base(g.path)
+	if from.path != g.path && from.path != p.oldPath && len(was) > 0 {
+		parents := at.commits[g.commit].Parents
+		if len(parents) > 0 { // the lines may be copies of lines that the parent has
+			o, err := at.Repo.ReadWithin(ctx, string(parents[0])+":"+from.path, maxFile)
+			if ctx.Err() != nil {
+				return one, ctx.Err()
+			}
+			if err == nil {
+				had = maps.Clone(had)
+				addPrints(had, o.Data)
+			}
+		}
+	}
+	one.follow(was, p, had, sameName)
+	return one, nil
+}
+
+// follow sets the lines of the commit's file that are lines of a record.
+func (s *derivedSource) follow(was []attribution.PrintedLine, p patch, had map[uint32]bool, sameName bool) {
+	s.lines, s.letters = []int{}, map[int]int{}
+	for i, l := range attribution.FollowPrints(was, p.lines, had, sameName) {
+		if l.Number == 0 {
+			continue
+		}
+		number := p.lines[i].Number
+		for len(s.lines) < number {
+			s.lines = append(s.lines, 0)
+		}
+		s.lines[number-1], s.letters[number] = l.Number, l.Letters
+	}
+}
+
+// recordedPrints returns the lines of a recorded file that its commit added, as far as they are known.
+func (at *attributing) recordedPrints(f file) (lines []attribution.PrintedLine) {
+	prints := checkpoint.ParsePrints(f.Prints)
+	if len(prints) == 0 {
+		for line := range bytes.Lines(at.blobs[f.Blob]) {
+			prints = append(prints, checkpoint.Print(line))
+		}
+		if len(prints) == 0 {
+			return nil
+		}
+		for _, r := range f.added {
+			for n := r.First; n <= r.Last && n <= len(prints); n++ {
+				lines = append(lines, attribution.PrintedLine{Number: n, Print: prints[n-1]})
+			}
+		}
+		return lines
+	}
+	for _, r := range f.added {
+		for n := r.First; n <= r.Last && len(lines) < len(prints); n++ {
+			lines = append(lines, attribution.PrintedLine{Number: n, Print: prints[len(lines)]})
+		}
+	}
+	return lines
+}
+
+func addPrints(to map[uint32]bool, content []byte) {
+	for line := range bytes.Lines(content) {
+		to[checkpoint.Print(line)] = true
+	}
+}

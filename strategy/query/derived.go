@@ -1,0 +1,678 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// A commit that names no checkpoint may have lines of sessions nevertheless: a server that squashes a
+// branch, for example, runs no hook. Such a commit is compared with the lines that the commits of
+// checkpoints added. docs/formats/authorship.md defines the result.
+
+// DerivedLink is a checkpoint whose lines a commit has that names no checkpoint.
+type DerivedLink struct {
+	Checkpoint checkpoint.ID
+	// Lines is the number of lines of the commit that are in the checkpoint's record.
+	Lines int
+}
+
+const (
+	// clockSlack is the maximum difference between the clocks of two machines at which the commit of a
+	// checkpoint counts as older than another commit.
+	clockSlack = 10 * time.Minute
+	// linesKey is the key of the trees from which the lines in the index were read.
+	linesKey = "lines"
+	// derivedKey is the key of the trees, branches and notes from which the links in the index were
+	// derived.
+	derivedKey = "derived"
+	// mostCompared is the number of commits that are compared at once, maxCompared the size of a
+	// commit's diff that is read, in bytes.
+	mostCompared = 50
+	maxCompared  = 4 << 20
+	// mostDerived is the number of the newest commits without links that the index has the links of.
+	mostDerived = 1000
+	// mostUnprinted is the number of checkpoints without fingerprints whose transcripts are read for one
+	// file.
+	mostUnprinted = 20
+)
+
+// DerivedLinks finds the checkpoints whose lines the commits have, in the order in which they were
+// written. Commits without any are left out. It ignores what the commits name. open is an index that the
+// caller has open, nil if it has none: then results are kept in the index.
+func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reader, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	trees, err := checkpoint.Trees(ctx, w.Repo)
+	if err != nil || len(trees) == 0 {
+		return nil, err
+	}
+	if open != nil {
+		links, missing, err := knownLinks(ctx, open, trees, commits)
+		if err != nil || len(missing) == 0 {
+			return links, err
+		}
+		records, err := open.Lines(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return newDeriving(w, trees, records).all(ctx, missing, links)
+	}
+	if r, err := index.Open(ctx, indexFiles(w)); err == nil {
+		links, missing, err := knownLinks(ctx, r, trees, commits)
+		if err = errors.Join(err, r.Close()); err == nil && len(missing) == 0 {
+			return links, nil
+		}
+	}
+	if err := w.CheckTombstones(); err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	iw, err := index.OpenWriter(waiting, indexFiles(w))
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Workspace: w, w: iw, progress: func(string, int64, int64) {}}
+	links, err := r.deriveLinks(ctx, trees, commits)
+	return links, iw.Close(ctx, err)
+}
+
+// knownLinks returns the links of commits in the index, and the commits that were not compared yet with
+// the checkpoints in trees.
+func knownLinks(ctx context.Context, r *index.Reader, trees []git.OID, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit, err error) {
+	text, err := r.Meta(ctx, linesKey)
+	if err != nil || text != treesText(trees) {
+		return map[git.OID][]DerivedLink{}, commits, err
+	}
+	rows, err := r.Derived(ctx, oidsOf(commits))
+	if err != nil {
+		return nil, nil, err
+	}
+	links, missing = linksOf(rows, commits)
+	return links, missing, nil
+}
+
+func treesText(trees []git.OID) string {
+	var b strings.Builder
+	for _, tree := range trees {
+		b.WriteString(string(tree) + "\n")
+	}
+	return b.String()
+}
+
+func oidsOf(commits []git.Commit) []string {
+	oids := make([]string, 0, len(commits))
+	for _, c := range commits {
+		oids = append(oids, string(c.OID))
+	}
+	return oids
+}
+
+// linksOf returns the links in rows, and the commits that have none.
+func linksOf(rows []index.DerivedLink, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit) {
+	known := map[string]bool{}
+	links = map[git.OID][]DerivedLink{}
+	for _, row := range rows {
+		if known[row.Commit] = true; row.Checkpoint != "" {
+			oid := git.OID(row.Commit)
+			links[oid] = append(links[oid], DerivedLink{checkpoint.ID(row.Checkpoint), row.Lines})
+		}
+	}
+	return links, slices.DeleteFunc(slices.Clone(commits), func(c git.Commit) bool { return known[string(c.OID)] })
+}
+
+// deriveLinks finds the links that the index lacks, and writes them.
+func (r *run) deriveLinks(ctx context.Context, trees []git.OID, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+	if err := r.recordedLines(ctx, trees); err != nil {
+		return nil, err
+	}
+	rows, err := r.w.Checkpoints.Derived(ctx, oidsOf(commits))
+	if err != nil {
+		return nil, err
+	}
+	links, missing := linksOf(rows, commits)
+	if len(missing) == 0 {
+		return links, nil
+	}
+	records, err := r.w.Checkpoints.Lines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := newDeriving(r.Workspace, trees, records)
+	if links, err = d.all(ctx, missing, links); err != nil {
+		return nil, err
+	}
+	for _, c := range missing {
+		row := index.DerivedLink{Commit: string(c.OID), At: c.Committer.When}
+		if len(links[c.OID]) == 0 {
+			err = r.w.Checkpoints.PutDerived(ctx, row)
+		}
+		for _, link := range links[c.OID] {
+			row.Checkpoint, row.Lines = string(link.Checkpoint), link.Lines
+			err = errors.Join(err, r.w.Checkpoints.PutDerived(ctx, row))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, record := range d.printed { // those that were read from blobs or transcripts
+		if err := r.w.Checkpoints.PutLines(ctx, record.CommitLines); err != nil {
+			return nil, err
+		}
+	}
+	return links, nil
+}
+
+// derived finds the links of the commits that branches have and that name no checkpoint, if branches or
+// checkpoints have changed since the last run, and adds them to the commits in the index.
+func (r *run) derived(ctx context.Context) error {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil || len(trees) == 0 {
+		return err
+	}
+	var tips []git.OID
+	if err := r.meta(ctx, tipsKey, &tips); err != nil {
+		return err
+	}
+	notes, err := r.w.Meta(ctx, notesKey)
+	if err != nil {
+		return err
+	}
+	now := treesText(trees) + treesText(tips) + notes
+	if before, err := r.w.Meta(ctx, derivedKey); err != nil || before == now || len(tips) == 0 {
+		return err
+	}
+	if err := r.recordedLines(ctx, trees); err != nil {
+		return err
+	}
+	records, err := r.w.Checkpoints.Lines(ctx)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	args := []string{"--no-merges", "--max-count=" + strconv.Itoa(mostDerived), "--since=" + records[0].At.Add(-clockSlack).Format(time.RFC3339)}
+	for _, tip := range tips {
+		args = append(args, string(tip))
+	}
+	list, err := git.Commits(ctx, r.Repo, append(args, "--")...)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.skip(ctx, "commits without links", err) // a history that lacks objects
+			return nil
+		}
+		return err
+	}
+	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.Declines(c.Message) })
+	links, err := r.deriveLinks(ctx, trees, list)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		for _, link := range links[c.OID] {
+			row := commitRow(c, link.Checkpoint)
+			row.Derived = true
+			if err := r.w.PutCommit(ctx, row); err != nil {
+				return err
+			}
+		}
+	}
+	return r.w.SetMeta(ctx, derivedKey, now)
+}
+
+// recordedLines updates the lines of checkpoints in the index from the trees of metadata branches, and
+// removes the links of commits that new checkpoints may be for.
+func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
+	text, err := r.w.Meta(ctx, linesKey)
+	if err != nil || text == treesText(trees) {
+		return err
+	}
+	var before []git.OID
+	for oid := range strings.FieldsSeq(text) {
+		before = append(before, git.OID(oid))
+	}
+	changed, err := changedCheckpoints(ctx, r.Repo, before, trees)
+	if errors.Is(err, errReplaced) {
+		if err := errors.Join(r.w.Checkpoints.DropLines(ctx, ""), r.w.Checkpoints.DropDerived(ctx, time.Time{})); err != nil {
+			return err
+		}
+		changed, err = changedCheckpoints(ctx, r.Repo, nil, trees)
+	}
+	if err != nil {
+		return err
+	}
+	first := time.Time{}
+	err = checkpoint.ReadAllAvailable(ctx, r.Repo, trees, changed, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // not in this clone, or removed
+			return r.w.Checkpoints.DropLines(ctx, string(id))
+		}
+		if err := r.w.Checkpoints.DropLines(ctx, string(id)); err != nil {
+			return err
+		}
+		for _, row := range linesOfCheckpoint(id, c) {
+			if first.IsZero() || row.At.Before(first) {
+				first = row.At
+			}
+			if err := r.w.Checkpoints.PutLines(ctx, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !first.IsZero() {
+		err = r.w.Checkpoints.DropDerived(ctx, first.Add(-clockSlack))
+	}
+	if err != nil {
+		return err
+	}
+	return r.w.SetMeta(ctx, linesKey, treesText(trees))
+}
+
+// linesOfCheckpoint returns the lines of the files that the sessions of a checkpoint touched.
+func linesOfCheckpoint(id checkpoint.ID, c checkpoint.Checkpoint) []index.CommitLines {
+	rows := map[string]index.CommitLines{}
+	for _, s := range c.Sessions {
+		a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
+		for _, f := range a.Files {
+			added := f.AddedRanges
+			if added == "" {
+				added = f.AgentRanges
+			}
+			if prints := checkpoint.ParsePrints(f.Prints); len(prints) != checkpoint.ParseRanges(added).Len() || f.Estimated {
+				f.Prints = ""
+			}
+			rows[string(f.Path)] = index.CommitLines{
+				Checkpoint: string(id), At: s.Meta.CreatedAt, Path: string(f.Path), Blob: string(f.Blob), Added: added, Prints: f.Prints,
+			}
+		}
+		for _, name := range s.Meta.FilesTouched {
+			if _, known := rows[name]; !known && len(a.Files) == 0 {
+				rows[name] = index.CommitLines{Checkpoint: string(id), At: s.Meta.CreatedAt, Path: name}
+			}
+		}
+	}
+	return slices.Collect(maps.Values(rows))
+}
+
+// lineRecord is a record of lines, with its fingerprints decoded.
+type lineRecord struct {
+	index.CommitLines
+
+	lines []attribution.PrintedLine
+}
+
+func (r *lineRecord) decode() {
+	prints := checkpoint.ParsePrints(r.Prints)
+	for _, run := range checkpoint.ParseRanges(r.Added) {
+		for n := run.First; n <= run.Last && len(r.lines) < len(prints); n++ {
+			r.lines = append(r.lines, attribution.PrintedLine{Number: n, Print: prints[len(r.lines)]})
+		}
+	}
+}
+
+// deriving compares commits with the lines of checkpoints.
+type deriving struct {
+	w       *workspace.Workspace
+	trees   []git.OID
+	byPath  map[string][]*lineRecord // the oldest first
+	byPrint map[uint32][]*lineRecord
+	byBase  map[string][]*lineRecord
+	// unread are records without fingerprints, printed those that got them.
+	unread  map[*lineRecord]bool
+	printed []*lineRecord
+	written map[checkpoint.ID]*Written // what the edit tools of its sessions wrote
+}
+
+func newDeriving(w *workspace.Workspace, trees []git.OID, rows []index.CommitLines) *deriving {
+	d := &deriving{
+		w: w, trees: trees, byPath: map[string][]*lineRecord{}, byPrint: map[uint32][]*lineRecord{}, byBase: map[string][]*lineRecord{},
+		unread: map[*lineRecord]bool{}, written: map[checkpoint.ID]*Written{},
+	}
+	for _, row := range rows {
+		r := &lineRecord{CommitLines: row}
+		r.decode()
+		d.byPath[r.Path] = append(d.byPath[r.Path], r)
+		d.byBase[path.Base(r.Path)] = append(d.byBase[path.Base(r.Path)], r)
+		if len(r.lines) == 0 {
+			d.unread[r] = true
+		}
+		d.addPrints(r)
+	}
+	return d
+}
+
+func (d *deriving) addPrints(r *lineRecord) {
+	for _, l := range r.lines {
+		if with := d.byPrint[l.Print]; len(with) == 0 || with[len(with)-1] != r {
+			d.byPrint[l.Print] = append(with, r)
+		}
+	}
+}
+
+// comparedFile is a file of a commit with the lines that the commit adds.
+type comparedFile struct {
+	git.FileDiff
+
+	commit git.Commit
+	lines  []attribution.PrintedLine
+}
+
+// all adds the links of commits to links.
+func (d *deriving) all(ctx context.Context, commits []git.Commit, links map[git.OID][]DerivedLink) (map[git.OID][]DerivedLink, error) {
+	for part := range slices.Chunk(commits, mostCompared) {
+		found, err := d.commits(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(links, found)
+	}
+	return links, nil
+}
+
+// commits returns the links of commits.
+func (d *deriving) commits(ctx context.Context, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+	byOID := make(map[git.OID]git.Commit, len(commits))
+	oids := make([]git.OID, 0, len(commits))
+	for _, c := range commits {
+		byOID[c.OID], oids = c, append(oids, c.OID)
+	}
+	var files []comparedFile
+	var former []git.OID
+	err := git.Patches(ctx, d.w.Repo, oids, maxCompared, func(oid git.OID, patches []git.Patch) error {
+		for _, p := range patches {
+			f := comparedFile{FileDiff: p.FileDiff, commit: byOID[oid], lines: addedLines(p)}
+			if len(f.lines) > 0 {
+				files, former = append(files, f), append(former, p.Old)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	had := map[git.OID]map[uint32]bool{}
+	if err := d.readPrints(ctx, former, had); err != nil {
+		return nil, err
+	}
+	found := map[git.OID]map[string]int{}
+	for i := range files {
+		f := &files[i]
+		for record, lines := range d.file(ctx, f, had[f.Old]) {
+			if found[f.commit.OID] == nil {
+				found[f.commit.OID] = map[string]int{}
+			}
+			found[f.commit.OID][record.Checkpoint] += lines
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	links := map[git.OID][]DerivedLink{}
+	for oid, counts := range found {
+		for _, r := range d.inOrder(counts) {
+			links[oid] = append(links[oid], DerivedLink{checkpoint.ID(r), counts[r]})
+		}
+	}
+	return links, nil
+}
+
+// inOrder returns checkpoints in the order in which they were written.
+func (d *deriving) inOrder(counts map[string]int) []string {
+	at := map[string]time.Time{}
+	for _, list := range d.byPath {
+		for _, r := range list {
+			if counts[r.Checkpoint] > 0 {
+				at[r.Checkpoint] = r.At
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		if n := at[a].Compare(at[b]); n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// addedLines returns the lines that a patch adds.
+func addedLines(p git.Patch) (lines []attribution.PrintedLine) {
+	for i, h := range p.Hunks {
+		if i >= len(p.Texts) {
+			break
+		}
+		n := h.New
+		for _, text := range p.Texts[i] {
+			switch {
+			case strings.HasPrefix(text, "+"):
+				lines = append(lines, PrintedLine(n, text[1:]))
+				n++
+			case !strings.HasPrefix(text, "-"):
+				n++
+			}
+		}
+	}
+	return lines
+}
+
+// PrintedLine returns a line of a file by its number, from 1.
+func PrintedLine(number int, text string) attribution.PrintedLine {
+	return attribution.PrintedLine{Number: number, Print: checkpoint.Print([]byte(text)), Letters: attribution.Identifying(text)}
+}
+
+// readPrints adds the fingerprints of the lines of blobs to a map by blob. Blobs that are missing are
+// left out.
+func (d *deriving) readPrints(ctx context.Context, blobs []git.OID, into map[git.OID]map[uint32]bool) error {
+	blobs = slices.DeleteFunc(slices.Clone(blobs), func(oid git.OID) bool { return into[oid] != nil || !d.w.Repo.Format.Valid(oid) })
+	slices.Sort(blobs)
+	return d.w.Repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
+		prints := map[uint32]bool{}
+		for line := range bytes.Lines(o.Data) {
+			prints[checkpoint.Print(line)] = true
+		}
+		into[o.OID] = prints
+		return nil
+	})
+}
+
+// file returns the records whose lines a commit adds to a file, with the numbers of these lines. had are
+// the lines of the former file.
+func (d *deriving) file(ctx context.Context, f *comparedFile, had map[uint32]bool) map[*lineRecord]int {
+	found := map[*lineRecord]int{}
+	isOlder := func(r *lineRecord) bool { return !r.At.After(f.commit.Committer.When.Add(clockSlack)) }
+	unread := 0
+	for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
+		for _, r := range slices.Backward(d.byPath[name]) {
+			if found[r] > 0 || !isOlder(r) {
+				continue
+			}
+			if d.unread[r] {
+				if unread++; unread > mostUnprinted {
+					continue
+				}
+				d.print(ctx, r)
+			}
+			if n := countFollowed(r, f, had, true); n > 0 {
+				found[r] = n
+			}
+		}
+	}
+	for _, r := range d.elsewhere(f) {
+		if _, known := found[r]; known || !isOlder(r) || r.Path == f.Path || r.Path == f.OldPath {
+			continue
+		}
+		before := had
+		if len(f.commit.Parents) > 0 { // the lines may be copies of lines that the parent has
+			before = maps.Clone(had)
+			if before == nil {
+				before = map[uint32]bool{}
+			}
+			if o, err := d.w.Repo.ReadWithin(ctx, string(f.commit.Parents[0])+":"+r.Path, maxCompared); err == nil {
+				for line := range bytes.Lines(o.Data) {
+					before[checkpoint.Print(line)] = true
+				}
+			}
+		}
+		if n := countFollowed(r, f, before, path.Base(r.Path) == path.Base(f.Path)); n > 0 {
+			found[r] = n
+		}
+	}
+	return found
+}
+
+// elsewhere returns the records of files of other names that have enough lines of a file.
+func (d *deriving) elsewhere(f *comparedFile) []*lineRecord {
+	letters := map[*lineRecord]int{}
+	for _, l := range f.lines {
+		if l.Letters == 0 {
+			continue
+		}
+		for _, r := range d.byPrint[l.Print] {
+			letters[r] += l.Letters
+		}
+	}
+	const least = 20
+	maps.DeleteFunc(letters, func(_ *lineRecord, n int) bool { return n < least })
+	return slices.SortedFunc(maps.Keys(letters), func(a, b *lineRecord) int {
+		return strings.Compare(a.Checkpoint+a.Path, b.Checkpoint+b.Path)
+	})
+}
+
+// countFollowed returns the number of lines of a file that are in a record.
+func countFollowed(r *lineRecord, f *comparedFile, had map[uint32]bool, sameName bool) int {
+	if r.Blob != "" && r.Blob == string(f.New) {
+		n := 0
+		added := checkpoint.ParseRanges(r.Added)
+		for _, l := range f.lines {
+			if added.Has(l.Number) {
+				n++
+			}
+		}
+		return n
+	}
+	if sameName && equalPrints(r.lines, f.lines) {
+		return len(f.lines)
+	}
+	n := 0
+	for _, l := range attribution.FollowPrints(r.lines, f.lines, had, sameName) {
+		if l.Number > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// equalPrints reports whether two files have the same added lines.
+func equalPrints(a, b []attribution.PrintedLine) bool {
+	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y attribution.PrintedLine) bool { return x.Print == y.Print })
+}
+
+// print adds the fingerprints that a record lacks: those of its blob's lines, else those of the lines
+// that the edit tools of the checkpoint's sessions wrote to the file.
+func (d *deriving) print(ctx context.Context, r *lineRecord) {
+	delete(d.unread, r)
+	if o, err := d.w.Repo.ReadWithin(ctx, r.Blob, maxCompared); r.Blob != "" && err == nil {
+		added, number := checkpoint.ParseRanges(r.Added), 0
+		for line := range bytes.Lines(o.Data) {
+			if number++; added.Has(number) {
+				r.lines = append(r.lines, attribution.PrintedLine{Number: number, Print: checkpoint.Print(line)})
+			}
+		}
+	} else {
+		r.lines = d.writtenBy(ctx, checkpoint.ID(r.Checkpoint)).Lines(r.Path)
+	}
+	if len(r.lines) == 0 {
+		return
+	}
+	var added checkpoint.LineRanges
+	prints := make([]uint32, 0, len(r.lines))
+	for _, l := range r.lines {
+		added, prints = added.With(l.Number), append(prints, l.Print)
+	}
+	r.Added, r.Prints = added.String(), checkpoint.FormatPrints(prints)
+	d.printed = append(d.printed, r)
+	d.addPrints(r)
+}
+
+// writtenBy returns the lines that the edit tools of a checkpoint's sessions wrote.
+func (d *deriving) writtenBy(ctx context.Context, id checkpoint.ID) *Written {
+	if written := d.written[id]; written != nil {
+		return written
+	}
+	written := &Written{}
+	d.written[id] = written
+	for _, tree := range d.trees {
+		c, err := checkpoint.ReadAvailable(ctx, d.w.Repo, tree, id)
+		if err != nil {
+			continue
+		}
+		for _, s := range c.Sessions {
+			t, err := checkpoint.UnhashedTranscript(ctx, d.w.Repo, s.Dir)
+			if err != nil {
+				continue
+			}
+			events := transcript.Events{Subagents: true}
+			err = t.Lines(ctx, d.w.Repo, checkpoint.LineSpan{To: s.Meta.TranscriptEnd}, func(line []byte, _ int) error {
+				if e, ok := events.Line(line); ok {
+					written.Add(e)
+				}
+				return nil
+			})
+			if err != nil {
+				d.w.Log.DebugContext(ctx, "transcript not compared", "checkpoint_id", string(id), "error", d.w.Redact.Text(err.Error()))
+			}
+		}
+		break
+	}
+	return written
+}
+
+// Written holds the lines that edit tools wrote, by the file as passed to the tool. They are numbered in
+// the order in which they were written, with gaps between calls. The zero value is empty.
+type Written struct {
+	files map[string][]attribution.PrintedLine
+	lines int
+}
+
+// Add adds the lines that the edit tools of an event wrote.
+func (w *Written) Add(e *transcript.Event) {
+	for i := range e.Uses {
+		name, texts := e.Uses[i].Written()
+		for _, text := range texts {
+			for line := range strings.Lines(text) {
+				if w.files == nil {
+					w.files = map[string][]attribution.PrintedLine{}
+				}
+				w.lines++
+				w.files[name] = append(w.files[name], PrintedLine(w.lines, line))
+			}
+			w.lines++
+		}
+	}
+}
+
+// Lines returns the lines that were written to a file, given by its path relative to the root.
+func (w *Written) Lines(file string) (lines []attribution.PrintedLine) {
+	for name, written := range w.files {
+		if name == file || strings.HasSuffix(name, "/"+file) {
+			lines = append(lines, written...)
+		}
+	}
+	slices.SortFunc(lines, func(a, b attribution.PrintedLine) int { return a.Number - b.Number })
+	return lines
+}
