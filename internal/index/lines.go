@@ -38,7 +38,9 @@ func (r *CheckpointRows) DropLines(ctx context.Context, name string) error {
 }
 
 // Lines returns the lines of all checkpoints, the oldest first.
-func (r *CheckpointRows) Lines(ctx context.Context) ([]CommitLines, error) { return allLines(ctx, r.conn) }
+func (r *CheckpointRows) Lines(ctx context.Context) ([]CommitLines, error) {
+	return allLines(ctx, r.conn)
+}
 
 func allLines(ctx context.Context, conn *sql.Conn) ([]CommitLines, error) {
 	const query = "SELECT checkpoint, path, blob, at, added, prints FROM lines ORDER BY at, checkpoint, path"
