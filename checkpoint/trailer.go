@@ -68,6 +68,23 @@ func Declines(message string) bool {
 	return slices.ContainsFunc(keyTrailers(lines), func(i int) bool { return declines(lines[i]) })
 }
 
+// IsDeclined reports whether a link of a commit is declined, by its message or by its note.
+func IsDeclined(c git.Commit) bool {
+	return Declines(c.Message) || slices.ContainsFunc(slices.Collect(strings.Lines(c.Note)), declines)
+}
+
+// DeclinedNote is the line of a note that declines a link.
+const DeclinedNote = TrailerKey + ": " + noLink + "\n"
+
+// DerivedNote is the line of a note whose checkpoints were derived: the commit has lines of them, and
+// nothing else is known of it.
+const DerivedNote = "Entire-Derived: true\n"
+
+// IsDerived reports whether the checkpoints in a commit's note were derived.
+func IsDerived(c git.Commit) bool {
+	return slices.Contains(slices.Collect(strings.Lines(c.Note)), DerivedNote)
+}
+
 func declines(line string) bool {
 	value, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), TrailerKey+":")
 	return found && strings.EqualFold(strings.TrimSpace(value), noLink)

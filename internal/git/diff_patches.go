@@ -18,6 +18,19 @@ type Patch struct {
 	Texts [][]string
 }
 
+// FetchDiffs fetches the blobs that a partial clone lacks of the differences of commits from their
+// parents, given by arguments of git log.
+func FetchDiffs(ctx context.Context, r *Repo, revs ...string) error {
+	if partial, err := r.IsPartial(); err != nil || !partial {
+		return err
+	}
+	args := append([]string{"log", "--no-merges", "--format=", "--no-ext-diff", "--no-textconv", "-M", "--numstat"}, revs...)
+	return r.Stream(ctx, Command{Args: append(args, "--"), LazyFetch: true}, func(out io.Reader) error {
+		_, err := io.Copy(io.Discard, out)
+		return err
+	})
+}
+
 // Patches calls yield for each of the commits, in their order, with its differences from its
 // parent, as git show -U3 -M prints them, independent of the user's settings. A merge, and a commit
 // without changes, has no patches. At most limit bytes of lines are returned per commit. One

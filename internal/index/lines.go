@@ -60,7 +60,7 @@ func (r *CheckpointRows) PutDerived(ctx context.Context, l DerivedLink) error {
 
 // DropDerived removes the links of commits made at or after a time.
 func (r *CheckpointRows) DropDerived(ctx context.Context, since time.Time) error {
-	return r.execAll(ctx, []string{"DELETE FROM derived WHERE at >= ?", "DELETE FROM commits WHERE derived AND at >= ?"}, millis(since))
+	return r.execAll(ctx, []string{"DELETE FROM commits WHERE oid IN (SELECT oid FROM derived WHERE at >= ?)", "DELETE FROM derived WHERE at >= ?"}, millis(since))
 }
 
 // Derived returns the links of commits, in the order in which the checkpoints were written.

@@ -86,14 +86,9 @@ func (w *Writer) PutCommit(ctx context.Context, c Commit) error {
 	return err
 }
 
-// DropCommit removes a commit, or all if oid is empty.
+// DropCommit removes a commit and its derived links, or all commits if oid is empty.
 func (w *Writer) DropCommit(ctx context.Context, oid string) error {
-	if oid == "" {
-		_, err := w.exec(ctx, "DELETE FROM commits")
-		return err
-	}
-	_, err := w.exec(ctx, "DELETE FROM commits WHERE oid = ?", oid)
-	return err
+	return w.execAll(ctx, []string{"DELETE FROM commits WHERE ?1 = '' OR oid = ?1", "DELETE FROM derived WHERE ?1 = '' OR oid = ?1"}, oid)
 }
 
 // Snapshot is a snapshot of a turn.

@@ -301,6 +301,7 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	}
 	for _, g := range groups {
 		g.ids = checkpoint.IDsOf(at.commits[g.commit])
+		g.isDerived = checkpoint.IsDerived(at.commits[g.commit])
 		slices.Reverse(g.ids)
 		for _, u := range checkpoint.UnsureOf(at.commits[g.commit].Note) {
 			if u.Path == g.path {

@@ -216,7 +216,7 @@ func (r *run) derived(ctx context.Context) error {
 		}
 		return err
 	}
-	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.Declines(c.Message) })
+	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.IsDeclined(c) })
 	links, err := r.deriveLinks(ctx, trees, list)
 	if err != nil {
 		return err
@@ -387,24 +387,38 @@ func (d *deriving) all(ctx context.Context, commits []git.Commit, links map[git.
 
 // commits returns the links of commits.
 func (d *deriving) commits(ctx context.Context, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+	cut, err := git.ShallowBoundary(d.w.Repo)
+	if err != nil {
+		return nil, err
+	}
 	byOID := make(map[git.OID]git.Commit, len(commits))
 	oids := make([]git.OID, 0, len(commits))
 	for _, c := range commits {
-		byOID[c.OID], oids = c, append(oids, c.OID)
+		if !cut[c.OID] { // else it is not known what the commit changes
+			byOID[c.OID], oids = c, append(oids, c.OID)
+		}
 	}
 	var files []comparedFile
 	var former []git.OID
-	err := git.Patches(ctx, d.w.Repo, oids, maxCompared, func(oid git.OID, patches []git.Patch) error {
-		for _, p := range patches {
-			f := comparedFile{FileDiff: p.FileDiff, commit: byOID[oid], lines: addedLines(p)}
-			if len(f.lines) > 0 {
-				files, former = append(files, f), append(former, p.Old)
+	for len(oids) > 0 {
+		done := 0
+		err := git.Patches(ctx, d.w.Repo, oids, maxCompared, func(oid git.OID, patches []git.Patch) error {
+			done++
+			for _, p := range patches {
+				f := comparedFile{FileDiff: p.FileDiff, commit: byOID[oid], lines: addedLines(p)}
+				if len(f.lines) > 0 {
+					files, former = append(files, f), append(former, p.Old)
+				}
 			}
+			return nil
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			done++ // this clone lacks objects of the commit
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		oids = oids[min(done, len(oids)):]
 	}
 	had := map[git.OID]map[uint32]bool{}
 	if err := d.readPrints(ctx, former, had); err != nil {

@@ -15,23 +15,40 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// FoundCommit is a commit that was linked.
+// FoundCommit is a commit that was linked or can be.
 type FoundCommit struct {
 	Commit git.Commit
-	IDs    []checkpoint.ID
-	// Sessions are the sessions with a share, empty for a commit that was only rewritten.
+	// IDs are empty for a commit that gets a new checkpoint when it is linked.
+	IDs []checkpoint.ID
+	// Sessions are the sessions with a share, empty for a commit that was only rewritten or is Derived.
 	Sessions []string
+	// Derived are the checkpoints whose lines the commit has, if that is all that is known of it.
+	Derived []query.DerivedLink
 	// Amended reports that the commit was amended to add the trailer.
 	Amended bool
 }
 
+// search selects the commits to link.
+type search struct {
+	// here are the sessions that may have a share, by is the session of the running hook.
+	here []*session.State
+	by   string
+	// onlyHere skips commits that were made in another clone.
+	onlyHere bool
+	// dryRun finds links without writing them. derive also finds commits by the lines of checkpoints.
+	dryRun, derive bool
+}
+
 const (
-	// maxFound is the maximum number of commits in a search.
+	// maxFound is the maximum number of commits in a search by a hook, maxAsked in one that the user
+	// asked for.
 	maxFound = 100
+	maxAsked = 1000
 	// maxNoted is the maximum number of commits with notes that a search compares.
 	maxNoted = 64
 )
@@ -55,7 +72,7 @@ func FindNewCommits(ctx context.Context, w *workspace.Workspace, by string) (fou
 			return nil
 		}
 		if here := w.PendingSessions(ctx); known != "" && len(here) > 0 {
-			found, err = find(ctx, w, here, by, true, string(head.OID), "^"+string(known))
+			found, err = find(ctx, w, search{here: here, by: by, onlyHere: true}, string(head.OID), "^"+string(known))
 			if err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "new commits not searched", "error", err.Error())
 			}
@@ -122,7 +139,7 @@ func MarkHeadPassed(ctx context.Context, w *workspace.Workspace) error {
 func MarkPassed(ctx context.Context, w *workspace.Workspace, c git.Commit) error {
 	if known := examined(w); known != "" && len(c.Parents) == 1 && c.Parents[0] != known && len(w.PendingSessions(ctx)) > 0 {
 		err := exclusively(ctx, w, func() error {
-			_, err := find(ctx, w, w.PendingSessions(ctx), "", true, string(c.Parents[0]), "^"+string(known))
+			_, err := find(ctx, w, search{here: w.PendingSessions(ctx), onlyHere: true}, string(c.Parents[0]), "^"+string(known))
 			return err
 		})
 		if errors.Is(err, disk.ErrLocked) {
@@ -136,11 +153,12 @@ func MarkPassed(ctx context.Context, w *workspace.Workspace, c git.Commit) error
 	return MarkExamined(w, c.OID)
 }
 
-// FindUnlinked links the commits of a range that a session made, wherever they were made. The range has the
-// form of the arguments of git log.
-func FindUnlinked(ctx context.Context, w *workspace.Workspace, revs ...string) (found []FoundCommit, err error) {
+// FindUnlinked finds the commits of a range that a session made, wherever they were made, and those that
+// have lines of checkpoints. With write it links them. The range has the form of the arguments of git
+// log.
+func FindUnlinked(ctx context.Context, w *workspace.Workspace, write bool, revs ...string) (found []FoundCommit, err error) {
 	err = exclusively(ctx, w, func() error {
-		found, err = find(ctx, w, w.AllSessions(ctx), "", false, revs...)
+		found, err = find(ctx, w, search{here: w.AllSessions(ctx), dryRun: !write, derive: true}, revs...)
 		return err
 	})
 	return found, err
@@ -167,16 +185,19 @@ func MarkExamined(w *workspace.Workspace, head git.OID) error {
 	return disk.WriteCache(examinedPath(w), []byte(string(head)+"\n"), 0o600)
 }
 
-// find links commits of a range, oldest first. With onlyHere it skips commits that were made in
-// another clone.
-func find(ctx context.Context, w *workspace.Workspace, here []*session.State, by string, onlyHere bool, revs ...string) ([]FoundCommit, error) {
-	args := append([]string{fmt.Sprintf("--max-count=%d", maxFound), "--no-merges"}, revs...)
+// find links commits of a range, oldest first.
+func find(ctx context.Context, w *workspace.Workspace, q search, revs ...string) ([]FoundCommit, error) {
+	most := maxFound
+	if q.derive {
+		most = maxAsked
+	}
+	args := append([]string{fmt.Sprintf("--max-count=%d", most), "--no-merges"}, revs...)
 	list, err := git.Commits(ctx, w.Repo, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.Declines(c.Message) })
-	if onlyHere {
+	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.IsDeclined(c) })
+	if q.onlyHere {
 		if list, err = madeHere(ctx, w, list); err != nil {
 			return nil, err
 		}
@@ -184,15 +205,13 @@ func find(ctx context.Context, w *workspace.Workspace, here []*session.State, by
 	if len(list) == 0 {
 		return nil, nil
 	}
-	found, err := findRewritten(ctx, w, list)
+	found, err := findRewritten(ctx, w, q, list)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range slices.Backward(list) {
-		if slices.ContainsFunc(found, func(l FoundCommit) bool { return l.Commit.OID == c.OID }) {
-			continue
-		}
-		linked, ok, err := linkFound(ctx, w, here, by, c)
+	slices.Reverse(list)
+	for _, c := range without(list, found) {
+		linked, ok, err := linkFound(ctx, w, q, c)
 		if err != nil {
 			return found, err
 		}
@@ -200,7 +219,44 @@ func find(ctx context.Context, w *workspace.Workspace, here []*session.State, by
 			found = append(found, linked)
 		}
 	}
-	return found, nil
+	if !q.derive {
+		return found, nil
+	}
+	derived, err := findDerived(ctx, w, q, without(list, found))
+	return append(found, derived...), err
+}
+
+// without returns the commits that were not found.
+func without(list []git.Commit, found []FoundCommit) []git.Commit {
+	return slices.DeleteFunc(slices.Clone(list), func(c git.Commit) bool {
+		return slices.ContainsFunc(found, func(f FoundCommit) bool { return f.Commit.OID == c.OID })
+	})
+}
+
+// findDerived links commits to the checkpoints whose lines they have.
+func findDerived(ctx context.Context, w *workspace.Workspace, q search, list []git.Commit) (found []FoundCommit, err error) {
+	links, err := query.DerivedLinks(ctx, w, nil, list)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[git.OID]string{}
+	for _, c := range list {
+		if len(links[c.OID]) == 0 {
+			continue
+		}
+		one := FoundCommit{Commit: c, Derived: links[c.OID]}
+		for _, link := range one.Derived {
+			one.IDs = append(one.IDs, link.Checkpoint)
+			one.Commit.Note += checkpoint.TrailerKey + ": " + string(link.Checkpoint) + "\n"
+		}
+		one.Commit.Note += checkpoint.DerivedNote
+		texts[c.OID] = one.Commit.Note
+		found = append(found, one)
+	}
+	if q.dryRun || len(found) == 0 {
+		return found, nil
+	}
+	return found, git.WriteNotes(ctx, w.Repo, signature(w, list[0]), texts)
 }
 
 // madeHere returns the commits that are recorded as committed in the reflog of HEAD, and those that
@@ -237,7 +293,7 @@ func madeHere(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([
 
 // findRewritten copies the notes of commits to those that they were rewritten to, which have the
 // same patch id.
-func findRewritten(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([]FoundCommit, error) {
+func findRewritten(ctx context.Context, w *workspace.Workspace, q search, list []git.Commit) ([]FoundCommit, error) {
 	tree, err := w.Repo.Notes.Tree(ctx)
 	if err != nil || tree == "" {
 		return nil, err
@@ -281,6 +337,9 @@ func findRewritten(ctx context.Context, w *workspace.Workspace, list []git.Commi
 			found = append(found, FoundCommit{Commit: c, IDs: ids})
 		}
 	}
+	if q.dryRun {
+		return found, nil
+	}
 	return found, git.WriteNotes(ctx, w.Repo, signature(w, list[0]), texts)
 }
 
@@ -290,18 +349,21 @@ func signature(w *workspace.Workspace, c git.Commit) git.Signature {
 }
 
 // linkFound links a commit to the sessions whose content it has. It returns false if there is none.
-func linkFound(ctx context.Context, w *workspace.Workspace, here []*session.State, by string, c git.Commit) (FoundCommit, bool, error) {
+func linkFound(ctx context.Context, w *workspace.Workspace, q search, c git.Commit) (FoundCommit, bool, error) {
 	changes, err := ChangesOf(ctx, w, c)
 	if err != nil {
 		return FoundCommit{}, false, err
 	}
-	shares, err := FoundShares(ctx, w, here, FoundShare{Commit: c, Changes: changes, By: by})
+	shares, err := FoundShares(ctx, w, q.here, FoundShare{Commit: c, Changes: changes, By: q.by})
 	if err != nil || len(shares) == 0 {
 		return FoundCommit{}, false, err
 	}
 	found := FoundCommit{Commit: c}
 	for _, share := range shares {
 		found.Sessions = append(found.Sessions, share.Session)
+	}
+	if q.dryRun {
+		return found, true, nil
 	}
 	if w.Options.AmendCommits && len(shares) == 1 {
 		var done Relinked

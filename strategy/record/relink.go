@@ -45,17 +45,17 @@ type Relinked struct {
 	IDs []checkpoint.ID
 }
 
-// Unlink removes all links from the commit that rev names. The records of the conversation remain.
+// Unlink removes all links from the commit that rev names. The records of the conversation remain. The
+// commit's note then declines a link, so that none is derived from the commit's content.
 // Without force it returns ErrPushed for a commit that a remote has.
 func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool) (Relinked, error) {
 	// Links that are stored only in the commit's note are removed from the note, and the commit is
 	// not amended. If it can't be read, the amend reports the error.
 	c, err := w.Repo.Commit(ctx, rev)
 	if err == nil && len(checkpoint.NoteIDs(c.Note)) > 0 && len(checkpoint.IDs(c.Message)) == 0 {
-		by := git.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: w.Env.Now()}
-		err = git.WriteNotes(ctx, w.Repo, by, map[git.OID]string{c.OID: ""})
 		now := c
-		now.Note = ""
+		now.Note = checkpoint.DeclinedNote
+		err = git.WriteNotes(ctx, w.Repo, signature(w, c), map[git.OID]string{c.OID: now.Note})
 		return Relinked{Former: c, Commit: now, IDs: checkpoint.IDsOf(c)}, err
 	}
 	if c, err = amendable(ctx, w, rev, force); err != nil {
@@ -64,7 +64,11 @@ func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool)
 	if len(checkpoint.IDs(c.Message)) == 0 {
 		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNoLink)
 	}
-	return reword(ctx, w, c, checkpoint.StripIDs(c.Message), linkNone)
+	done, err := reword(ctx, w, c, checkpoint.StripIDs(c.Message), linkNone)
+	if err != nil {
+		return done, err
+	}
+	return done, git.WriteNotes(ctx, w.Repo, signature(w, c), map[git.OID]string{done.Commit.OID: done.Commit.Note + checkpoint.DeclinedNote})
 }
 
 // Link links the commit that rev names to a session: by the checkpoint that was made for it and

@@ -46,6 +46,16 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if call.Quiet {
 		p.say = func(string) {}
 	}
+	return p.sendAll(ctx)
+}
+
+// Push sends the checkpoints and the links beside commits to a remote, given by name or URL, that the
+// user asked to send them to. Errors are those of PrePush.
+func Push(ctx context.Context, w *workspace.Workspace, remote string) error {
+	return (&push{w: w, remote: remote, shown: git.HideURL(remote), say: w.Env.Say}).sendAll(ctx)
+}
+
+func (p *push) sendAll(ctx context.Context) error {
 	switch err := p.run(ctx); {
 	case err == nil:
 		return nil

@@ -210,7 +210,7 @@ func (c *comparison) find(place string, repo *testkit.Repo) {
 			Commit string `json:"commit"`
 		} `json:"found"`
 	}
-	text := repo.Entire("link", "--find", c.base+"..main", "--json")
+	text := repo.Entire("link", "--find", c.base+"..main", "--write", "--json")
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		repo.TB.Fatalf("link --find: %v\n%s", err, text)
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-type linkOptions struct{ force, json, find bool }
+type linkOptions struct{ force, json, find, write, push bool }
 
 // linkExitStatus is the end of the help of link and unlink.
 const linkExitStatus = `
@@ -76,16 +78,27 @@ session, or the newest of a session that is known by its checkpoints alone.
 A commit that is not the last, one that a remote has, and one in the middle of a
 rebase or merge is left as it is.
 
-With --find it links commits whose content is a session's and that have no link, as
-no git hook ran when they were made: those of the range, or of this branch that no
-remote has. It amends none: the link is kept beside the commit, in a git note that
-` + "`git log --notes=entire`" + ` shows. Hooks of agents do the same for new commits.` + linkExitStatus,
+With --find it lists commits that have no link, as no git hook ran when they were
+made, and whose content is a session's: those of the range, or of this branch that
+no remote has. A server that squashes a branch, for example, runs no hooks; its
+commit is found by the lines that it has of the branch's checkpoints.
+
+With --write it links them, and amends none: the link is kept beside the commit, in
+a git note that ` + "`git log --notes=entire`" + ` shows. With --push it fetches the
+checkpoints of the remote first, and sends it the links at the end; what can't be
+sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + linkExitStatus,
 		Example: `  entire link HEAD 3f9a
   entire link --find
-  entire link --find main..topic`,
+  entire link --find main..topic
+  entire link --find HEAD~20..HEAD --write`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.find {
+			switch {
+			case opts.push && !opts.write:
+				return app.Usagef("--push needs --write")
+			case opts.find:
 				return cobra.MaximumNArgs(1)(cmd, args)
+			case opts.write:
+				return app.Usagef("--write needs --find")
 			}
 			return cobra.ExactArgs(2)(cmd, args)
 		},
@@ -109,7 +122,9 @@ remote has. It amends none: the link is kept beside the commit, in a git note th
 		},
 	}
 	addLinkFlags(cmd, &opts)
-	cmd.Flags().BoolVar(&opts.find, "find", false, "link commits that were made where no git hook ran")
+	cmd.Flags().BoolVar(&opts.find, "find", false, "list commits that were made where no git hook ran, and their sessions")
+	cmd.Flags().BoolVar(&opts.write, "write", false, "with --find: link them, in notes")
+	cmd.Flags().BoolVar(&opts.push, "push", false, "with --write: fetch the remote's checkpoints first, and send it the links")
 	cmd.ValidArgsFunction = setup.Argument(a, 1, setup.Sessions)
 	return cmd
 }
@@ -163,9 +178,19 @@ type foundJSON struct {
 	Commit      git.OID         `json:"commit"`
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
 	Sessions    []string        `json:"sessions"`
+	Lines       []foundLines    `json:"lines,omitempty"`
+	Derived     bool            `json:"derived"`
+	Written     bool            `json:"written"`
 }
 
-// runFind links the commits of a range that have no link and contain a session's changes.
+// foundLines is the number of a commit's lines that a checkpoint has.
+type foundLines struct {
+	Checkpoint checkpoint.ID `json:"checkpoint"`
+	Lines      int           `json:"lines"`
+}
+
+// runFind finds the commits of a range that have no link and contain a session's changes, and links
+// them if asked to.
 func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (err error) {
 	repo, err := a.Worktree()
 	if err != nil {
@@ -182,27 +207,74 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 	w, log := a.LoggingWorkspace(repo, "link")
 	defer func() { _ = log.Close() }()
 	w.Options.AmendCommits = false
-	found, err := record.FindUnlinked(ctx, w, revs...)
+	remote := cmp.Or(w.Options.PushRemote, "origin")
+	if opts.push {
+		err := a.WithTransferProgress(repo, "Fetching checkpoints", func() error {
+			return errors.Join(sharing.FetchCheckpoints(ctx, w, remote), git.FetchDiffs(ctx, repo, revs...))
+		})
+		if err != nil && !errors.Is(err, git.ErrNoRemoteRef) {
+			return err
+		}
+	}
+	found, err := record.FindUnlinked(ctx, w, opts.write, revs...)
 	if err != nil {
 		if len(args) > 0 && len(found) == 0 {
 			return app.WithHint(fmt.Errorf("find commits of %s: %w", ui.Line(args[0], format.NameWidth), err), "a range is what `git log` takes: main..topic, HEAD~5..HEAD")
 		}
 		return err
 	}
+	if err := printFound(a, opts, found); err != nil || !opts.push {
+		return err
+	}
+	if err := sharing.Push(ctx, w, remote); err != nil {
+		a.Streams.Notef("warning: the links are kept in this clone: %s", ui.Line(err.Error(), format.NameWidth*4)) //nolint:mnd // a line of git's
+	}
+	return ctx.Err()
+}
+
+func printFound(a *app.App, opts linkOptions, found []record.FoundCommit) error {
 	if opts.json {
 		list := make([]foundJSON, len(found))
 		for i, c := range found {
-			list[i] = foundJSON{Commit: c.Commit.OID, Checkpoints: c.IDs, Sessions: format.NotNil(c.Sessions)}
+			list[i] = foundJSON{
+				Commit: c.Commit.OID, Checkpoints: format.NotNil(c.IDs), Sessions: format.NotNil(c.Sessions),
+				Derived: len(c.Derived) > 0, Written: opts.write,
+			}
+			for _, d := range c.Derived {
+				list[i].Lines = append(list[i].Lines, foundLines{d.Checkpoint, d.Lines})
+			}
 		}
 		return a.Streams.JSON(struct {
 			Found []foundJSON `json:"found"`
 		}{list})
 	}
-	if len(found) == 0 {
-		a.Streams.Printf("No commit without a link has a session's content\n")
+	verb := "Found"
+	if opts.write {
+		verb = "Linked"
 	}
 	for _, c := range found {
-		a.Streams.Printf("Linked %s%s (%s)\n", c.Commit.OID.Short(), format.Quoted(plain.FirstLine(c.Commit.Message)), namesOf(c.IDs))
+		a.Streams.Printf("%s %s%s%s\n", verb, c.Commit.OID.Short(), format.Quoted(plain.FirstLine(c.Commit.Message)), evidenceOf(c))
+	}
+	switch {
+	case len(found) == 0:
+		a.Streams.Printf("No commit without a link has a session's content\n")
+	case !opts.write:
+		a.Streams.Printf("  hint: --write links them, in git notes\n")
 	}
 	return nil
+}
+
+// evidenceOf returns what shows that a commit is a session's.
+func evidenceOf(c record.FoundCommit) string {
+	if len(c.Derived) == 0 {
+		if len(c.IDs) > 0 {
+			return " (" + namesOf(c.IDs) + ")"
+		}
+		return " (content of " + ui.Plural(len(c.Sessions), "session") + ")"
+	}
+	parts := make([]string, 0, len(c.Derived))
+	for _, d := range c.Derived {
+		parts = append(parts, string(d.Checkpoint)+": "+ui.Plural(d.Lines, "line"))
+	}
+	return " (derived from " + strings.Join(parts, ", ") + ")"
 }
