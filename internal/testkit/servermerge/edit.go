@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -16,6 +17,8 @@ type change struct {
 	dir   string
 	// half is 1 for the first half of a file, 2 for the second, 0 for all of it.
 	half int
+	// move is set if lines are moved to other files instead.
+	move bool
 	// most is the number of edits at most, 1 if it isn't set.
 	most int
 }
@@ -47,13 +50,19 @@ func (h hand) edit(c change) {
 	}
 	at := first + h.w.random.IntN(max(1, last-first))
 	to := min(last, at+1+h.w.random.IntN(3))
-	switch what := h.w.random.IntN(10); {
-	case what < 5:
-		h.replace(path, at, at, h.w.lines(1, 5, h.by))
+	switch what := h.w.random.IntN(20); {
 	case what < 8:
+		h.replace(path, at, at, h.w.lines(1, 5, h.by))
+	case what < 13:
 		h.replace(path, at, to, h.w.lines(1, 3, h.by))
-	case what < 9 && c.half != 1:
+	case what < 15 && h.w.counted(lines[at]):
+		h.replace(path, at, at+1, []string{h.w.variant(lines[at], h.by)})
+	case what < 16 && c.half != 1 && h.shell:
+		h.generate(path)
+	case what < 17 && c.half != 1:
 		h.replace(path, len(lines), len(lines), h.w.lines(1, 4, h.by))
+	case what < 18 && len(c.files) == 0 && h.by.role != unseen:
+		h.rename(path, h.w.newFile(filepath.Dir(path)))
 	case len(lines) > 12:
 		h.replace(path, at, to, nil)
 	default:
@@ -99,6 +108,38 @@ func (h hand) create(path string) {
 	}
 }
 
+// rename renames a file.
+func (h hand) rename(path, to string) {
+	h.w.note("  %s renames %s to %s", h.by, path, to)
+	command := "mv " + path + " " + to
+	if h.session == nil {
+		h.repo.Sh(command)
+	} else {
+		h.run(command)
+	}
+}
+
+// move moves some lines to another file. They keep their authors, who git blame finds: the block is
+// long enough.
+func (h hand) move(c change) {
+	const least, most = 3, 5
+	path, target := h.file(c), h.file(c)
+	if path == "" || path == target {
+		return
+	}
+	lines := text(h.repo, path)
+	from := h.w.random.IntN(len(lines) - most)
+	to := from + least + h.w.random.IntN(most-least+1)
+	block := lines[from:to]
+	if slices.ContainsFunc(block, func(line string) bool { return !h.w.counted(line) }) {
+		return
+	}
+	h.w.note("  %s moves %d-%d of %s to %s", h.by, from, to, path, target)
+	h.replace(path, from, to, nil)
+	at := h.w.random.IntN(len(text(h.repo, target)) + 1)
+	h.replace(target, at, at, block)
+}
+
 // replace replaces the lines from the index from up to to by others.
 func (h hand) replace(path string, from, to int, lines []string) {
 	old := text(h.repo, path)
@@ -108,8 +149,6 @@ func (h hand) replace(path string, from, to int, lines []string) {
 	switch {
 	case h.session == nil:
 		h.repo.Write(path, content)
-	case h.shell && from == len(old) && h.w.chance(50):
-		h.generate(path)
 	case h.shell && from == len(old):
 		h.run("cat >> " + path + " <<'END'\n" + join(lines) + "END")
 	case h.shell && to == from+1 && len(lines) == 1 && known(old[from:to]):
@@ -133,10 +172,10 @@ func (h hand) replace(path string, from, to int, lines []string) {
 
 // generate appends lines whose texts are in no call of the session: a loop prints them.
 func (h hand) generate(path string) {
-	var numbers []string
-	for range 2 + h.w.random.IntN(3) {
+	numbers := make([]string, 2+h.w.random.IntN(3))
+	for i := range numbers {
 		n := len(h.w.writers)
-		numbers = append(numbers, fmt.Sprint(n))
+		numbers[i] = strconv.Itoa(n)
 		h.w.writers[fmt.Sprintf("value%d = generate(number%d)", n, n)] = h.by
 	}
 	h.run("for n in " + strings.Join(numbers, " ") + "; do printf 'value%d = generate(number%d)\\n' $n $n; done >> " + path)
@@ -162,7 +201,19 @@ func (w *world) turn(c change, during ...func(s *testkit.Session)) {
 	w.note("%s of session %s", w.prompt, s.ID[:8])
 	s.Prompt(w.prompt)
 	for range 1 + w.random.IntN(max(1, c.most)) {
-		hand{w: w, repo: w.author, by: writer{agent, s.ID, w.prompt}, session: s, shell: w.chance(35)}.edit(c)
+		h := hand{w: w, repo: w.author, by: writer{agent, s.ID, w.prompt}, session: s, shell: w.chance(35)}
+		switch {
+		case c.move:
+			h.move(c)
+		case w.chance(10):
+			helper := s.Subagent(fmt.Sprintf("helper %d", len(w.log)), "Help with it", "")
+			h.session, h.shell = helper.Session, false
+			h.edit(c)
+			helper.Stop()
+			helper.Done()
+		default:
+			h.edit(c)
+		}
 	}
 	for _, do := range during {
 		do(s)

@@ -31,6 +31,8 @@ func Kinds() []Kind {
 		{"squash, edited in the server's editor", false, (*world).squashEdited},
 		{"landed again after a revert", false, (*world).landAgain},
 		{"cherry-pick without ids", false, (*world).pickWithout},
+		{"one squash after another", false, (*world).several},
+		{"squash of a branch that was squashed before", false, (*world).squashTwice},
 		{"merge queue", false, (*world).queue},
 		{"stacked branches, merged in order", false, (*world).stack},
 		{"two pull requests that touch one file, squashed", false, (*world).twoInOneFile},
@@ -88,7 +90,33 @@ func (w *world) squash(rev string) {
 		return
 	}
 	w.serve("reset", "-q", "--hard")
-	w.serve("merge", "-q", "--squash", "-Xtheirs", rev)
+	if w.onServer("merge", "-q", "--squash", "-Xtheirs", rev).Code != 0 {
+		resolve(w.forge, rev)
+	}
+}
+
+// resolve ends the conflicts of a merge that aren't between lines, such as two new names of one file,
+// with the files of a commit.
+func resolve(repo *testkit.Repo, rev string) {
+	for path := range strings.FieldsSeq(repo.Git("diff", "--name-only", "--diff-filter=U")) {
+		if repo.TryGit("checkout", "-q", rev, "--", path).Code != 0 {
+			repo.Git("rm", "-q", "-f", "--", path)
+		}
+	}
+}
+
+// update merges main into the branch that is checked out in the author's clone. Where both sides
+// changed the same lines those of the branch are taken.
+func (w *world) update() {
+	w.author.Git("fetch", "-q", "origin")
+	if w.author.TryGit("merge", "-q", "-m", "Merge main", "origin/main").Code == 0 {
+		return
+	}
+	w.author.Git("merge", "--abort")
+	if w.author.TryGit("merge", "-q", "-Xours", "-m", "Merge main", "origin/main").Code != 0 {
+		resolve(w.author, "HEAD")
+		w.author.Git("commit", "-q", "-m", "Merge main")
+	}
 }
 
 // landSquashed squashes a pull request onto main.
@@ -99,13 +127,13 @@ func (w *world) landSquashed(r request, body string) {
 	w.land(r)
 }
 
-// moveMain adds a commit of a colleague to main.
-func (w *world) moveMain() {
+// moveMain adds a commit of a colleague to main, with a new file and other edits.
+func (w *world) moveMain(edits ...change) {
 	w.checkout()
 	w.note("a colleague on main:")
 	w.colleague().create(w.newFile(""))
-	if w.chance(40) {
-		w.colleague().edit(change{})
+	for _, c := range edits {
+		w.colleague().edit(c)
 	}
 	w.commits++
 	w.serve("add", "-A")
@@ -136,7 +164,7 @@ func (w *world) mergeCommit() {
 
 func (w *world) rebaseMerge() {
 	r := w.open("main", change{})
-	w.moveMain()
+	w.moveMain(change{})
 	w.checkout()
 	w.serve("checkout", "-q", "-B", "work", "origin/"+r.branch)
 	if w.onServer("rebase", "-q", "main").Code != 0 {
@@ -161,19 +189,15 @@ func (w *world) squashOne(body func(request) string) {
 func (w *world) squashOntoMoved() {
 	r := w.open("main", change{})
 	for range 1 + w.random.IntN(2) {
-		w.moveMain()
+		w.moveMain(change{})
 	}
 	w.landSquashed(r, "")
 }
 
 func (w *world) squashMerged() {
 	r := w.open("main", change{})
-	w.moveMain()
-	w.author.Git("fetch", "-q", "origin")
-	if w.author.TryGit("merge", "-q", "-m", "Merge main", "origin/main").Code != 0 {
-		w.author.Git("merge", "--abort")
-		w.author.Git("merge", "-q", "-Xours", "-m", "Merge main", "origin/main")
-	}
+	w.moveMain(change{})
+	w.update()
 	if w.chance(70) {
 		w.work(r, change{})
 	}
@@ -252,10 +276,36 @@ func (w *world) pickWithout() {
 	w.land(r)
 }
 
-// queue squashes pull requests on top of each other on a branch of the server, which then becomes
-// main.
+// several squashes pull requests, each of which is branched from the main that has the one before.
+func (w *world) several() {
+	for range 3 {
+		w.author.Git("fetch", "-q", "origin")
+		w.landSquashed(w.open("origin/main", change{}), "")
+	}
+}
+
+// squashTwice squashes a branch, and once more after other commits on it.
+func (w *world) squashTwice() {
+	r := w.open("main", change{})
+	w.landSquashed(r, "")
+	if w.chance(50) {
+		w.update()
+	}
+	w.work(r, change{})
+	w.push(r)
+	w.landSquashed(r, "")
+}
+
+// queue squashes pull requests of two authors on top of each other on a branch of the server, which
+// then becomes main.
 func (w *world) queue() {
-	requests := []request{w.open("main", change{}), w.open("main", change{dir: "other"})}
+	first := w.open("main", change{})
+	author, sessions := w.author, w.sessions
+	w.author = w.clone("second")
+	w.author.Write(".entire/settings.local.json", `{"strategy_options": {"push_remote": "origin"}}`)
+	w.sessions = w.begun(w.author)
+	requests := []request{first, w.open("main", change{dir: "other"})}
+	w.author, w.sessions = author, sessions
 	if w.chance(50) {
 		w.moveMain()
 	}
@@ -280,12 +330,12 @@ func (w *world) stack() {
 	lower := w.open("main", change{})
 	upper := w.open(lower.branch, change{})
 	w.landSquashed(lower, "")
-	w.author.Git("fetch", "-q", "origin")
 	w.author.Git("checkout", "-q", upper.branch)
 	if w.chance(50) {
+		w.author.Git("fetch", "-q", "origin")
 		w.author.Git("rebase", "-q", "--onto", "origin/main", lower.branch)
 	} else {
-		w.author.Git("merge", "-q", "-Xours", "-m", "Merge main", "origin/main")
+		w.update()
 	}
 	if w.chance(30) {
 		w.work(upper, change{})

@@ -27,12 +27,12 @@ func Play(author *testkit.Repo, kind Kind, seed uint64) Result {
 	c.landed = w.landed()
 
 	author.Git("checkout", "-q", "main")
-	author.Git("pull", "-q", "--ff-only", "origin", "main")
+	author.Git("pull", "-q", "--ff-only")
 	c.lines("author", author)
 	c.sentences("author", author)
 
 	w.prune()
-	colleague := w.join()
+	colleague := w.clone("colleague")
 	for place, repo := range map[string]*testkit.Repo{"pruned": author, "colleague": colleague} {
 		c.lines(place, repo)
 		c.sentences(place, repo)
@@ -47,7 +47,7 @@ func Play(author *testkit.Repo, kind Kind, seed uint64) Result {
 // they have.
 func (w *world) prune() {
 	for n := 1; n <= w.requests; n++ {
-		w.author.Git("branch", "-q", "-D", branchOf(n))
+		w.author.TryGit("branch", "-q", "-D", branchOf(n)) // others are of another author
 	}
 	w.author.Git("fetch", "-q", "--all", "--prune")
 	w.author.TryGit("remote", "remove", "fork")
@@ -58,17 +58,17 @@ func (w *world) prune() {
 	w.author.Git("gc", "-q", "--prune=now")
 }
 
-// join makes the clone of a colleague, who enables the program and gets the checkpoints.
-func (w *world) join() *testkit.Repo {
-	clone := w.author.At("../colleague")
-	home := w.author.Path("../colleague-home")
+// clone makes a clone of another user, who enables the program and gets the checkpoints.
+func (w *world) clone(name string) *testkit.Repo {
+	clone := w.author.At("../" + name)
+	home := w.author.Path("../home of " + name)
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		w.author.TB.Fatalf("make the colleague's home: %v", err)
+		w.author.TB.Fatalf("make the home of %s: %v", name, err)
 	}
 	clone.Env = clone.Env.With("HOME=" + home)
 	w.author.Git("clone", "-q", "--no-local", w.server.Dir, clone.Dir)
-	clone.Git("config", "user.name", "Carol Colleague")
-	clone.Git("config", "user.email", "carol@example.com")
+	clone.Git("config", "user.name", name)
+	clone.Git("config", "user.email", name+"@example.com")
 	clone.Git("config", "gc.auto", "0")
 	clone.Entire("enable", "--agent", "claude-code")
 	clone.Entire("explain", "--fetch", "--no-pager")

@@ -18,7 +18,10 @@ type Count struct {
 	// Wrong are all others. Of these Guessed are persons' lines whose commit no hook saw, and which
 	// the program calls a person's; Claimed are persons' lines that it calls an agent's.
 	Wrong, Guessed, Claimed int
-	// Sentences are false sentences about what sessions wrote.
+	// Withheld are lines of persons who use the program, or wrote them before the first record, that
+	// the program doesn't call a person's. Most of them are right.
+	Withheld int
+	// Sentences are answers of commands that say something false about what sessions wrote.
 	Sentences int
 	// Commits are those with lines of sessions that name no checkpoint; Found were linked by
 	// `entire link --find`. Strangers were linked, too, and have no line of a session.
@@ -29,7 +32,7 @@ type Count struct {
 func (c Count) Add(o Count) Count {
 	return Count{
 		Lines: c.Lines + o.Lines, Session: c.Session + o.Session, Right: c.Right + o.Right, Unrecorded: c.Unrecorded + o.Unrecorded,
-		Wrong: c.Wrong + o.Wrong, Guessed: c.Guessed + o.Guessed, Claimed: c.Claimed + o.Claimed, Sentences: c.Sentences + o.Sentences,
+		Wrong: c.Wrong + o.Wrong, Guessed: c.Guessed + o.Guessed, Claimed: c.Claimed + o.Claimed, Withheld: c.Withheld + o.Withheld, Sentences: c.Sentences + o.Sentences,
 		Commits: c.Commits + o.Commits, Found: c.Found + o.Found, Strangers: c.Strangers + o.Strangers,
 	}
 }

@@ -42,14 +42,29 @@ func (w *world) work(r request, c change) {
 	w.author.Git("checkout", "-q", r.branch)
 	w.session(c)
 	for range w.random.IntN(3) {
-		if w.chance(30) {
+		switch what := w.random.IntN(10); {
+		case what < 3:
 			w.note("a person's commit:")
 			w.person().edit(c)
 			w.commitAll("")
-		} else {
+		case what < 4 && c.half == 0:
+			w.move(c)
+		default:
 			w.session(c)
 		}
 	}
+}
+
+// move adds a commit of a person or a session that moves lines between files.
+func (w *world) move(c change) {
+	if w.chance(50) {
+		w.note("a person's commit:")
+		w.person().move(c)
+	} else {
+		c.move, c.most = true, 1
+		w.turn(c)
+	}
+	w.commitAll("")
 }
 
 // session adds a commit of a session, by a person or by the session's agent.

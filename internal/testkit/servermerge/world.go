@@ -94,14 +94,10 @@ func (w *world) begin() {
 	w.author.Git("init", "-q", "--bare", "-b", "main", w.server.Dir)
 	w.author.Git("remote", "add", "origin", w.server.Dir)
 	w.author.Write(".entire/settings.local.json", `{"strategy_options": {"push_remote": "origin"}}`)
-	for n := range 2 {
-		s := testkit.NewSession(w.author, fmt.Sprintf("%s session %d of history %d", w.author.Dir, n, w.seed), "")
-		s.Start("startup")
-		w.sessions = append(w.sessions, s)
-	}
+	w.sessions = w.begun(w.author)
 	w.turn(change{most: 2})
 	w.commitAll("The first record")
-	w.author.Git("push", "-q", "origin", "main")
+	w.author.Git("push", "-q", "-u", "origin", "main")
 	w.base = w.author.Git("rev-parse", "main")
 
 	w.forge = w.author.At("../forge")
@@ -113,10 +109,27 @@ func (w *world) begin() {
 	}
 }
 
+// begun starts two sessions in a clone.
+func (w *world) begun(clone *testkit.Repo) (sessions []*testkit.Session) {
+	for n := range 2 {
+		s := testkit.NewSession(clone, fmt.Sprintf("%s session %d of history %d", clone.Dir, n, w.seed), "")
+		s.Start("startup")
+		sessions = append(sessions, s)
+	}
+	return sessions
+}
+
 // newLine makes a line with a unique text.
 func (w *world) newLine(by writer) string {
 	n := len(w.writers)
 	text := fmt.Sprintf("value%d = compute(first%d, second%d)", n, n%7, n) //nolint:mnd // some variety
+	w.writers[text] = by
+	return text
+}
+
+// variant makes a line from another one, most of which it repeats.
+func (w *world) variant(line string, by writer) string {
+	text := fmt.Sprintf("%s + %d", strings.TrimSpace(line), len(w.writers))
 	w.writers[text] = by
 	return text
 }
