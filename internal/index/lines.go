@@ -32,8 +32,12 @@ func (r *CheckpointRows) PutLines(ctx context.Context, l CommitLines) error {
 }
 
 // DropLines removes the lines of a checkpoint, or those of all if the name is empty.
-func (r *CheckpointRows) DropLines(ctx context.Context, name string) error {
-	_, err := r.exec(ctx, "DELETE FROM lines WHERE ?1 = '' OR checkpoint = ?1", name)
+func (r *CheckpointRows) DropLines(ctx context.Context, name string) (err error) {
+	if name == "" {
+		_, err = r.exec(ctx, "DELETE FROM lines")
+	} else {
+		_, err = r.exec(ctx, "DELETE FROM lines WHERE checkpoint = ?", name)
+	}
 	return err
 }
 

@@ -88,7 +88,10 @@ func (w *Writer) PutCommit(ctx context.Context, c Commit) error {
 
 // DropCommit removes a commit and its derived links, or all commits if oid is empty.
 func (w *Writer) DropCommit(ctx context.Context, oid string) error {
-	return w.execAll(ctx, []string{"DELETE FROM commits WHERE ?1 = '' OR oid = ?1", "DELETE FROM derived WHERE ?1 = '' OR oid = ?1"}, oid)
+	if oid == "" {
+		return w.execAll(ctx, []string{"DELETE FROM commits", "DELETE FROM derived"})
+	}
+	return w.execAll(ctx, []string{"DELETE FROM commits WHERE oid = ?", "DELETE FROM derived WHERE oid = ?"}, oid)
 }
 
 // Snapshot is a snapshot of a turn.
