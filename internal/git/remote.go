@@ -3,7 +3,9 @@ package git
 import (
 	"context"
 	"errors"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -183,17 +185,48 @@ func FetchMissing(ctx context.Context, r *Repo, remote, commit string) error {
 	if err != nil || len(partial) == 0 {
 		return err
 	}
-	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit, "--")
+	missing, err := missingOf(ctx, r, commit)
 	if err != nil {
 		return err
 	}
-	var missing []OID
+	return FetchObjects(ctx, r, remote, missing)
+}
+
+// missingOf returns the objects of a commit's tree that the repository doesn't have.
+func missingOf(ctx context.Context, r *Repo, commit string) (missing []OID, err error) {
+	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit, "--")
+	if err != nil {
+		return nil, err
+	}
 	for line := range strings.Lines(string(out)) {
 		if oid, ok := strings.CutPrefix(line, "?"); ok {
 			missing = append(missing, OID(strings.TrimSpace(oid)))
 		}
 	}
-	return FetchObjects(ctx, r, remote, missing)
+	return missing, nil
+}
+
+// FetchMissingFiles fetches, in a partial clone, the files of a name in all folders of a commit. It does
+// nothing in other repositories.
+func FetchMissingFiles(ctx context.Context, r *Repo, remote, commit, name string) error {
+	if partial, err := r.IsPartial(); err != nil || !partial {
+		return err
+	}
+	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--format=%(objectname) %(path)", commit)
+	if err != nil {
+		return err
+	}
+	named := map[OID]bool{}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if oid, file, ok := strings.Cut(entry, " "); ok && path.Base(file) == name {
+			named[OID(oid)] = true
+		}
+	}
+	missing, err := missingOf(ctx, r, commit)
+	if err != nil {
+		return err
+	}
+	return FetchObjects(ctx, r, remote, slices.DeleteFunc(missing, func(oid OID) bool { return !named[oid] }))
 }
 
 // FetchObjects fetches objects by their ids, without the objects they refer to. The remote must

@@ -62,7 +62,7 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reade
 		return nil, err
 	}
 	if open != nil {
-		links, missing, err := knownLinks(ctx, open, trees, commits)
+		links, missing, err := knownLinks(ctx, w, open, trees, commits)
 		if err != nil || len(missing) == 0 {
 			return links, err
 		}
@@ -73,7 +73,7 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reade
 		return newDeriving(w, trees, records).all(ctx, missing, links)
 	}
 	if r, err := index.Open(ctx, indexFiles(w)); err == nil {
-		links, missing, err := knownLinks(ctx, r, trees, commits)
+		links, missing, err := knownLinks(ctx, w, r, trees, commits)
 		if err = errors.Join(err, r.Close()); err == nil && len(missing) == 0 {
 			return links, nil
 		}
@@ -94,9 +94,9 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reade
 
 // knownLinks returns the links of commits in the index, and the commits that were not compared yet with
 // the checkpoints in trees.
-func knownLinks(ctx context.Context, r *index.Reader, trees []git.OID, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit, err error) {
+func knownLinks(ctx context.Context, w *workspace.Workspace, r *index.Reader, trees []git.OID, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit, err error) {
 	text, err := r.Meta(ctx, linesKey)
-	if err != nil || text != treesText(trees) {
+	if err != nil || !isCurrent(w, text, trees) {
 		return map[git.OID][]DerivedLink{}, commits, err
 	}
 	rows, err := r.Derived(ctx, oidsOf(commits))
@@ -106,6 +106,15 @@ func knownLinks(ctx context.Context, r *index.Reader, trees []git.OID, commits [
 	links, missing = linksOf(rows, commits)
 	return links, missing, nil
 }
+
+// isCurrent reports whether lines read from the sources in text are those in trees. Checkpoints that a
+// partial clone lacked then may have come with a pack.
+func isCurrent(w *workspace.Workspace, text string, trees []git.OID) bool {
+	return text == treesText(trees) || text == treesText(trees)+lackingPrefix+packs(w)
+}
+
+// lackingPrefix begins the state of git's packs when a checkpoint was not in this clone.
+const lackingPrefix = "lacking with packs "
 
 func treesText(trees []git.OID) string {
 	var b strings.Builder
@@ -237,13 +246,18 @@ func (r *run) derived(ctx context.Context) error {
 // removes the links of commits that new checkpoints may be for.
 func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 	text, err := r.w.Meta(ctx, linesKey)
-	if err != nil || text == treesText(trees) {
+	if err != nil || isCurrent(r.Workspace, text, trees) {
 		return err
 	}
+	was, state, _ := strings.Cut(text, lackingPrefix)
 	var before []git.OID
-	for oid := range strings.FieldsSeq(text) {
-		before = append(before, git.OID(oid))
+	if state == "" { // else all are read again
+		for oid := range strings.FieldsSeq(was) {
+			before = append(before, git.OID(oid))
+		}
 	}
+	state = packs(r.Workspace) // read first, so that later packs are noticed
+	isLacking := false
 	changed, err := changedCheckpoints(ctx, r.Repo, before, trees)
 	if errors.Is(err, errReplaced) {
 		if err := errors.Join(r.w.Checkpoints.DropLines(ctx, ""), r.w.Checkpoints.DropDerived(ctx, time.Time{})); err != nil {
@@ -259,6 +273,7 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		isLacking = isLacking || errors.Is(err, git.ErrMissing) || c.Absent || slices.ContainsFunc(c.Sessions, func(s checkpoint.Stored) bool { return s.Absent })
 		if err != nil { // not in this clone, or removed
 			return r.w.Checkpoints.DropLines(ctx, string(id))
 		}
@@ -281,7 +296,11 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 	if err != nil {
 		return err
 	}
-	return r.w.SetMeta(ctx, linesKey, treesText(trees))
+	text = treesText(trees)
+	if isLacking {
+		text += lackingPrefix + state
+	}
+	return r.w.SetMeta(ctx, linesKey, text)
 }
 
 // linesOfCheckpoint returns the lines of the files that the sessions of a checkpoint touched.

@@ -92,18 +92,18 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
   entire link --find main..topic
   entire link --find HEAD~20..HEAD --write`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case opts.push && !opts.write:
-				return app.Usagef("--push needs --write")
-			case opts.find:
+			if opts.find {
 				return cobra.MaximumNArgs(1)(cmd, args)
-			case opts.write:
-				return app.Usagef("--write needs --find")
 			}
 			return cobra.ExactArgs(2)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.find {
+			switch {
+			case opts.push && !opts.write:
+				return app.Usagef("--push needs --write")
+			case opts.write && !opts.find:
+				return app.Usagef("--write needs --find")
+			case opts.find:
 				return runFind(cmd.Context(), a, opts, args)
 			}
 			rev, prefix := args[0], args[1]
@@ -203,23 +203,25 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 			return app.Usagef("%s is not a range", ui.Line(args[0], format.NameWidth))
 		}
 		revs = args
+		// A server's variable for the commit before the first push of a branch consists of zeros.
+		if before, after, isRange := strings.Cut(args[0], ".."); isRange && git.OID(before) == repo.Format.Zero() {
+			revs = []string{after}
+		}
 	}
 	w, log := a.LoggingWorkspace(repo, "link")
 	defer func() { _ = log.Close() }()
 	w.Options.AmendCommits = false
 	remote := cmp.Or(w.Options.PushRemote, "origin")
 	if opts.push {
-		err := a.WithTransferProgress(repo, "Fetching checkpoints", func() error {
-			return errors.Join(sharing.FetchCheckpoints(ctx, w, remote), git.FetchDiffs(ctx, repo, revs...))
-		})
-		if err != nil && !errors.Is(err, git.ErrNoRemoteRef) {
+		err := a.WithTransferProgress(repo, "Fetching checkpoints", func() error { return fetchForFind(ctx, w, remote, revs) })
+		if err != nil {
 			return err
 		}
 	}
 	found, err := record.FindUnlinked(ctx, w, opts.write, revs...)
 	if err != nil {
 		if len(args) > 0 && len(found) == 0 {
-			return app.WithHint(fmt.Errorf("find commits of %s: %w", ui.Line(args[0], format.NameWidth), err), "a range is what `git log` takes: main..topic, HEAD~5..HEAD")
+			return app.WithHint(fmt.Errorf("find commits of %s: %w", ui.Line(args[0], format.NameWidth), err), rangeHint(repo))
 		}
 		return err
 	}
@@ -230,6 +232,34 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 		a.Streams.Notef("warning: the links are kept in this clone: %s", ui.Line(err.Error(), format.NameWidth*4)) //nolint:mnd // a line of git's
 	}
 	return ctx.Err()
+}
+
+// fetchForFind fetches the checkpoints of a remote, and in a partial clone what it lacks of their metadata
+// and of the commits to compare.
+func fetchForFind(ctx context.Context, w *workspace.Workspace, remote string, revs []string) error {
+	err := sharing.FetchCheckpoints(ctx, w, remote)
+	if errors.Is(err, git.ErrNoRemoteRef) {
+		return nil
+	}
+	if err == nil {
+		err = git.FetchMissingFiles(ctx, w.Repo, remote, checkpoint.MetadataBranch, "metadata.json")
+	}
+	if err != nil {
+		return err
+	}
+	// A range that can't be read is reported by the search.
+	if err := git.FetchDiffs(ctx, w.Repo, revs...); err != nil {
+		w.Log.InfoContext(ctx, "commits not fetched", "error", err.Error())
+	}
+	return ctx.Err()
+}
+
+// rangeHint is the hint if a range can't be read.
+func rangeHint(repo *git.Repo) string {
+	if cut, err := git.ShallowBoundary(repo); err == nil && len(cut) > 0 {
+		return format.DeepenHint
+	}
+	return "a range is what `git log` takes: main..topic, HEAD~5..HEAD"
 }
 
 func printFound(a *app.App, opts linkOptions, found []record.FoundCommit) error {
