@@ -80,6 +80,18 @@ const DeclinedNote = TrailerKey + ": " + noLink + "\n"
 // nothing else is known of it.
 const DerivedNote = "Entire-Derived: true\n"
 
+// DerivedText returns the text of a note with derived checkpoints, "" for none.
+func DerivedText(ids []ID) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(TrailerKey + ": " + string(id) + "\n")
+	}
+	return b.String() + DerivedNote
+}
+
 // IsDerived reports whether the checkpoints in a commit's note were derived.
 func IsDerived(c git.Commit) bool {
 	return slices.Contains(slices.Collect(strings.Lines(c.Note)), DerivedNote)

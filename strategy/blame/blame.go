@@ -310,7 +310,9 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 			}
 		}
 	}
-	unlinked := slices.DeleteFunc(slices.Clone(groups), func(g *group) bool { return len(g.ids) > 0 })
+	unlinked := slices.DeleteFunc(slices.Clone(groups), func(g *group) bool {
+		return len(g.ids) > 0 || checkpoint.IsDeclined(at.commits[g.commit])
+	})
 	if err := at.findLinks(ctx, unlinked); err != nil {
 		return err
 	}

@@ -221,8 +221,11 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 
 // OfCommit returns the author of most of the lines that a commit added, according to the records of
 // its checkpoints, and the file with most of these lines. It returns false if the commit has no
-// checkpoint in this repository. If no record has lines, the authors are derived.
+// checkpoint in this repository. If it names none, or no record has lines, the authors are derived.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
+	if len(checkpoint.IDsOf(commit)) == 0 || checkpoint.IsDerived(commit) {
+		return r.mostAdded(ctx, commit.OID)
+	}
 	at := newAttributing(r, map[git.OID]git.Commit{commit.OID: commit})
 	g := &group{groupKey: groupKey{commit: commit.OID}, ids: checkpoint.IDsOf(commit)}
 	slices.Reverse(g.ids)

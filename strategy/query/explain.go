@@ -137,6 +137,8 @@ type ExplainOptions struct {
 	MostDetails int
 	// Subagents requests the conversations of subagents, too.
 	Subagents bool
+	// Derive finds the checkpoints of a commit that names none; nil if they are not requested.
+	Derive func(ctx context.Context, c git.Commit) ([]DerivedLink, error)
 }
 
 // Lookup returns the id that Checkpoint would show, and whether it is that of a shadow commit,
@@ -181,9 +183,11 @@ func (r CheckpointReader) Checkpoint(ctx context.Context, prefix string, o Expla
 	return shadowReader{r.Repo}.temporary(ctx, name, o)
 }
 
-// OfCommit holds the checkpoints named by a commit.
+// OfCommit holds the checkpoints named by a commit, or derived from its lines.
 type OfCommit struct {
 	Commit git.Commit
+	// Derived reports that the commit doesn't name the checkpoints: it has lines of them.
+	Derived bool
 	// Checkpoints are the checkpoints that it names, in its order. Missing are those that are not
 	// stored in this repository, or can't be read.
 	Checkpoints []Detail
@@ -202,8 +206,18 @@ func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptio
 	if err != nil {
 		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, git.UnlessMissing(err))
 	}
-	of := OfCommit{Commit: commit}
+	of := OfCommit{Commit: commit, Derived: checkpoint.IsDerived(commit)}
 	ids := checkpoint.IDsOf(commit)
+	if len(ids) == 0 && len(commit.Parents) < 2 && o.Derive != nil && !checkpoint.IsDeclined(commit) {
+		links, err := o.Derive(ctx, commit)
+		if err != nil {
+			return OfCommit{}, err
+		}
+		for _, link := range links {
+			ids, of.Derived = append(ids, link.Checkpoint), true
+		}
+		commit.Note += checkpoint.DerivedText(ids) // so that the commit is found by its ids below
+	}
 	if len(ids) == 0 && len(commit.Parents) < 2 {
 		return of, nil
 	}

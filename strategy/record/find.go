@@ -247,9 +247,8 @@ func findDerived(ctx context.Context, w *workspace.Workspace, q search, list []g
 		one := FoundCommit{Commit: c, Derived: links[c.OID]}
 		for _, link := range one.Derived {
 			one.IDs = append(one.IDs, link.Checkpoint)
-			one.Commit.Note += checkpoint.TrailerKey + ": " + string(link.Checkpoint) + "\n"
 		}
-		one.Commit.Note += checkpoint.DerivedNote
+		one.Commit.Note += checkpoint.DerivedText(one.IDs)
 		texts[c.OID] = one.Commit.Note
 		found = append(found, one)
 	}

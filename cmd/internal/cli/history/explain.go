@@ -228,6 +228,10 @@ func (e *explaining) options() query.ExplainOptions {
 	if e.opts.searchAll {
 		o.Search = query.All
 	}
+	o.Derive = func(ctx context.Context, c git.Commit) ([]query.DerivedLink, error) {
+		links, err := query.DerivedLinks(ctx, e.Workspace(e.reader.Repo), nil, []git.Commit{c})
+		return links[c.OID], err
+	}
 	return o
 }
 
@@ -304,13 +308,19 @@ func (e *explaining) commit(ctx context.Context) error {
 	}
 	x := e.text()
 	var b strings.Builder
+	if of.Derived {
+		fmt.Fprintf(&b, "Commit %s names no checkpoint. Derived from its content: it has lines of %s.\n\n", of.Commit.OID.Short(), ui.Plural(max(len(of.Points), len(of.Checkpoints))+len(of.Missing), "checkpoint"))
+	}
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
 		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(plain.FirstLine(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
 	}
 	if len(of.Points) > 0 {
 		what := "names"
-		if of.Merge {
+		switch {
+		case of.Merge:
 			what = "brings in"
+		case of.Derived:
+			what = "has lines of"
 		}
 		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
 		for _, p := range of.Points {

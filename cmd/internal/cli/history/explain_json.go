@@ -56,6 +56,8 @@ type explainCommitJSON struct {
 }
 
 type explainedJSON struct {
+	// Derived reports that the commit names none of the checkpoints, but has lines of them.
+	Derived     bool                `json:"derived,omitempty"`
 	Commit      *explainCommitJSON  `json:"commit,omitempty"`
 	Checkpoints []explainDetailJSON `json:"checkpoints"`
 	// Merged holds the checkpoints of the commits that a merge brings in.
@@ -145,7 +147,7 @@ func newExplainPoint(p *query.ExplainPoint) explainPointJSON {
 
 // json prints the checkpoints of a commit, or a single checkpoint, as JSON.
 func (e *explaining) json(of query.OfCommit) error {
-	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
+	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut, Derived: of.Derived}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}
