@@ -309,7 +309,7 @@ func (e *explaining) commit(ctx context.Context) error {
 	x := e.text()
 	var b strings.Builder
 	if of.Derived {
-		fmt.Fprintf(&b, "Commit %s names no checkpoint. Derived from its content: it has lines of %s.\n\n", of.Commit.OID.Short(), ui.Plural(max(len(of.Points), len(of.Checkpoints))+len(of.Missing), "checkpoint"))
+		fmt.Fprintf(&b, "Commit %s has lines of %s: derived from its content, as its message names none.\n\n", of.Commit.OID.Short(), ui.Plural(max(len(of.Points), len(of.Checkpoints))+len(of.Missing), "checkpoint"))
 	}
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
 		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(plain.FirstLine(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
