@@ -34,9 +34,20 @@ const (
 	// leastCopied is the number of identifying letters that two files of different names, or single
 	// lines of one file, must share. It is git's for copied lines.
 	leastCopied = 40
-	// leastSingle is the least number of letters of a single line that other lines of the file confirm.
+	// leastSingle is the least number of letters of a single line that other lines of the file confirm,
+	// leastWhole that of a record that is found whole.
 	leastSingle = 6
+	leastWhole  = 10
 )
+
+// Evidence is what is known about a record and a commit besides their lines in one file.
+type Evidence struct {
+	// SameName reports that both files have the same name, in any folder, or that the commit renames the
+	// record's file.
+	SameName bool
+	// Confirmed reports that the commit has lines of the checkpoint, in this file or another one.
+	Confirmed bool
+}
 
 // AllLetters is more than the letters of any lines: the evidence of equal files.
 const AllLetters = 1 << 30
@@ -46,10 +57,10 @@ const AllLetters = 1 << 30
 // by had, identifies nothing.
 //
 // Lines belong together if they follow one another in both. Such a run is found if its identifying
-// lines have 20 letters and digits, or if they have six and the record has 40 in the file. If the
-// record is one of a file of another name, a run needs 40, unless at least half of the record's lines
-// are found.
-func FollowPrints(was, now []PrintedLine, had map[uint32]bool, sameName bool) []Followed {
+// lines have 20 letters and digits; 10, if all lines of the record are found; or six, if 40 are found in
+// the file or the checkpoint is confirmed. If the record is one of a file of another name, a run needs 40,
+// unless at least half of the record's lines are found.
+func FollowPrints(was, now []PrintedLine, had map[uint32]bool, e Evidence) []Followed {
 	found := make([]Followed, len(now))
 	pairs := pairPrints(was, now)
 	if len(pairs) == 0 {
@@ -70,9 +81,11 @@ func FollowPrints(was, now []PrintedLine, had map[uint32]bool, sameName bool) []
 	}
 	least := linediff.LeastMoved
 	switch {
-	case sameName && all >= leastCopied:
+	case e.SameName && (e.Confirmed || all >= leastCopied):
 		least = leastSingle
-	case !sameName && (2*lines < len(was) || all < leastCopied): //nolint:mnd // half
+	case e.SameName && len(pairs) == len(was):
+		least = leastWhole
+	case !e.SameName && (2*lines < len(was) || all < leastCopied): //nolint:mnd // half
 		least = leastCopied
 	}
 	for len(pairs) > 0 {

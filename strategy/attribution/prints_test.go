@@ -28,6 +28,7 @@ func TestFollowPrints(t *testing.T) {
 	tests := map[string]struct {
 		was, now, had string
 		otherName     bool
+		confirmed     bool
 		want          []int // the numbers in was of the lines of now
 	}{
 		"the same lines":                    {was: function, now: function, want: []int{1, 2, 3, 4, 5}},
@@ -37,6 +38,9 @@ func TestFollowPrints(t *testing.T) {
 		"a block moved":                     {was: "the first block of the file\nthe second block of the file", now: "the second block of the file\nthe first block of the file", want: []int{2, 1}},
 		"common lines alone":                {was: "\treturn nil\n}", now: "\treturn nil\n}", want: []int{0, 0}},
 		"a short line alone":                {was: "x := 1", now: "x := 1", want: []int{0}},
+		"a whole record of one line":        {was: "limit := maximum", now: "mine()\nlimit := maximum", want: []int{0, 1}},
+		"a part of a short record":          {was: "limit := maximum\nlower()", now: "limit := maximum", want: []int{0}},
+		"a part, of a confirmed checkpoint": {was: "limit := maximum\nlower()", now: "limit := maximum", confirmed: true, want: []int{1}},
 		"a short line, confirmed":           {was: function + "\n...\nlimit := 10", now: function + "\n...\nlimit := 10", want: []int{1, 2, 3, 4, 5, 7}},
 		"lines that the parent had":         {was: function, now: function, had: function, want: []int{0, 0, 0, 0, 0}},
 		"an idiom that the parent had":      {was: function + "\nif err != nil {", now: function + "\nif err != nil {", had: "if err != nil {", want: []int{1, 2, 3, 4, 5, 6}},
@@ -53,7 +57,7 @@ func TestFollowPrints(t *testing.T) {
 				had[l.Print] = true
 			}
 			var got []int
-			for _, l := range attribution.FollowPrints(printed(tt.was), printed(tt.now), had, !tt.otherName) {
+			for _, l := range attribution.FollowPrints(printed(tt.was), printed(tt.now), had, attribution.Evidence{SameName: !tt.otherName, Confirmed: tt.confirmed}) {
 				got = append(got, l.Number)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -169,7 +169,7 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 		return one, nil
 	}
 	was := at.recordedPrints(f)
-	sameName := path.Base(from.path) == path.Base(g.path)
+	sameName := path.Base(from.path) == path.Base(g.path) || from.path == p.oldPath
 	if from.path != g.path && from.path != p.oldPath && len(was) > 0 {
 		parents := at.commits[g.commit].Parents
 		if len(parents) > 0 { // the lines may be copies of lines that the parent has
@@ -190,7 +190,7 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 // follow sets the lines of the commit's file that are lines of a record.
 func (s *derivedSource) follow(was []attribution.PrintedLine, p patch, had map[uint32]bool, sameName bool) {
 	s.lines, s.letters = []int{}, map[int]int{}
-	for i, l := range attribution.FollowPrints(was, p.lines, had, sameName) {
+	for i, l := range attribution.FollowPrints(was, p.lines, had, attribution.Evidence{SameName: sameName, Confirmed: true}) {
 		if l.Number == 0 {
 			continue
 		}

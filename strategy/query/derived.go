@@ -602,7 +602,7 @@ func countFollowed(r *lineRecord, f *comparedFile, had map[uint32]bool, sameName
 		return len(f.lines)
 	}
 	n := 0
-	for _, l := range attribution.FollowPrints(r.lines, f.lines, had, sameName) {
+	for _, l := range attribution.FollowPrints(r.lines, f.lines, had, attribution.Evidence{SameName: sameName}) {
 		if l.Number > 0 {
 			n++
 		}
