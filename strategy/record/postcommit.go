@@ -20,6 +20,7 @@ import (
 type MadeCommit struct {
 	head      git.Commit
 	decisions []tracking.Decision
+	doing     git.Operation
 }
 
 // Checkpoints returns the checkpoints that the commit's message names and that a decision of this
@@ -51,22 +52,22 @@ func FindMade(ctx context.Context, w *workspace.Workspace) (MadeCommit, bool, er
 				return MadeCommit{}, false, err
 			}
 		}
-		return MadeCommit{}, false, nil
+		return MadeCommit{}, false, markSeenAside(ctx, w, mine)
 	}
 	hasFiles := func(s *session.State) bool {
 		return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Withheld) > 0
 	}
 	if len(mine) == 0 && !slices.ContainsFunc(w.PendingSessions(ctx), hasFiles) {
-		return MadeCommit{}, false, MarkHeadPassed(ctx, w)
+		return MadeCommit{}, false, errors.Join(MarkHeadPassed(ctx, w), markHeadSeen(ctx, w, doing))
 	}
 	head, born, err := w.Head(ctx)
-	return MadeCommit{head: head, decisions: mine}, err == nil && born, err
+	return MadeCommit{head: head, decisions: mine, doing: doing}, err == nil && born, err
 }
 
 // FinishMade carries out the decision about the commit. If it fails the decision remains, and the next
 // hook of any kind retries.
 func FinishMade(ctx context.Context, w *workspace.Workspace, m MadeCommit) error {
-	err := afterCommit(ctx, w, m.head, m.decisions)
+	err := afterCommit(ctx, w, m)
 	if err == nil {
 		err = MarkPassed(ctx, w, m.head)
 	}
@@ -87,17 +88,20 @@ func FinishMade(ctx context.Context, w *workspace.Workspace, m MadeCommit) error
 
 // afterCommit applies the decisions about head, and updates the other sessions of the worktree. It
 // ignores a decision whose git process is still running: it is about another commit that is being
-// made in this worktree.
-func afterCommit(ctx context.Context, w *workspace.Workspace, head git.Commit, mine []tracking.Decision) error {
+// made in this worktree. A commit in which no session has a share is added to the register of seen
+// commits.
+func afterCommit(ctx context.Context, w *workspace.Workspace, m MadeCommit) error {
+	head := m.head
 	ids := checkpoint.IDsOf(head)
 	linked := map[string]bool{}
+	isSeen := len(ids) == 0 && !checkpoint.IsDeclined(head)
 	var kept, elsewhere []tracking.Decision
-	for _, d := range mine {
+	for _, d := range m.decisions {
 		own := isCaller(w, d)
 		switch {
 		case !own && isLive(w, d):
 		case d.ID == "":
-			kept = append(kept, d)
+			kept, isSeen = append(kept, d), isSeen && !d.Unseen
 		case slices.Contains(ids, d.ID):
 			if err := ApplyDecision(ctx, w, d, tracking.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
 				return err
@@ -107,7 +111,7 @@ func afterCommit(ctx context.Context, w *workspace.Workspace, head git.Commit, m
 			}
 		case own:
 			// Another commit was made on top of it already, or its message lost the trailer.
-			elsewhere = append(elsewhere, d)
+			elsewhere, isSeen = append(elsewhere, d), false
 		}
 	}
 	if len(kept) > 0 { // they request no checkpoint
@@ -127,7 +131,10 @@ func afterCommit(ctx context.Context, w *workspace.Workspace, head git.Commit, m
 	if _, err := finishAll(ctx, w, elsewhere, tracking.RecentCommits); err != nil {
 		return err
 	}
-	return settle(ctx, w, head, linked)
+	if err := settle(ctx, w, head, linked); err != nil || !isSeen {
+		return err
+	}
+	return markSeen(ctx, w, m.doing, head.OID)
 }
 
 // PostRewrite updates links and notes after git has rewritten commits, given as a map of old ids to
@@ -143,6 +150,11 @@ func PostRewrite(ctx context.Context, w *workspace.Workspace, byRebase bool, mov
 	}
 	if err := FollowRewritten(ctx, w, moved); err != nil {
 		return err
+	}
+	if byRebase { // post-commit has decided about an amended commit
+		if err := followSeen(ctx, w, moved); err != nil {
+			return err
+		}
 	}
 	if head, born, err := w.Head(ctx); err == nil && born {
 		if err := MarkExamined(w, head.OID); err != nil {

@@ -37,9 +37,10 @@ func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m CommitMessa
 	if err != nil {
 		return err
 	}
+	isUnseen := false
 	if d.ID != "" && !d.Amend && !op.copies() && w.Options.Ask && m.Source == "message" && msg.rest == "" && w.Env.Terminal() {
 		if !w.Env.Confirm(ctx, "Link this commit to "+agents(w, d)+" session context?") {
-			d = d.Declined()
+			d, isUnseen = d.Declined(), true
 		}
 	}
 	if d.ID != "" {
@@ -51,13 +52,23 @@ func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m CommitMessa
 		if branch != "" {
 			w.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
 				notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockingHint(branch)))
-			d = d.Declined()
+			d, isUnseen = d.Declined(), true
 		}
 	}
 	// In a copy of a commit the last line already contains the only id to keep.
 	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
 	case len(d.Keep) == 0:
+		if op == commitSquash && !isUnseen {
+			if isUnseen, err = foldsOthers(ctx, w); err != nil {
+				return err
+			}
+		}
+		if isUnseen {
+			if err := recordUnseen(w, d); err != nil {
+				return err
+			}
+		}
 		return disown(ctx, w, op, &msg)
 	case d.ID == "" && op.copies() && m.Source == "message" && isLast && !showsEditor(w):
 		return nil

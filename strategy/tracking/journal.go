@@ -138,6 +138,8 @@ type Decision struct {
 	Shares []Share `json:"shares,omitempty"`
 	// Hint reports whether the message shows how to decline.
 	Hint bool `json:"hint,omitempty"`
+	// Unseen reports that the commit must not be added to the register of seen commits.
+	Unseen bool `json:"unseen,omitempty"`
 	// Prose is a digest of the message without trailers and comments.
 	Prose string `json:"prose,omitempty"`
 	// Git is the process that makes the commit.

@@ -1,0 +1,122 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+const (
+	// mostRoots is the maximum number of checkpoints in the first commits of the metadata branches
+	// whose metadata is read, mostFirst that of the oldest checkpoints whose transcripts are read.
+	mostRoots, mostFirst = 2000, 3
+	// mostUndated is the maximum number of lines at the beginning of a transcript without a time.
+	mostUndated = 50
+)
+
+// FirstRecord returns the time of the earliest record on the metadata branches: of their first
+// commit, of a checkpoint that it has already, or of the beginning of the session of one of the
+// oldest checkpoints. It returns false if that isn't known, as in a shallow clone of the branches,
+// or if there is no metadata branch.
+func FirstRecord(ctx context.Context, repo *git.Repo) (first time.Time, found bool, err error) {
+	commits, err := git.Commits(ctx, repo, append(BranchesAsRevisions(), "--")...)
+	if err != nil || len(commits) == 0 {
+		return first, false, err
+	}
+	boundary, err := git.ShallowBoundary(repo)
+	if err != nil {
+		return first, false, err
+	}
+	earlier := func(at time.Time) {
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	type stored struct {
+		tree git.OID
+		id   ID
+	}
+	var oldest []stored
+	for _, c := range slices.Backward(commits) {
+		earlier(c.Committer.When)
+		if r, ok := RecordOf(c); ok && len(oldest) < mostFirst {
+			oldest = append(oldest, stored{c.Tree, r.ID})
+		}
+		switch {
+		case boundary[c.OID]:
+			return time.Time{}, false, nil
+		case len(c.Parents) > 0:
+		default: // the branch may have been squashed to this commit
+			ids, err := Find(ctx, repo, c.Tree, "")
+			if err != nil || len(ids) > mostRoots {
+				return time.Time{}, false, git.UnlessMissing(err)
+			}
+			at, begun, err := earliest(ctx, repo, c.Tree, ids)
+			if err != nil {
+				return time.Time{}, false, err
+			}
+			earlier(at)
+			if begun != "" {
+				oldest = append(oldest, stored{c.Tree, begun})
+			}
+		}
+	}
+	for _, c := range oldest {
+		at, err := beginning(ctx, repo, c.tree, c.id)
+		if err != nil {
+			return time.Time{}, false, err
+		}
+		earlier(at)
+	}
+	return first, true, nil
+}
+
+// earliest returns the earliest time at which one of the checkpoints was created, and its id.
+func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (first time.Time, id ID, err error) {
+	err = ReadAllAvailable(ctx, repo, []git.OID{tree}, ids, func(one ID, c Checkpoint, err error) error {
+		if err != nil {
+			return ctx.Err() // a checkpoint that can't be read has no time
+		}
+		for _, s := range c.Sessions {
+			if at := s.Meta.CreatedAt; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first, id = at, one
+			}
+		}
+		return nil
+	})
+	return first, id, err
+}
+
+// beginning returns the time at which the first session of a checkpoint began, as its transcript has
+// it; zero if it isn't known.
+func beginning(ctx context.Context, repo *git.Repo, tree git.OID, id ID) (first time.Time, err error) {
+	c, err := ReadAvailable(ctx, repo, tree, id)
+	if err != nil {
+		return first, ctx.Err()
+	}
+	for _, s := range c.Sessions {
+		t, err := UnhashedTranscript(ctx, repo, s.Dir)
+		if err == nil {
+			err = t.Lines(ctx, repo, LineSpan{To: mostUndated}, func(line []byte, _ int) error {
+				at := transcript.LastTime(line)
+				if at.IsZero() {
+					return nil
+				}
+				if first.IsZero() || at.Before(first) {
+					first = at
+				}
+				return io.EOF
+			})
+		}
+		if err != nil && !errors.Is(err, io.EOF) && ctx.Err() != nil { // else it is not in this repository
+			return first, fmt.Errorf("read the transcript of %s: %w", id, ctx.Err())
+		}
+	}
+	return first, nil
+}
