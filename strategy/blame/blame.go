@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -29,6 +30,8 @@ type Reader struct {
 	// Index is an index that the caller has open, nil if there is none: no other process, nor the Reader,
 	// can write to an open one.
 	Index *index.Reader
+
+	known *tracking.Unlinked
 }
 
 // Kind is the kind of an author.
@@ -60,6 +63,9 @@ type Author struct {
 	Call, Subagent, Type string
 	// Derived reports that no record has the lines: their texts match those of an edit.
 	Derived bool
+	// Basis is why the author isn't recorded, or why the lines of a commit without a checkpoint are a
+	// person's.
+	Basis Basis
 }
 
 // Line is a line of a file.
@@ -170,7 +176,7 @@ func (r Reader) file(ctx context.Context, q git.BlameRequest, left *int) (File, 
 		return f, err
 	}
 	for _, l := range own {
-		author := Author{Kind: Unknown}
+		author := Author{Kind: Unknown, Basis: Unsure}
 		if w, known := by[l.Number]; known && w.Session != "" {
 			author = Author{
 				Kind: Agent, Agent: w.Agent, Session: w.Session, Turn: w.Turn, Number: w.Number,
@@ -255,7 +261,7 @@ type attributing struct {
 }
 
 func newAttributing(r Reader, commits map[git.OID]git.Commit) *attributing {
-	return &attributing{Reader: r, commits: commits, authors: map[Author]*Author{}, patches: patches{repo: r.Repo}}
+	return &attributing{Reader: r.withUnlinked(), commits: commits, authors: map[Author]*Author{}, patches: patches{repo: r.Repo}}
 }
 
 // author returns the unique Author that is equal to a.
@@ -310,10 +316,11 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 			}
 		}
 	}
-	unlinked := slices.DeleteFunc(slices.Clone(groups), func(g *group) bool {
-		return len(g.ids) > 0 || checkpoint.IsDeclined(at.commits[g.commit])
-	})
-	if err := at.findLinks(ctx, unlinked); err != nil {
+	undecided, err := at.undecided(ctx, groups)
+	if err != nil {
+		return err
+	}
+	if err := at.findLinks(ctx, undecided); err != nil {
 		return err
 	}
 	if err := at.readRecords(ctx, groups); err != nil {
@@ -351,11 +358,11 @@ func (at *attributing) readBlobs(ctx context.Context, groups []*group) error {
 	return at.readContents(ctx, wanted)
 }
 
-// person returns the author of a commit as a person. Lines of a commit whose parents a shallow clone
+// person returns the author of a commit with checkpoints as a person. Lines of a commit whose parents a shallow clone
 // lacks may be older: their author is unknown.
 func (at *attributing) person(commit git.OID) Author {
 	if at.boundary[commit] {
-		return Author{Kind: Unknown, Commit: commit}
+		return Author{Kind: Unknown, Commit: commit, Basis: Cut}
 	}
 	return Author{Kind: Person, Commit: commit, Name: at.commits[commit].Author.Name}
 }

@@ -51,10 +51,17 @@ func (at *attributing) derivedGroup(ctx context.Context, g *group) error {
 	if err != nil {
 		return err
 	}
+	rest, err := at.ofUnlinked(ctx, at.commits[g.commit], at.boundary[g.commit])
+	if err != nil {
+		return err
+	}
 	for _, l := range g.lines {
 		author, err := at.fromDerived(ctx, g, l, sources)
 		if err != nil {
 			return err
+		}
+		if author.Kind == Unknown && author.Basis == "" {
+			author = rest
 		}
 		l.Author = at.author(author)
 	}
@@ -90,6 +97,7 @@ func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sourc
 		case evidence > most, best.Kind == Unknown: // a newer record may only have moved the line
 			best, most = one, evidence
 		case one.Kind != Unknown && (one.Kind != best.Kind || one.Session != best.Session):
+			none.Basis = Unsure
 			return none, nil
 		}
 	}

@@ -163,8 +163,8 @@ func (at *attributing) followFile(ctx context.Context, one formattedFile, origin
 		if from, ok := majority(parts(l), found); ok {
 			l.Commit, l.Path, l.Orig = from.Commit, from.Path, from.Orig
 			l.Author = at.author(*from.Author)
-		} else if len(parts(l)) > 0 {
-			l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit})
+		} else if len(parts(l)) > 0 && l.Author.Kind != Unknown {
+			l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit, Basis: Unsure})
 		}
 	}
 	return nil

@@ -56,6 +56,9 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 			unsure = append(unsure, source{file: f, lines: lines})
 		}
 	}
+	if len(g.ids) == 0 {
+		return at.unlinked(ctx, g, unsure)
+	}
 	isComplete, isRecorded := true, false
 	for _, id := range g.ids {
 		isComplete = isComplete && at.records[id].complete
@@ -71,8 +74,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		switch {
 		case found:
 		case slices.ContainsFunc(unsure, isUnsure):
-		case len(g.ids) == 0:
-			author = at.person(g.commit)
+			author.Basis = Unsure
 		case all && isComplete && (len(sources) == 0 || len(g.ids) > 1 || slices.ContainsFunc(sources, isOlder)):
 			// No checkpoint lists the file; or the commit folds others, and the line is from one
 			// that had no session.
@@ -83,11 +85,14 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 			}
 			g.rest[l] = true
 		case isRecorded:
+			author.Basis = NotListed
 			derived, err := at.derive(ctx, g, l, author)
 			if err != nil {
 				return err
 			}
 			author = derived
+		default:
+			author.Basis = NoRecord
 		}
 		l.Author = at.author(author)
 	}
@@ -163,14 +168,14 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 			continue
 		}
 		if other.file.Estimated || isUnsure {
-			*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
+			*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id, Basis: Unsure}
 			return true
 		}
 		*author = other.slot.writer(other.file, other.line(number), a)
 		return true
 	}
 	if s.file.Estimated {
-		*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id}
+		*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id, Basis: Unsure}
 		return true
 	}
 	*author = at.person(author.Commit)

@@ -43,7 +43,7 @@ func (at *attributing) followMoves(ctx context.Context) error {
 	for _, r := range at.rest {
 		for l := range r.rest {
 			if gone[r.commit][attribution.Form([]byte(l.Text))] {
-				l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit})
+				l.Author = at.author(Author{Kind: Unknown, Commit: l.Commit, Basis: Unsure})
 			}
 		}
 		removed := at.removedLines(files[r.commit])
@@ -188,7 +188,7 @@ func (at *attributing) moveBlock(block []*Line, origins [][]recordedLine) {
 		return
 	}
 	for i, l := range block {
-		author := Author{Kind: Unknown, Commit: l.Commit}
+		author := Author{Kind: Unknown, Commit: l.Commit, Basis: Unsure}
 		if from := origins[i][0]; len(origins[i]) == 1 && !from.file.Estimated && !from.file.unsure.Has(from.line) {
 			author = from.slot.writer(from.file, from.line, Author{Commit: l.Commit, Checkpoint: from.id})
 		}

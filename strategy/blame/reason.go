@@ -71,10 +71,23 @@ func (r Reader) WhyCommit(ctx context.Context, commit git.Commit) (Reason, error
 	}
 	switch {
 	case known:
-	case len(checkpoint.IDsOf(commit)) > 0 || r.IsCut(commit.OID): // what it names, or merges, is not here
-		author = Author{Kind: Unknown, Commit: commit.OID}
+	case r.IsCut(commit.OID): // what it merges is not here
+		author = Author{Kind: Unknown, Commit: commit.OID, Basis: Cut}
+	case len(checkpoint.IDsOf(commit)) > 0: // what it names is not here
+		author = Author{Kind: Unknown, Commit: commit.OID, Basis: NoRecord}
 	default:
-		author = Author{Kind: Person, Commit: commit.OID, Name: commit.Author.Name}
+		if author, err = r.Unlinked(ctx, commit); err != nil {
+			return Reason{}, err
+		}
+		if author.Kind == Unknown && author.Basis != Declined { // it may have lines of checkpoints
+			derived, in, found, err := r.mostAdded(ctx, commit.OID)
+			if err != nil && ctx.Err() != nil {
+				return Reason{}, err
+			}
+			if found {
+				author, file = derived, in
+			}
+		}
 	}
 	found := Reason{Commit: commit}
 	found.Story, err = r.Story(ctx, author, file)
@@ -87,6 +100,7 @@ const mostHits = 10
 // WhyText finds what led to the newest line of the tracked files that contains a text, else to the
 // newest commit that added or removed it. The error is ErrNoText if there is neither.
 func (r Reader) WhyText(ctx context.Context, text string) (Reason, error) {
+	r = r.withUnlinked()
 	var newest *File
 	if r.Repo.Root != "" {
 		hits, err := git.BlameContaining(ctx, r.Repo, text, mostHits)
