@@ -124,6 +124,9 @@ func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 		Kind: string(a.Kind), Name: cmp.Or(a.Agent, a.Name), Subagent: cmp.Or(a.Type, a.Subagent), Derived: a.Derived,
 		Prompt: a.Turn.Title, Session: a.Session, Checkpoint: string(a.Checkpoint), Uncommitted: commit.OID == "",
 	}
+	if a.Kind == blame.Unknown {
+		w.Reason = a.Basis.Text()
+	}
 	if commit.OID != "" {
 		w.Commit, w.Subject, w.When = commit.OID.Short(), plain.FirstLine(commit.Message), brief.Ago(m.now(), commit.Committer.When)
 	}

@@ -46,6 +46,8 @@ type Writer struct {
 	Subagent string `json:"subagent,omitempty"`
 	// Derived is set if the author was derived from the text of an edit and not recorded.
 	Derived bool `json:"derived,omitempty"`
+	// Reason is why the author isn't recorded.
+	Reason string `json:"reason,omitempty"`
 	// Prompt is the title of the turn.
 	Prompt string `json:"prompt,omitempty"`
 	// Commit and Subject are empty if the lines aren't committed.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
 // files writes files with their diffs, which are limited to limit bytes in total.
@@ -110,6 +112,9 @@ func (d *document) block(b Block, named bool) {
 			d.raw("<span class=\"by ")
 			d.raw(name)
 			d.raw("\">")
+			if b.By == UnknownWriter {
+				name = blame.NotRecorded
+			}
 			d.raw(name)
 			d.raw("</span>")
 		} else {

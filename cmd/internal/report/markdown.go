@@ -141,7 +141,7 @@ func (m *summary) write() {
 	if len(list) > 0 {
 		slices.SortStableFunc(list, func(a, b pathShare) int { return b.share.Total() - a.share.Total() })
 		m.line("\n<details><summary>Agent's share of %s</summary>\n", plural(len(list), "file"))
-		m.line("| file | lines | agent | person | unknown |\n|---|---:|---:|---:|---:|")
+		m.line("| file | lines | agent | person | not recorded |\n|---|---:|---:|---:|---:|")
 		shown := list[:min(len(list), m.rows)]
 		for _, p := range shown {
 			n := p.share.Total()

@@ -102,7 +102,7 @@ func (d *document) overview() {
 	}
 	whole := func(v float64) string { return count(int64(v)) }
 	tokens := func(v float64) string { return short(int64(v)) }
-	d.plot(b, plot{"plot-lines", "Lines that commits add", []series{{"Agent", "agent", agent}, {"Person", "person", person}, {"Unknown", "unknown", unknown}}, whole})
+	d.plot(b, plot{"plot-lines", "Lines that commits add", []series{{"Agent", "agent", agent}, {"Person", "person", person}, {"Not recorded", "unknown", unknown}}, whole})
 	d.plot(b, plot{"plot-tokens", "Tokens", []series{{"Written", "written", written}, {"Read", "read", read}, {"Subagents", "subagents", sub}}, tokens})
 	if d.totals.cost > 0 {
 		d.plot(b, plot{"plot-cost", "Cost", []series{{"Cost", "cost", cost}}, money})

@@ -115,7 +115,7 @@ func (p *page) beginTable(caption, first markup) {
 	p.raw(caption)
 	p.raw("</caption><thead><tr><th scope=\"col\">")
 	p.raw(first)
-	p.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Unknown</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
+	p.raw("</th><th scope=\"col\" class=\"n\">Lines</th><th scope=\"col\" class=\"n\">Agent</th><th scope=\"col\" class=\"n\">Person</th><th scope=\"col\" class=\"n\">Not recorded</th><th scope=\"col\"><span class=\"hidden\">Shares</span></th></tr></thead><tbody>\n")
 }
 
 // shareCells writes the figures and bars of a row of a table of shares, and ends the row.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 )
 
 // timeline writes the filters, and the turns, commits and rewinds by day.
@@ -37,7 +38,7 @@ func (d *document) timeline() {
 <output aria-live="polite"></output>
 </form>
 `)
-	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">unknown</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
+	d.raw(`<p class="legend"><span class="by agent">agent</span> <span class="by person">person</span> <span class="by unknown">not recorded</span> mark who wrote the added lines of a commit, by the record of its checkpoint.</p>` + "\n")
 	if n := len(d.omitted); n > 0 {
 		d.element("<p class=\"note\">", "Older turns and commits are left out here, as the page would have more than 5 MB: "+count(int64(n))+". A range, or --since and --until, shows them.", "</p>\n")
 	}
@@ -317,7 +318,7 @@ func shareText(s Share) string {
 	for _, p := range []struct {
 		name  string
 		lines int
-	}{{"agent ", s.Agent}, {"person ", s.Person}, {"unknown ", s.Unknown}} {
+	}{{"agent ", s.Agent}, {"person ", s.Person}, {blame.NotRecorded + " ", s.Unknown}} {
 		if p.lines > 0 {
 			parts = append(parts, p.name+percent(p.lines, s.Total()))
 		}

@@ -145,7 +145,7 @@ func WrittenBy(a checkpoint.Attribution) string {
 	if a.TotalCommitted > 0 {
 		of := ui.Plural(a.TotalCommitted, "line")
 		if a.UnknownLines > 0 {
-			parts = append(parts, fmt.Sprintf("agent wrote at least %d %% (%d of %s, %d unknown)", int(a.AgentPercentage), a.AgentLines, of, a.UnknownLines))
+			parts = append(parts, fmt.Sprintf("agent wrote at least %d %% (%d of %s, %d not recorded)", int(a.AgentPercentage), a.AgentLines, of, a.UnknownLines))
 		} else {
 			parts = append(parts, fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, of))
 		}

@@ -40,8 +40,10 @@ line is. That holds through amend, rebase, squash and cherry-pick, and for what 
 committed yet.
 
 A "~" before the prompt: the checkpoint has no record of the line, as those of earlier
-versions; an edit tool wrote a line of this text to the file. "unknown" is a line of
-which nothing certain is known.
+versions; an edit tool wrote a line of this text to the file. A line is a person's if
+the record shows it: a git hook saw the commit and no session had a share in it, or the
+commit is older than the first record. Of a line that is "not recorded" it shows
+neither; the reasons are below the table.
 
 EXIT STATUS
   0  shown
@@ -149,13 +151,38 @@ func (r *reading) table(ctx context.Context, f *blame.File) string {
 	for _, gap := range r.missing(ctx, f) {
 		fmt.Fprintf(&b, "\n%s.\n  hint: %s\n", format.Capitalize(gap.What), gap.Hint)
 	}
+	b.WriteString(unrecorded(f))
 	return b.String()
 }
 
-// missing returns what the clone lacks to determine the authors of unknown lines.
+// unrecorded describes why the authors of lines are not recorded, without those for which the clone
+// lacks something.
+func unrecorded(f *blame.File) string {
+	lines := map[blame.Basis]int{}
+	var order []blame.Basis
+	for _, l := range f.Lines {
+		basis := l.Author.Basis
+		if l.Author.Kind != blame.Unknown || basis == blame.Cut || basis == blame.NoRecord || basis.Text() == "" {
+			continue
+		}
+		if lines[basis]++; lines[basis] == 1 {
+			order = append(order, basis)
+		}
+	}
+	var b strings.Builder
+	for _, basis := range order {
+		fmt.Fprintf(&b, "\nNot recorded, %s: %s.\n", ui.Plural(lines[basis], "line"), basis.Text())
+		if hint := basisHint(basis, "RANGE"); hint != "" {
+			fmt.Fprintf(&b, "  hint: %s\n", hint)
+		}
+	}
+	return b.String()
+}
+
+// missing returns what the clone lacks to determine the authors of lines that are not recorded.
 func (r *reading) missing(ctx context.Context, f *blame.File) (list []format.GapJSON) {
 	cut := false                  // whether lines may be older than their commits
-	lacking := map[git.OID]bool{} // whether the record of a commit with unknown lines is not here
+	lacking := map[git.OID]bool{} // whether the record of a commit with such lines is not here
 	for _, l := range f.Lines {
 		if _, known := lacking[l.Commit]; l.Author.Kind == blame.Unknown && !known {
 			cut = cut || r.reader.IsCut(l.Commit)
@@ -163,11 +190,11 @@ func (r *reading) missing(ctx context.Context, f *blame.File) (list []format.Gap
 		}
 	}
 	if cut {
-		list = append(list, format.GapJSON{Part: format.HistoryPart, What: "unknown lines may be older than their commit: this clone is shallow", Hint: format.DeepenHint})
+		list = append(list, format.GapJSON{Part: format.HistoryPart, What: "lines that are not recorded may be older than their commit: this clone is shallow", Hint: format.DeepenHint})
 	}
 	maps.DeleteFunc(lacking, func(_ git.OID, lacks bool) bool { return !lacks })
 	if n := len(lacking); n > 0 {
-		what := "the checkpoints of " + ui.Plural(n, "commit") + " with unknown lines are not in this clone"
+		what := "the checkpoints of " + ui.Plural(n, "commit") + " with lines that are not recorded are not in this clone"
 		list = append(list, format.GapJSON{Part: format.CheckpointsPart, What: what, Hint: lineFetchHint})
 	}
 	return list
@@ -211,6 +238,7 @@ func porcelain(f *blame.File) string {
 			named[a] = true
 			header("kind", string(a.Kind))
 			header("author", whose(a))
+			header("reason", a.Basis.Text())
 			header("session", a.Session)
 			header("checkpoint", string(a.Checkpoint))
 			header("turn", a.Turn.ID)

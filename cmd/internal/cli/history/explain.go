@@ -300,8 +300,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		return nil
 	}
 	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
-		e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s carries no Entire-Checkpoint trailer: it was made without a session,\nor before recording was enabled.\n", of.Commit.OID.Short())
-		return nil
+		return e.unlinked(ctx, of.Commit)
 	}
 	if len(of.Checkpoints)+len(of.Points) == 0 {
 		return app.WithHint(&query.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
@@ -347,6 +346,26 @@ func (e *explaining) commit(ctx context.Context) error {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
 	}
 	e.opts.show(e.App, b.String())
+	return nil
+}
+
+// unlinked prints what is known of a commit that names no checkpoint.
+func (e *explaining) unlinked(ctx context.Context, commit git.Commit) error {
+	author, err := blame.Reader{Repo: e.reader.Repo}.Unlinked(ctx, commit)
+	if err != nil {
+		return err
+	}
+	text := "No session is recorded for it: " + author.Basis.Text()
+	switch author.Basis { //nolint:exhaustive // the others are reasons why nothing is recorded
+	case blame.Seen:
+		text = "No session had a share in it: a git hook of this clone saw the commit"
+	case blame.BeforeRecording:
+		text = "It was " + author.Basis.Text()
+	}
+	e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s names no checkpoint.\n%s.\n", commit.OID.Short(), text)
+	if hint := basisHint(author.Basis, commit.OID.Short()+"^!"); hint != "" {
+		e.Streams.Printf("  hint: %s\n", hint)
+	}
 	return nil
 }
 

@@ -85,7 +85,16 @@ func whose(a *blame.Author) string {
 		return ui.Line(a.Name, format.NameWidth)
 	case blame.Unknown:
 	}
-	return "unknown"
+	return blame.NotRecorded
+}
+
+// basisHint returns the hint for lines of commits whose author is not recorded, empty if there is
+// none. commits is a range of commits.
+func basisHint(b blame.Basis, commits string) string {
+	if b == blame.NotSeen || b == blame.OnServer {
+		return "`entire link --find " + commits + "` lists those with a session's content, `entire explain --fetch` gets the checkpoints of others"
+	}
+	return ""
 }
 
 // about describes why an author wrote a line: the title of the turn, or a commit's subject.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
@@ -188,15 +190,24 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 			gap := gaps[0]
 			what := format.Capitalize(gap.What)
 			if gap.Part == format.HistoryPart {
-				what = "Not recorded here, and " + gap.What
+				what = "Not recorded: " + gap.What
 			}
 			b.WriteString("\n" + what + ".\n  hint: " + gap.Hint + "\n")
 			return b.String()
 		}
-		b.WriteString("\nNothing certain is known of who wrote it. `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit.\n")
+		b.WriteString("\n" + format.Capitalize(blame.NotRecorded) + ": " + cmp.Or(s.Author.Basis.Text(), "nothing certain is known of who wrote it") + ".\n")
+		if hint := basisHint(s.Author.Basis, commitName(w.Commit.OID)+"^!"); hint != "" {
+			b.WriteString("  hint: " + hint + "\n")
+		} else if s.Author.Checkpoint != "" || len(checkpoint.IDsOf(w.Commit)) > 0 {
+			b.WriteString("  hint: `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit\n")
+		}
 		return b.String()
 	case blame.Person:
-		b.WriteString("\nThe record names no agent.\n")
+		text := "The record names no agent"
+		if basis := s.Author.Basis.Text(); basis != "" {
+			text = format.Capitalize(basis)
+		}
+		b.WriteString("\n" + text + ".\n")
 		return b.String()
 	case blame.Agent:
 	}
