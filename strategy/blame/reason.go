@@ -79,15 +79,6 @@ func (r Reader) WhyCommit(ctx context.Context, commit git.Commit) (Reason, error
 		if author, err = r.Unlinked(ctx, commit); err != nil {
 			return Reason{}, err
 		}
-		if author.Kind == Unknown && author.Basis != Declined { // it may have lines of checkpoints
-			derived, in, found, err := r.mostAdded(ctx, commit.OID)
-			if err != nil && ctx.Err() != nil {
-				return Reason{}, err
-			}
-			if found {
-				author, file = derived, in
-			}
-		}
 	}
 	found := Reason{Commit: commit}
 	found.Story, err = r.Story(ctx, author, file)

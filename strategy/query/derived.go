@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -51,11 +52,13 @@ const (
 )
 
 // DerivedLinks finds the checkpoints whose lines the commits have, in the order in which they were
-// written. Commits without any are left out. It ignores what the commits name. open is an index that the
+// written. Commits without any are left out, and those in the register of seen commits: no session has a
+// share in these. It ignores what the commits name. open is an index that the
 // caller has open, nil if it has none: then results are kept in the index.
 func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reader, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
-	if len(commits) == 0 {
-		return nil, nil
+	commits, err := withoutSeen(w.Repo, commits)
+	if err != nil || len(commits) == 0 {
+		return nil, err
 	}
 	trees, err := checkpoint.Trees(ctx, w.Repo)
 	if err != nil || len(trees) == 0 {
@@ -90,6 +93,18 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reade
 	r := &run{Workspace: w, w: iw, progress: func(string, int64, int64) {}}
 	links, err := r.deriveLinks(ctx, trees, commits)
 	return links, iw.Close(ctx, err)
+}
+
+// withoutSeen returns the commits that are not in the register of seen commits.
+func withoutSeen(repo *git.Repo, commits []git.Commit) ([]git.Commit, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	seen, err := tracking.SeenCommits(repo)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(commits), func(c git.Commit) bool { return seen[c.OID] }), nil
 }
 
 // knownLinks returns the links of commits in the index, and the commits that were not compared yet with
@@ -226,6 +241,9 @@ func (r *run) derived(ctx context.Context) error {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(c git.Commit) bool { return len(checkpoint.IDsOf(c)) > 0 || checkpoint.IsDeclined(c) })
+	if list, err = withoutSeen(r.Repo, list); err != nil {
+		return err
+	}
 	links, err := r.deriveLinks(ctx, trees, list)
 	if err != nil {
 		return err
