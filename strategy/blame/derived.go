@@ -73,7 +73,7 @@ func (at *attributing) derivedGroup(ctx context.Context, g *group) error {
 // sessions have as much, the author is unknown.
 func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sources []derivedSource) (Author, error) {
 	none := Author{Kind: Unknown, Commit: g.commit}
-	best, most := none, 0
+	best, most, isTied := none, 0, false
 	plain := make([]source, 0, len(sources))
 	for _, s := range sources {
 		plain = append(plain, s.source)
@@ -92,14 +92,18 @@ func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sourc
 		} else if !at.fromRecord(&one, s.source, l.Orig, plain) {
 			continue
 		}
-		one.Derived = one.Kind != Unknown
 		switch {
-		case evidence > most, best.Kind == Unknown: // a newer record may only have moved the line
-			best, most = one, evidence
-		case one.Kind != Unknown && (one.Kind != best.Kind || one.Session != best.Session):
-			none.Basis = Unsure
-			return none, nil
+		case one.Kind == Unknown: // the record's commit may only have moved the line: an older record counts
+			continue
+		case evidence > most:
+			best, most, isTied = one, evidence, false
+			best.Derived = true
+		case one.Kind != best.Kind || one.Session != best.Session:
+			isTied = true
 		}
+	}
+	if isTied {
+		return none, nil
 	}
 	return best, nil
 }
