@@ -344,7 +344,7 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 }
 
 // maskTree masks the texts in all files below a tree. If a transcript changes, so does the content
-// hash beside it.
+// hash beside it, and the fingerprints of lines are removed: one of them may be of a masked line.
 func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) {
 	if !w.masks() || oid == "" || oid == w.Repo.Format.EmptyTree() {
 		return oid, nil
@@ -353,7 +353,6 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 	if err != nil || next == oid {
 		return next, err
 	}
-	// If the transcript has changed, compute its content hash again.
 	before, err := w.Repo.Tree(ctx, oid)
 	if err != nil {
 		return "", err
@@ -363,18 +362,32 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 		return "", err
 	}
 	parts := SegmentsIn(after)
-	if _, hashed := findEntry(after, HashFile); !hashed || slices.Equal(SegmentsIn(before), parts) {
+	if slices.Equal(SegmentsIn(before), parts) {
 		return next, nil
 	}
-	sum := sha256.New()
-	if _, err := (StoredTranscript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
-		return "", err
+	var edits []git.TreeEdit
+	if _, hashed := findEntry(after, HashFile); hashed {
+		sum := sha256.New()
+		if _, err := (StoredTranscript{Segments: parts}).Copy(ctx, w.Repo, sum); err != nil {
+			return "", err
+		}
+		hash, err := w.Repo.WriteBlob([]byte(ContentHash(sum)))
+		if err != nil {
+			return "", err
+		}
+		edits = append(edits, git.TreeEdit{Path: HashFile, Mode: git.ModeFile, OID: hash})
 	}
-	hash, err := w.Repo.WriteBlob([]byte(ContentHash(sum)))
-	if err != nil {
-		return "", err
+	if e, found := findEntry(after, metadataFile); found {
+		data, err := ReadBlob(ctx, w.Repo, e.OID)
+		if err != nil {
+			return "", err
+		}
+		if e.OID, err = w.Repo.WriteBlob(withoutPrints(data)); err != nil {
+			return "", err
+		}
+		edits = append(edits, git.TreeEdit{Path: metadataFile, Mode: e.Mode, OID: e.OID})
 	}
-	return git.EditTree(ctx, w.Repo, next, []git.TreeEdit{{Path: HashFile, Mode: git.ModeFile, OID: hash}})
+	return git.EditTree(ctx, w.Repo, next, edits)
 }
 
 func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {
