@@ -54,7 +54,7 @@ func TestServerMerges(t *testing.T) { //nolint:tparallel // the histories within
 		}
 		t.Logf("%s: %+v", r.Kind.Name, r.Count)
 		if r.Claimed+r.Strangers > 0 {
-			t.Errorf("%s: %d lines of persons are called an agent's, and %d of their commits are linked", r.Kind.Name, r.Claimed, r.Strangers)
+			t.Errorf("%s: %d lines of persons are called an agent's, and %d commits are linked to sessions without a line there", r.Kind.Name, r.Claimed, r.Strangers)
 		}
 		if r.Kind.Linked && r.Wrong > r.Guessed {
 			t.Errorf("%s: %d lines are wrong", r.Kind.Name, r.Wrong-r.Guessed)

@@ -3,7 +3,6 @@ package servermerge
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,14 +19,18 @@ type comparison struct {
 	result Result
 }
 
-// landed is a commit that main got since the first record, and has lines of sessions.
+// landed is a commit that main got since the first record.
 type landed struct {
 	oid, subject string
+	// sessions are those that wrote lines which the commit adds. adds is set if one of these isn't
+	// only moved within the commit.
+	sessions map[string]bool
+	adds     bool
 	// unlinked is set if it has one parent and its message names no checkpoint.
 	unlinked bool
 }
 
-// landed lists the commits of main that add lines of sessions, the oldest first.
+// landed lists the commits that main got since the first record, the oldest first.
 func (w *world) landed() (list []landed) {
 	w.checkout()
 	log := w.serve("log", "--reverse", "--diff-merges=first-parent", "-p", "-U0", "--no-renames", "--format=%x01%H%x02%P%x02%B%x02", w.base+"..main")
@@ -36,24 +39,28 @@ func (w *world) landed() (list []landed) {
 		if len(part) < 4 {
 			continue
 		}
+		subject, _, _ := strings.Cut(part[2], "\n")
+		commit := landed{
+			oid: part[0], subject: subject, sessions: map[string]bool{},
+			unlinked: !strings.Contains(part[1], " ") && !strings.Contains(part[2], "Entire-Checkpoint: "),
+		}
 		count := map[string]int{} // of added lines, less those that are removed
 		for line := range strings.Lines(part[3]) {
-			switch text := strings.TrimSpace(line[1:]); {
-			case w.writers[text].role != agent:
+			text := strings.TrimSpace(line[1:])
+			by := w.writers[text]
+			switch {
+			case by.role != agent:
 			case line[0] == '+':
 				count[text]++
+				commit.sessions[by.session] = true
 			case line[0] == '-':
 				count[text]--
 			}
 		}
-		if w.restored[part[0]] || len(count) == 0 || slices.Max(slices.Collect(maps.Values(count))) <= 0 {
-			continue
+		for _, n := range count {
+			commit.adds = commit.adds || n > 0 && !w.restored[commit.oid]
 		}
-		subject, _, _ := strings.Cut(part[2], "\n")
-		list = append(list, landed{
-			oid: part[0], subject: subject,
-			unlinked: !strings.Contains(part[1], " ") && !strings.Contains(part[2], "Entire-Checkpoint: "),
-		})
+		list = append(list, commit)
 	}
 	return list
 }
@@ -184,7 +191,8 @@ func (c *comparison) sentences(place string, repo *testkit.Repo) {
 			c.fail("%s: entire %s: %q", place, strings.Join(args, " "), phrases[i])
 		}
 	}
-	for _, commit := range c.landed {
+	added := slices.DeleteFunc(slices.Clone(c.landed), func(l landed) bool { return !l.adds })
+	for _, commit := range added {
 		ask("explain", "--no-pager", "--commit", commit.oid)
 		ask("why", "--no-pager", commit.oid)
 		if where := c.first[commit.oid]; where != "" {
@@ -194,42 +202,43 @@ func (c *comparison) sentences(place string, repo *testkit.Repo) {
 		}
 	}
 	ask("explain", "--no-pager")
-	if n := len(c.landed); n > 0 && c.landed[n-1].unlinked { // it tells how the commits above the last link were made
+	if n := len(added); n > 0 && added[n-1].unlinked { // it tells how the commits above the last link were made
 		ask("resume", "main")
 	}
 }
 
 // find lets the program link the commits that main got since the first record, and compares them
-// with those that have lines of sessions and no checkpoint.
+// with those that add lines of sessions and name no checkpoint.
 func (c *comparison) find(place string, repo *testkit.Repo) {
 	var out struct {
 		Found []struct {
-			Commit string `json:"commit"`
+			Commit   string   `json:"commit"`
+			Sessions []string `json:"sessions"`
 		} `json:"found"`
 	}
 	text := repo.Entire("link", "--find", c.base+"..main", "--write", "--json")
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		repo.TB.Fatalf("link --find: %v\n%s", err, text)
 	}
-	found := map[string]bool{}
+	found := map[string][]string{}
 	for _, f := range out.Found {
-		found[f.Commit] = true
+		found[f.Commit] = f.Sessions
 	}
 	for _, commit := range c.landed {
-		if !commit.unlinked {
-			continue
+		sessions, isFound := found[commit.oid]
+		if commit.adds && commit.unlinked {
+			c.result.Commits++
+			if isFound {
+				c.result.Found++
+			} else {
+				c.fail("%s: link --find doesn't link %.7s %s", place, commit.oid, commit.subject)
+			}
 		}
-		c.result.Commits++
-		if found[commit.oid] {
-			c.result.Found++
-		} else {
-			c.fail("%s: link --find doesn't link %.7s %s", place, commit.oid, commit.subject)
+		isStranger := func(session string) bool { return !commit.sessions[session] }
+		if isFound && (len(commit.sessions) == 0 || slices.ContainsFunc(sessions, isStranger)) {
+			c.result.Strangers++
+			c.fail("%s: link --find links %.7s %s to a session that wrote none of its lines", place, commit.oid, commit.subject)
 		}
-		delete(found, commit.oid)
-	}
-	for oid := range found {
-		c.result.Strangers++
-		c.fail("%s: link --find links %.7s, which has no line of a session", place, oid)
 	}
 }
 

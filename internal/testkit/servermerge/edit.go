@@ -119,25 +119,29 @@ func (h hand) rename(path, to string) {
 	}
 }
 
-// move moves some lines to another file. They keep their authors, who git blame finds: the block is
-// long enough.
+// move moves some lines of one writer to another file. They are the writer's as before, whom git
+// blame finds: the block is long enough.
 func (h hand) move(c change) {
-	const least, most = 3, 5
+	const least, most, tries = 3, 5, 20
 	path, target := h.file(c), h.file(c)
 	if path == "" || path == target {
 		return
 	}
 	lines := text(h.repo, path)
-	from := h.w.random.IntN(len(lines) - most)
-	to := from + least + h.w.random.IntN(most-least+1)
-	block := lines[from:to]
-	if slices.ContainsFunc(block, func(line string) bool { return !h.w.counted(line) }) {
+	for range tries {
+		from := h.w.random.IntN(len(lines) - most)
+		to := from + least + h.w.random.IntN(most-least+1)
+		block := lines[from:to]
+		isOther := func(line string) bool { return !h.w.counted(line) || h.w.writers[line] != h.w.writers[block[0]] }
+		if slices.ContainsFunc(block, isOther) {
+			continue
+		}
+		h.w.note("  %s moves %d-%d of %s to %s", h.by, from, to, path, target)
+		h.replace(path, from, to, nil)
+		at := h.w.random.IntN(len(text(h.repo, target)) + 1)
+		h.replace(target, at, at, block)
 		return
 	}
-	h.w.note("  %s moves %d-%d of %s to %s", h.by, from, to, path, target)
-	h.replace(path, from, to, nil)
-	at := h.w.random.IntN(len(text(h.repo, target)) + 1)
-	h.replace(target, at, at, block)
 }
 
 // replace replaces the lines from the index from up to to by others.

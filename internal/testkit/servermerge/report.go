@@ -23,8 +23,8 @@ type Count struct {
 	Withheld int
 	// Sentences are answers of commands that say something false about what sessions wrote.
 	Sentences int
-	// Commits are those with lines of sessions that name no checkpoint; Found were linked by
-	// `entire link --find`. Strangers were linked, too, and have no line of a session.
+	// Commits are those that add lines of sessions and name no checkpoint; Found were linked by
+	// `entire link --find`. Strangers are commits that it linked to a session without a line there.
 	Commits, Found, Strangers int
 }
 
@@ -50,7 +50,7 @@ func (c Count) Missed() []string {
 	miss(100*c.Unrecorded <= c.Session, "%d of %d lines of sessions are not recorded", c.Unrecorded, c.Session)
 	miss(c.Sentences == 0, "%d sentences are false", c.Sentences)
 	miss(c.Found == c.Commits, "%d of %d commits are linked", c.Found, c.Commits)
-	miss(c.Strangers == 0, "%d commits without lines of sessions are linked", c.Strangers)
+	miss(c.Strangers == 0, "%d commits are linked to sessions without a line there", c.Strangers)
 	return missed
 }
 
@@ -73,7 +73,7 @@ func Markdown(results []Result, n, seed uint64) string {
 	b.WriteString(Heading + "\n\n" +
 		"A server that merges pull requests runs no hooks. Random branches of recorded sessions, with lines of persons between, are merged\n" +
 		"in each of these ways. The lines of main are compared with their known authors in the author's clone, there again without the\n" +
-		"branch and after `gc --prune=now`, in a colleague's clone, and in the last two again after `entire link --find`.\n" +
+		"branch and after `gc --prune=now`, in a colleague's clone, and in the last two again after `entire link --find --write`.\n" +
 		"`make server-merges` writes this section; `HISTORIES=500 SEED=1000` more or others.\n\n")
 	fmt.Fprintf(&b, "%d histories of each kind, seeds from %d.\n\n", n, seed)
 	b.WriteString("| merged by | lines | right | not recorded | wrong | false sentences | linked by `--find` |\n|---|---|---|---|---|---|---|\n")
