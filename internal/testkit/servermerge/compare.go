@@ -22,8 +22,8 @@ type comparison struct {
 // landed is a commit that main got since the first record.
 type landed struct {
 	oid, subject string
-	// sessions are those that wrote lines which the commit adds. adds is set if one of these isn't
-	// only moved within the commit.
+	// sessions are those whose commits the added lines are from. adds is set if a session wrote one
+	// of the lines, which isn't only moved within the commit.
 	sessions map[string]bool
 	adds     bool
 	// unlinked is set if it has one parent and its message names no checkpoint.
@@ -48,11 +48,13 @@ func (w *world) landed() (list []landed) {
 		for line := range strings.Lines(part[3]) {
 			text := strings.TrimSpace(line[1:])
 			by := w.writers[text]
+			if line[0] == '+' && by.session != "" {
+				commit.sessions[by.session] = true
+			}
 			switch {
 			case by.role != agent:
 			case line[0] == '+':
 				count[text]++
-				commit.sessions[by.session] = true
 			case line[0] == '-':
 				count[text]--
 			}
@@ -237,7 +239,7 @@ func (c *comparison) find(place string, repo *testkit.Repo) {
 		isStranger := func(session string) bool { return !commit.sessions[session] }
 		if isFound && (len(commit.sessions) == 0 || slices.ContainsFunc(sessions, isStranger)) {
 			c.result.Strangers++
-			c.fail("%s: link --find links %.7s %s to a session that wrote none of its lines", place, commit.oid, commit.subject)
+			c.fail("%s: link --find links %.7s %s to a session that none of its lines is from", place, commit.oid, commit.subject)
 		}
 	}
 }

@@ -198,8 +198,9 @@ func (w *world) person() hand { return hand{w: w, repo: w.author, by: writer{rol
 // colleague returns a person who works in the clone without hooks.
 func (w *world) colleague() hand { return hand{w: w, repo: w.forge, by: writer{role: unseen}} }
 
-// turn plays a turn of one session, which edits files. during is called before it ends.
-func (w *world) turn(c change, during ...func(s *testkit.Session)) {
+// turn plays a turn of one session, which edits files, and returns the session. during is called
+// before it ends.
+func (w *world) turn(c change, during ...func(s *testkit.Session)) *testkit.Session {
 	s := w.sessions[w.random.IntN(len(w.sessions))]
 	w.prompt = fmt.Sprintf("Request %d", len(w.log))
 	w.note("%s of session %s", w.prompt, s.ID[:8])
@@ -223,4 +224,5 @@ func (w *world) turn(c change, during ...func(s *testkit.Session)) {
 		do(s)
 	}
 	s.Stop()
+	return s
 }

@@ -77,12 +77,14 @@ func (w *world) session(c change) {
 		})
 		return
 	}
-	w.turn(c)
+	last := w.turn(c)
 	if w.chance(20) {
-		w.turn(c)
+		last = w.turn(c)
 	}
 	if w.chance(30) {
-		w.person().edit(c)
+		h := w.person()
+		h.by.session = last.ID
+		h.edit(c)
 	}
 	w.commitAll("")
 }

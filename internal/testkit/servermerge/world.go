@@ -33,7 +33,9 @@ const (
 // writer is the writer of a line.
 type writer struct {
 	role
-	session, prompt string // of an agent
+	// session and prompt are those of an agent. A person has the session of whose commit the line is
+	// a part.
+	session, prompt string
 }
 
 func (w writer) String() string {
