@@ -195,11 +195,15 @@ func commandOf(r *index.Row) string {
 // titleOf returns the prompt of a turn on one line; of a plan only its heading.
 func titleOf(r *index.Row) string { return cmp.Or(transcript.PromptTitle(r.Prompt), r.Prompt) }
 
-// commitOf returns the abbreviated id of a turn's newest commit, "" if it has none.
+// commitOf returns the abbreviated id of a turn's newest commit, "" if it has none. "~" marks a commit that
+// doesn't name the turn's checkpoint, but has its lines.
 func commitOf(r *index.Row) string {
 	if len(r.Commits) == 0 {
 		return ""
 	}
 	newest := slices.MaxFunc(r.Commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
+	if newest.Derived {
+		return "~" + git.OID(newest.OID).Short()
+	}
 	return git.OID(newest.OID).Short()
 }

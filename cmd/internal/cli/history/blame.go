@@ -39,8 +39,9 @@ indentation (git blame -M -C -w); the record of the commit's checkpoint says who
 line is. That holds through amend, rebase, squash and cherry-pick, and for what isn't
 committed yet.
 
-A "~" before the prompt: the checkpoint has no record of the line, as those of earlier
-versions; an edit tool wrote a line of this text to the file. A line is a person's if
+A "~" before the prompt: the answer is derived. The checkpoint has no record of the line,
+as those of earlier versions, and an edit tool wrote a line of this text to the file; or
+the commit names no checkpoint, but has lines of it, as a squash by a server. A line is a person's if
 the record shows it: a git hook saw the commit and no session had a share in it, or the
 commit is older than the first record. Of a line that is "not recorded" it shows
 neither; the reasons are below the table.

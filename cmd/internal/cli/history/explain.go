@@ -307,21 +307,21 @@ func (e *explaining) commit(ctx context.Context) error {
 	}
 	x := e.text()
 	var b strings.Builder
-	if of.Derived {
-		fmt.Fprintf(&b, "Commit %s has lines of %s: derived from its content, as its message names none.\n\n", of.Commit.OID.Short(), ui.Plural(max(len(of.Points), len(of.Checkpoints))+len(of.Missing), "checkpoint"))
+	if of.Derived && len(of.Points) == 0 {
+		fmt.Fprintf(&b, "Commit %s has lines of %s: derived from its content, as its message names none.\n\n", of.Commit.OID.Short(), ui.Plural(len(of.Checkpoints)+len(of.Missing), "checkpoint"))
 	}
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
 		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(plain.FirstLine(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
 	}
 	if len(of.Points) > 0 {
-		what := "names"
+		what, how := "names", ""
 		switch {
 		case of.Merge:
 			what = "brings in"
 		case of.Derived:
-			what = "has lines of"
+			what, how = "has lines of", " (derived from its content, as its message names none)"
 		}
-		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
+		fmt.Fprintf(&b, "Commit %s %s %s%s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"), how)
 		for _, p := range of.Points {
 			if !of.Merge {
 				p.Commits = nil // it is printed above

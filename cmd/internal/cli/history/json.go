@@ -47,6 +47,7 @@ type commitJSON struct {
 	At         time.Time `json:"at"`
 	Author     string    `json:"author"`
 	Subject    string    `json:"subject"`
+	Derived    bool      `json:"derived,omitempty"`
 }
 
 func newTokensJSON(t index.Tokens) tokensJSON {
@@ -61,7 +62,7 @@ func newTurnJSON(r *index.Row) turnJSON {
 		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),
 	}
 	for _, c := range r.Commits {
-		j.Commits = append(j.Commits, commitJSON{Commit: c.OID, Checkpoint: c.Checkpoint, At: utc(c.At), Author: c.Author, Subject: c.Subject})
+		j.Commits = append(j.Commits, commitJSON{Commit: c.OID, Checkpoint: c.Checkpoint, At: utc(c.At), Author: c.Author, Subject: c.Subject, Derived: c.Derived})
 	}
 	return j
 }
