@@ -97,7 +97,7 @@ func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sourc
 			continue
 		case evidence > most:
 			best, most, isTied = one, evidence, false
-			best.Derived = true
+			best.Derived, best.Basis = true, FromContent
 		case one.Kind != best.Kind || one.Session != best.Session:
 			isTied = true
 		}

@@ -21,6 +21,9 @@ const (
 	BeforeRecording Basis = "before-recording"
 )
 
+// FromContent is the basis of derived lines of a commit that names no checkpoint, but has lines of it.
+const FromContent Basis = "content"
+
 // The reasons why the author of lines is not recorded.
 const (
 	// NoSession: the repository has no record at all.
@@ -53,14 +56,16 @@ func (b Basis) Text() string {
 		return "a git hook of this clone saw the commit, and no session had a share in it"
 	case BeforeRecording:
 		return "made before recording began"
+	case FromContent:
+		return "the commit names no checkpoint, but has lines of this one"
 	case NoSession:
 		return "no session is recorded in this repository"
 	case NotFetched:
 		return "the checkpoints of the remote are not in this clone: `entire explain --fetch` fetches them"
 	case NotSeen:
-		return "no git hook of this clone saw the commit when it was made"
+		return "no git hook of this clone saw the commit when it was made, and no session's lines match"
 	case OnServer:
-		return "the commit was made on a server, where no git hook of this program ran"
+		return "the commit was made on a server, where no git hook of this program ran, and no session's lines match"
 	case Declined:
 		return "the commit declines a link to a session"
 	case Cut:

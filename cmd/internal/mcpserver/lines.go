@@ -44,9 +44,10 @@ type Writer struct {
 	Name string `json:"name,omitempty"`
 	// Subagent is the kind of a subagent, or its id.
 	Subagent string `json:"subagent,omitempty"`
-	// Derived is set if the author was derived from the text of an edit and not recorded.
+	// Derived is set if the author was derived, from the text of an edit or from the content of a commit
+	// that names no checkpoint.
 	Derived bool `json:"derived,omitempty"`
-	// Reason is why the author isn't recorded.
+	// Reason is why the author isn't recorded, or on what else than a record the answer is based.
 	Reason string `json:"reason,omitempty"`
 	// Prompt is the title of the turn.
 	Prompt string `json:"prompt,omitempty"`

@@ -175,7 +175,10 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	}
 	s := &w.Story
 	author := whose(&s.Author)
-	if s.Author.Derived {
+	switch {
+	case s.Author.Basis == blame.FromContent:
+		author += fmt.Sprintf(" (derived: the commit has lines of checkpoint %s)", s.Author.Checkpoint)
+	case s.Author.Derived:
 		author += " (derived from the text of an edit)"
 	}
 	fact("By:", author)
