@@ -34,7 +34,7 @@ func (f *filling) changes(ctx context.Context) error {
 		for _, c := range f.details[i].Files {
 			var notes []string
 			if !c.Edited {
-				notes = append(notes, "by a command or by hand")
+				notes = append(notes, "by no edit tool")
 			}
 			if c.Reverted {
 				notes = append(notes, "reverted later")

@@ -156,8 +156,8 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 		return nil
 	}
 	if last.Newer > 0 {
-		title := fmt.Sprintf("%s above the last checkpoint of '%s' without one. Resume from %s all the same?",
-			ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
+		title := fmt.Sprintf("Above the last checkpoint of '%s': %s without one. Resume from %s all the same?",
+			b.Name, ui.Plural(last.Newer, "commit"), last.Commit.OID.Short())
 		subject, _, _ := strings.Cut(last.Commit.Message, "\n")
 		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"}); err != nil {
 			return err
