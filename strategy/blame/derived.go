@@ -183,14 +183,14 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 	was := at.recordedPrints(f)
 	sameName := path.Base(from.path) == path.Base(g.path) || from.path == p.oldPath
 	if from.path != g.path && from.path != p.oldPath && len(was) > 0 {
-		parents := at.commits[g.commit].Parents
-		if len(parents) > 0 { // the lines may be copies of lines that the parent has
-			o, err := at.Repo.ReadWithin(ctx, string(parents[0])+":"+from.path, maxFile)
+		// The lines may be copies of lines that the parent has, or that the commit has in the record's file.
+		had = maps.Clone(had)
+		for _, commit := range append(slices.Clip(at.commits[g.commit].Parents[:min(1, len(at.commits[g.commit].Parents))]), g.commit) {
+			o, err := at.Repo.ReadWithin(ctx, string(commit)+":"+from.path, maxFile)
 			if ctx.Err() != nil {
 				return one, ctx.Err()
 			}
 			if err == nil {
-				had = maps.Clone(had)
 				addPrints(had, o.Data)
 			}
 		}

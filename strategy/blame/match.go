@@ -64,6 +64,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		isComplete = isComplete && at.records[id].complete
 		isRecorded = isRecorded || at.records[id].tree != ""
 	}
+	followed := at.followed(ctx, g)
 	for _, l := range g.lines {
 		isUnsure := func(s source) bool { return s.file.unsure.Has(s.line(l.Orig)) }
 		isOlder := func(s source) bool { // the recorded commit had the line from its parent
@@ -71,6 +72,11 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 			return line > 0 && !s.file.added.Has(line) && !s.file.Estimated
 		}
 		author, found := at.fromRecords(g, l, sources)
+		if !found && (!all || len(g.ids) > 1) {
+			if author, found, err = followed(l); err != nil {
+				return err
+			}
+		}
 		switch {
 		case found:
 		case slices.ContainsFunc(unsure, isUnsure):
@@ -100,6 +106,29 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		deriveBetween(g.lines)
 	}
 	return nil
+}
+
+// followed returns a function that finds the author of a line by the fingerprints of lines in all files
+// of the records of a commit's checkpoints. It returns false if no record has the line. The fingerprints
+// are read for the first line.
+func (at *attributing) followed(ctx context.Context, g *group) func(l *Line) (Author, bool, error) {
+	var sources []derivedSource
+	isRead := false
+	return func(l *Line) (author Author, found bool, err error) {
+		none := Author{Kind: Unknown, Commit: g.commit}
+		if !isRead {
+			isRead = true
+			if sources, err = at.derivedSources(ctx, g); err != nil {
+				return none, false, err
+			}
+		}
+		author, err = at.fromDerived(ctx, g, l, slices.DeleteFunc(slices.Clone(sources), func(s derivedSource) bool { return s.isWritten }))
+		if err != nil || author.Kind == Unknown {
+			return none, false, err
+		}
+		author.Derived, author.Basis = false, ""
+		return author, true, nil
+	}
 }
 
 // deriveBetween sets the authors of lines that are not derived from their text, such as blank ones:

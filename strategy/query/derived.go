@@ -567,13 +567,13 @@ func (d *deriving) file(ctx context.Context, f *comparedFile, had map[uint32]boo
 		if _, known := found[r]; known || !isOlder(r) || r.Path == f.Path || r.Path == f.OldPath {
 			continue
 		}
-		before := had
-		if len(f.commit.Parents) > 0 { // the lines may be copies of lines that the parent has
-			before = maps.Clone(had)
-			if before == nil {
-				before = map[uint32]bool{}
-			}
-			if o, err := d.w.Repo.ReadWithin(ctx, string(f.commit.Parents[0])+":"+r.Path, maxCompared); err == nil {
+		// The lines may be copies of lines that the parent has, or that the commit has in the record's file.
+		before := maps.Clone(had)
+		if before == nil {
+			before = map[uint32]bool{}
+		}
+		for _, commit := range append(slices.Clip(f.commit.Parents[:min(1, len(f.commit.Parents))]), f.commit.OID) {
+			if o, err := d.w.Repo.ReadWithin(ctx, string(commit)+":"+r.Path, maxCompared); err == nil {
 				for line := range bytes.Lines(o.Data) {
 					before[checkpoint.Print(line)] = true
 				}

@@ -210,6 +210,19 @@ func find(ctx context.Context, w *workspace.Workspace, q search, revs ...string)
 		return nil, err
 	}
 	slices.Reverse(list)
+	if q.derive { // lines of checkpoints say more of a commit made elsewhere than content of sessions here
+		local, err := madeHere(ctx, w, list)
+		if err != nil {
+			return found, err
+		}
+		elsewhere := slices.DeleteFunc(without(list, found), func(c git.Commit) bool {
+			return slices.ContainsFunc(local, func(l git.Commit) bool { return l.OID == c.OID })
+		})
+		derived, err := findDerived(ctx, w, q, elsewhere)
+		if found = append(found, derived...); err != nil {
+			return found, err
+		}
+	}
 	for _, c := range without(list, found) {
 		linked, ok, err := linkFound(ctx, w, q, c)
 		if err != nil {
