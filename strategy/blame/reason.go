@@ -75,6 +75,8 @@ func (r Reader) WhyCommit(ctx context.Context, commit git.Commit) (Reason, error
 		author = Author{Kind: Unknown, Commit: commit.OID, Basis: Cut}
 	case len(checkpoint.IDsOf(commit)) > 0: // what it names is not here
 		author = Author{Kind: Unknown, Commit: commit.OID, Basis: NoRecord}
+	case len(commit.Parents) > 1:
+		author = Author{Kind: Unknown, Commit: commit.OID, Basis: Merge}
 	default:
 		if author, err = r.Unlinked(ctx, commit); err != nil {
 			return Reason{}, err

@@ -36,6 +36,8 @@ const (
 	OnServer Basis = "on-server"
 	// Declined: the commit's message declines a link.
 	Declined Basis = "declined"
+	// Merge: the commit merges others, and is asked for as a whole.
+	Merge Basis = "merge"
 	// Cut: a shallow clone lacks the commit's parents.
 	Cut Basis = "cut"
 	// NoRecord: the checkpoints that the commit names are not in this clone.
@@ -68,6 +70,8 @@ func (b Basis) Text() string {
 		return "the commit was made on a server, where no git hook of this program ran, and no session's lines match"
 	case Declined:
 		return "the commit declines a link to a session"
+	case Merge:
+		return "the commit is a merge: `entire explain` shows what it brings in"
 	case Cut:
 		return "this clone is shallow, and the line may be older than the commit"
 	case NoRecord:
