@@ -170,14 +170,14 @@ func TestResumeReportsNewerTranscript(t *testing.T) {
 	}
 }
 
-func TestResumeAsksAboutCommitsWithoutASession(t *testing.T) {
+func TestResumeAsksAboutCommitsWithoutACheckpoint(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string]string{"n\n": "Resume cancelled, nothing is changed.", "y\n": "claude -r s1"} {
 		d := resumeDesk(t)
 		d.git("commit", "-q", "--allow-empty", "-m", "by hand")
 		d.interactive(input)
 		r := d.entire("resume", "main")
-		if r.code != 0 || !strings.Contains(r.err, want) || !strings.Contains(r.err, "1 commit above") {
+		if r.code != 0 || !strings.Contains(r.err, want) || !strings.Contains(r.err, "1 commit without one") {
 			t.Errorf("%q: exit %d\n%s", input, r.code, r.err)
 		}
 	}
