@@ -12,9 +12,9 @@ type CommitLines struct {
 	At         time.Time
 	// Path and Blob are the commit's file; Blob is empty if it isn't recorded.
 	Path, Blob string
-	// Added are the numbers of the lines and Prints their fingerprints, as in the checkpoint's record.
-	// Both are empty if the record has none.
-	Added, Prints string
+	// Added are the numbers of the lines and Prints their fingerprints, as in the checkpoint's record; Own
+	// are the lines that sessions wrote. All are empty if the record has none.
+	Added, Own, Prints string
 }
 
 // DerivedLink is a checkpoint that was found for a commit that names none. Checkpoint is empty if a search
@@ -27,7 +27,7 @@ type DerivedLink struct {
 
 // PutLines writes lines of a checkpoint.
 func (r *CheckpointRows) PutLines(ctx context.Context, l CommitLines) error {
-	_, err := r.exec(ctx, "INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?)", l.Checkpoint, utf8Of(l.Path), l.Blob, millis(l.At), l.Added, l.Prints)
+	_, err := r.exec(ctx, "INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?, ?, ?, ?)", l.Checkpoint, utf8Of(l.Path), l.Blob, millis(l.At), l.Added, l.Own, l.Prints)
 	return err
 }
 
@@ -47,10 +47,10 @@ func (r *CheckpointRows) Lines(ctx context.Context) ([]CommitLines, error) {
 }
 
 func allLines(ctx context.Context, conn *sql.Conn) ([]CommitLines, error) {
-	const query = "SELECT checkpoint, path, blob, at, added, prints FROM lines ORDER BY at, checkpoint, path"
+	const query = "SELECT checkpoint, path, blob, at, added, own, prints FROM lines ORDER BY at, checkpoint, path"
 	return collect(ctx, conn, query, nil, func(row scanner, l *CommitLines) error {
 		var at int64
-		err := row.Scan(&l.Checkpoint, &l.Path, &l.Blob, &at, &l.Added, &l.Prints)
+		err := row.Scan(&l.Checkpoint, &l.Path, &l.Blob, &at, &l.Added, &l.Own, &l.Prints)
 		l.At = fromMillis(at)
 		return err
 	})

@@ -63,7 +63,7 @@ CREATE TABLE commits (
 ) WITHOUT ROWID;
 CREATE INDEX commits_checkpoint ON commits(checkpoint);
 CREATE TABLE lines (
-    checkpoint TEXT NOT NULL, path TEXT NOT NULL, blob TEXT NOT NULL, at INTEGER NOT NULL, added TEXT NOT NULL, prints TEXT NOT NULL,
+    checkpoint TEXT NOT NULL, path TEXT NOT NULL, blob TEXT NOT NULL, at INTEGER NOT NULL, added TEXT NOT NULL, own TEXT NOT NULL, prints TEXT NOT NULL,
     PRIMARY KEY (checkpoint, path)
 );
 CREATE TABLE derived (oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, lines INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)) WITHOUT ROWID;

@@ -334,8 +334,13 @@ func linesOfCheckpoint(id checkpoint.ID, c checkpoint.Checkpoint) []index.Commit
 			if prints := checkpoint.ParsePrints(f.Prints); len(prints) != checkpoint.ParseRanges(added).Len() || f.Estimated {
 				f.Prints = ""
 			}
+			own := checkpoint.ParseRanges(f.AgentRanges)
+			for _, r := range checkpoint.ParseRanges(rows[string(f.Path)].Own) { // of other sessions of the checkpoint
+				own = append(own, r)
+			}
+			slices.SortFunc(own, func(a, b checkpoint.LineRange) int { return a.First - b.First })
 			rows[string(f.Path)] = index.CommitLines{
-				Checkpoint: string(id), At: s.Meta.CreatedAt, Path: string(f.Path), Blob: string(f.Blob), Added: added, Prints: f.Prints,
+				Checkpoint: string(id), At: s.Meta.CreatedAt, Path: string(f.Path), Blob: string(f.Blob), Added: added, Own: own.String(), Prints: f.Prints,
 			}
 		}
 		for _, name := range s.Meta.FilesTouched {
@@ -352,9 +357,11 @@ type lineRecord struct {
 	index.CommitLines
 
 	lines []attribution.PrintedLine
+	own   checkpoint.LineRanges
 }
 
 func (r *lineRecord) decode() {
+	r.own = checkpoint.ParseRanges(r.Own)
 	prints := checkpoint.ParsePrints(r.Prints)
 	for _, run := range checkpoint.ParseRanges(r.Added) {
 		for n := run.First; n <= run.Last && len(r.lines) < len(prints); n++ {
@@ -604,24 +611,26 @@ func (d *deriving) elsewhere(f *comparedFile) []*lineRecord {
 	})
 }
 
-// countFollowed returns the number of lines of a file that are in a record.
-func countFollowed(r *lineRecord, f *comparedFile, had map[uint32]bool, sameName bool) int {
-	if r.Blob != "" && r.Blob == string(f.New) {
-		n := 0
-		added := checkpoint.ParseRanges(r.Added)
-		for _, l := range f.lines {
-			if added.Has(l.Number) {
-				n++
-			}
+// countFollowed returns the number of lines that can identify their writer, that a session wrote
+// according to a record, and that are in a file.
+func countFollowed(r *lineRecord, f *comparedFile, had map[uint32]bool, sameName bool) (n int) {
+	isSame := r.Blob != "" && r.Blob == string(f.New)
+	isEqual := sameName && equalPrints(r.lines, f.lines)
+	var followed []attribution.Followed
+	if !isSame && !isEqual {
+		followed = attribution.FollowPrints(r.lines, f.lines, had, attribution.Evidence{SameName: sameName})
+	}
+	for i, l := range f.lines {
+		number := l.Number
+		switch {
+		case l.Letters == 0:
+			continue
+		case isEqual:
+			number = r.lines[i].Number
+		case !isSame:
+			number = followed[i].Number
 		}
-		return n
-	}
-	if sameName && equalPrints(r.lines, f.lines) {
-		return len(f.lines)
-	}
-	n := 0
-	for _, l := range attribution.FollowPrints(r.lines, f.lines, had, attribution.Evidence{SameName: sameName}) {
-		if l.Number > 0 {
+		if r.own.Has(number) {
 			n++
 		}
 	}
@@ -656,6 +665,9 @@ func (d *deriving) print(ctx context.Context, r *lineRecord) {
 		added, prints = added.With(l.Number), append(prints, l.Print)
 	}
 	r.Added, r.Prints = added.String(), checkpoint.FormatPrints(prints)
+	if r.Own == "" { // of a checkpoint that records no lines
+		r.own, r.Own = added, r.Added
+	}
 	d.printed = append(d.printed, r)
 	d.addPrints(r)
 }
