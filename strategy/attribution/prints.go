@@ -59,7 +59,8 @@ const AllLetters = 1 << 30
 // Lines belong together if they follow one another in both. Such a run is found if its identifying
 // lines have 20 letters and digits; 10, if all lines of the record are found; or six, if 40 are found in
 // the file or the checkpoint is confirmed. If the record is one of a file of another name, a run needs 40,
-// unless at least half of the record's lines are found.
+// unless at least half of the record's lines are found with 40 letters, or all of them and the checkpoint is
+// confirmed.
 func FollowPrints(was, now []PrintedLine, had map[uint32]bool, e Evidence) []Followed {
 	found := make([]Followed, len(now))
 	pairs := pairPrints(was, now)
@@ -85,7 +86,7 @@ func FollowPrints(was, now []PrintedLine, had map[uint32]bool, e Evidence) []Fol
 		least = leastSingle
 	case e.SameName && len(pairs) == len(was):
 		least = leastWhole
-	case !e.SameName && (2*lines < len(was) || all < leastCopied): //nolint:mnd // half
+	case !e.SameName && !(e.Confirmed && len(pairs) == len(was)) && (2*lines < len(was) || all < leastCopied): //nolint:mnd // half
 		least = leastCopied
 	}
 	for len(pairs) > 0 {

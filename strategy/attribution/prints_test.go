@@ -47,6 +47,8 @@ func TestFollowPrints(t *testing.T) {
 		"the idiom at another place":        {was: function + "\nif err != nil {", now: "if err != nil {\n" + "mine()", had: "if err != nil {", want: []int{0, 0}},
 		"more often than recorded":          {was: "counter.add(1, now)", now: "counter.add(1, now)\nother\ncounter.add(1, now)", want: []int{0, 0, 0}},
 		"in a file of another name":         {was: function, now: function, otherName: true, want: []int{1, 2, 3, 4, 5}},
+		"a whole record, of another name":   {was: "result := compute(maximum)", now: "mine()\nresult := compute(maximum)", otherName: true, want: []int{0, 0}},
+		"the same, confirmed":               {was: "result := compute(maximum)", now: "mine()\nresult := compute(maximum)", otherName: true, confirmed: true, want: []int{0, 1}},
 		"a line of a file of another name":  {was: function + "\n" + strings.ReplaceAll(function, "e", "i"), now: "\tslices.Reverse(result)", otherName: true, want: []int{0}},
 	}
 	for name, tt := range tests {

@@ -94,7 +94,7 @@ func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sourc
 		}
 		switch {
 		case one.Kind == Unknown: // the record's commit may only have moved the line: an older record counts
-			continue
+			none.Basis = Unsure
 		case evidence > most:
 			best, most, isTied = one, evidence, false
 			best.Derived, best.Basis = true, FromContent
@@ -102,7 +102,7 @@ func (at *attributing) fromDerived(ctx context.Context, g *group, l *Line, sourc
 			isTied = true
 		}
 	}
-	if isTied {
+	if isTied || most == 0 {
 		return none, nil
 	}
 	return best, nil

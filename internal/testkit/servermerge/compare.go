@@ -26,6 +26,8 @@ type landed struct {
 	// of the lines, which isn't only moved within the commit.
 	sessions map[string]bool
 	adds     bool
+	// moves is set if lines are moved within the commit, by anybody: the mover may be a session.
+	moves bool
 	// unlinked is set if it has one parent and its message names no checkpoint.
 	unlinked bool
 }
@@ -45,9 +47,13 @@ func (w *world) landed() (list []landed) {
 			unlinked: !strings.Contains(part[1], " ") && !strings.Contains(part[2], "Entire-Checkpoint: "),
 		}
 		count := map[string]int{} // of added lines, less those that are removed
+		added, removed := map[string]bool{}, map[string]bool{}
 		for line := range strings.Lines(part[3]) {
 			text := strings.TrimSpace(line[1:])
-			by := w.writers[text]
+			by, counted := w.writers[text]
+			added[text] = added[text] || counted && line[0] == '+'
+			removed[text] = removed[text] || counted && line[0] == '-'
+			commit.moves = commit.moves || added[text] && removed[text]
 			if line[0] == '+' && by.session != "" {
 				commit.sessions[by.session] = true
 			}
@@ -72,6 +78,7 @@ type blamed struct {
 	Authors []struct {
 		Kind    string `json:"kind"`
 		Session string `json:"session"`
+		Reason  string `json:"reason"`
 		Turn    *struct {
 			Prompt string `json:"prompt"`
 		} `json:"turn"`
@@ -120,7 +127,7 @@ func (c *comparison) lines(place string, repo *testkit.Repo) {
 			count := judge(want, got, known[line.Commit], c.restored[line.Commit])
 			c.result.Count = c.result.Add(count)
 			if count.Right == 0 {
-				c.fail("%s: %s is of %s, blame %.7s has %s", place, where, want, line.Commit, got)
+				c.fail("%s: %s is of %s, blame %.7s has %s %s: %s", place, where, want, line.Commit, got, author.Reason, line.Text)
 			}
 		}
 	}
@@ -237,7 +244,7 @@ func (c *comparison) find(place string, repo *testkit.Repo) {
 			}
 		}
 		isStranger := func(session string) bool { return !commit.sessions[session] }
-		if isFound && (len(commit.sessions) == 0 || slices.ContainsFunc(sessions, isStranger)) {
+		if isFound && (len(commit.sessions) == 0 && !commit.moves || slices.ContainsFunc(sessions, isStranger)) {
 			c.result.Strangers++
 			c.fail("%s: link --find links %.7s %s to a session that none of its lines is from", place, commit.oid, commit.subject)
 		}
