@@ -14,7 +14,7 @@ import (
 // TestServerMerges plays pull requests of sessions that a server without hooks merges, and compares
 // the authors of the lines of main with the known ones. ENTIRE_TEST_HISTORIES sets the number of
 // histories of each kind, ENTIRE_TEST_SEED the first seed. ENTIRE_TEST_TABLE=FILE writes the figures
-// into a section of that page. Without ENTIRE_TEST_SERVER_GOALS=1 only some of the goals are checked.
+// into a section of that page.
 func TestServerMerges(t *testing.T) { //nolint:tparallel // the histories within are parallel
 	testkit.Long(t, "plays histories with hooks")
 	t.Parallel()
@@ -53,16 +53,8 @@ func TestServerMerges(t *testing.T) { //nolint:tparallel // the histories within
 			continue // not selected
 		}
 		t.Logf("%s: %+v", r.Kind.Name, r.Count)
-		if r.Claimed+r.Strangers > 0 {
-			t.Errorf("%s: %d lines of persons are called an agent's, and %d commits are linked to sessions without a line there", r.Kind.Name, r.Claimed, r.Strangers)
-		}
-		if r.Kind.Linked && r.Wrong > r.Guessed {
-			t.Errorf("%s: %d lines are wrong", r.Kind.Name, r.Wrong-r.Guessed)
-		}
-		if os.Getenv("ENTIRE_TEST_SERVER_GOALS") != "" {
-			for _, missed := range r.Missed() {
-				t.Errorf("%s: %s", r.Kind.Name, missed)
-			}
+		for _, missed := range r.Missed() {
+			t.Errorf("%s: %s", r.Kind.Name, missed)
 		}
 	}
 	if path := os.Getenv("ENTIRE_TEST_TABLE"); path != "" {

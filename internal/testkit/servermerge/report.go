@@ -46,8 +46,10 @@ func (c Count) Missed() []string {
 			missed = append(missed, fmt.Sprintf(format, args...))
 		}
 	}
+	miss(c.Claimed == 0, "%d lines of persons are called an agent's", c.Claimed)
 	miss(c.Wrong == 0, "%d of %d lines are wrong", c.Wrong, c.Lines)
-	miss(100*c.Unrecorded <= c.Session, "%d of %d lines of sessions are not recorded", c.Unrecorded, c.Session)
+	const few = 1000 // lines of sessions: of less, ten may be not recorded
+	miss(100*c.Unrecorded <= max(c.Session, few), "%d of %d lines of sessions are not recorded", c.Unrecorded, c.Session)
 	miss(c.Sentences == 0, "%d sentences are false", c.Sentences)
 	miss(c.Found == c.Commits, "%d of %d commits are linked", c.Found, c.Commits)
 	miss(c.Strangers == 0, "%d commits are linked to sessions without a line there", c.Strangers)
