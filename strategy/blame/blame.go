@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -30,6 +31,8 @@ type Reader struct {
 	// Index is an index that the caller has open, nil if there is none: no other process, nor the Reader,
 	// can write to an open one.
 	Index *index.Reader
+	// Stages calls do and shows the progress of it; nil if it isn't shown.
+	Stages func(do func(query.Progress) error) error
 
 	known *tracking.Unlinked
 }

@@ -32,7 +32,17 @@ func (at *attributing) findLinks(ctx context.Context, groups []*group) error {
 			commits = append(commits, at.commits[g.commit])
 		}
 	}
-	links, err := query.DerivedLinks(ctx, at.Workspace, at.Index, commits)
+	if len(commits) == 0 {
+		return nil
+	}
+	if at.Stages == nil {
+		at.Stages = func(do func(query.Progress) error) error { return do(nil) }
+	}
+	var links map[git.OID][]query.DerivedLink
+	err := at.Stages(func(progress query.Progress) (err error) {
+		links, err = query.DerivedLinks(ctx, at.Workspace, query.LinkOptions{Index: at.Index, Progress: progress}, commits)
+		return err
+	})
 	if err != nil {
 		return err
 	}

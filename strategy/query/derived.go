@@ -46,16 +46,26 @@ const (
 	maxCompared  = 4 << 20
 	// mostDerived is the number of the newest commits without links that the index has the links of.
 	mostDerived = 1000
+	// linkWait is how long a search for links waits for another filler of the index.
+	linkWait = 2 * time.Second
 	// mostUnprinted is the number of checkpoints without fingerprints whose transcripts are read for one
 	// file.
 	mostUnprinted = 20
 )
 
+// LinkOptions are the options of DerivedLinks. All may be empty.
+type LinkOptions struct {
+	// Index is an index that the caller has open: while it is open nobody can write to it.
+	Index *index.Reader
+	// Progress reports the metadata that is read.
+	Progress Progress
+}
+
 // DerivedLinks finds the checkpoints whose lines the commits have, in the order in which they were
 // written. Commits without any are left out, and those in the register of seen commits: no session has a
-// share in these. It ignores what the commits name. open is an index that the
-// caller has open, nil if it has none: then results are kept in the index.
-func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reader, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+// share in these. It ignores what the commits name. The results are kept in the index, if no other process
+// writes to it for long.
+func DerivedLinks(ctx context.Context, w *workspace.Workspace, o LinkOptions, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
 	commits, err := withoutSeen(w.Repo, commits)
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -64,35 +74,54 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, open *index.Reade
 	if err != nil || len(trees) == 0 {
 		return nil, err
 	}
-	if open != nil {
-		links, missing, err := knownLinks(ctx, w, open, trees, commits)
-		if err != nil || len(missing) == 0 {
-			return links, err
-		}
-		records, err := open.Lines(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return newDeriving(w, trees, records).all(ctx, missing, links)
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
 	}
-	if r, err := index.Open(ctx, indexFiles(w)); err == nil {
-		links, missing, err := knownLinks(ctx, w, r, trees, commits)
-		if err = errors.Join(err, r.Close()); err == nil && len(missing) == 0 {
-			return links, nil
+	links, missing := map[git.OID][]DerivedLink{}, commits
+	r := o.Index
+	if r == nil {
+		if opened, err := index.Open(ctx, indexFiles(w)); err == nil {
+			r = opened
 		}
+	}
+	if r != nil {
+		links, missing, err = knownLinks(ctx, w, r, trees, commits)
+		if o.Index == nil {
+			err = errors.Join(err, r.Close())
+		}
+	}
+	if err == nil && len(missing) == 0 {
+		return links, nil
 	}
 	if err := w.CheckTombstones(); err != nil {
 		return nil, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	iw, err := index.OpenWriter(waiting, indexFiles(w))
+	if o.Index == nil {
+		waiting, cancel := context.WithTimeout(ctx, linkWait)
+		defer cancel()
+		iw, err := index.OpenWriter(waiting, indexFiles(w))
+		if err == nil {
+			links, err := (&run{Workspace: w, w: iw, progress: o.Progress}).deriveLinks(ctx, trees, commits)
+			return links, iw.Close(ctx, err)
+		}
+		w.Log.InfoContext(ctx, "links are derived without the index", "error", err.Error())
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	ids, err := changedCheckpoints(ctx, w.Repo, nil, trees)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Workspace: w, w: iw, progress: func(string, int64, int64) {}}
-	links, err := r.deriveLinks(ctx, trees, commits)
-	return links, iw.Close(ctx, err)
+	var records []index.CommitLines
+	_, err = readLines(ctx, w.Repo, lineSource{trees, ids}, o.Progress, func(_ checkpoint.ID, rows []index.CommitLines) error {
+		records = append(records, rows...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newDeriving(w, trees, records).all(ctx, commits, map[git.OID][]DerivedLink{})
 }
 
 // withoutSeen returns the commits that are not in the register of seen commits.
@@ -275,7 +304,6 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 		}
 	}
 	state = packs(r.Workspace) // read first, so that later packs are noticed
-	isLacking := false
 	changed, err := changedCheckpoints(ctx, r.Repo, before, trees)
 	if errors.Is(err, errReplaced) {
 		if err := errors.Join(r.w.Checkpoints.DropLines(ctx, ""), r.w.Checkpoints.DropDerived(ctx, time.Time{})); err != nil {
@@ -287,18 +315,11 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 		return err
 	}
 	first := time.Time{}
-	err = checkpoint.ReadAllAvailable(ctx, r.Repo, trees, changed, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		isLacking = isLacking || errors.Is(err, git.ErrMissing) || c.Absent || slices.ContainsFunc(c.Sessions, func(s checkpoint.Stored) bool { return s.Absent })
-		if err != nil { // not in this clone, or removed
-			return r.w.Checkpoints.DropLines(ctx, string(id))
-		}
+	isLacking, err := readLines(ctx, r.Repo, lineSource{trees, changed}, r.progress, func(id checkpoint.ID, rows []index.CommitLines) error {
 		if err := r.w.Checkpoints.DropLines(ctx, string(id)); err != nil {
 			return err
 		}
-		for _, row := range linesOfCheckpoint(id, c) {
+		for _, row := range rows {
 			if first.IsZero() || row.At.Before(first) {
 				first = row.At
 			}
@@ -319,6 +340,31 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 		text += lackingPrefix + state
 	}
 	return r.w.SetMeta(ctx, linesKey, text)
+}
+
+// lineSource selects checkpoints in trees of metadata branches.
+type lineSource struct {
+	trees []git.OID
+	ids   []checkpoint.ID
+}
+
+// readLines calls yield with the lines of each of the checkpoints, none for one that can't be read. It
+// returns whether this clone lacks some of them.
+func readLines(ctx context.Context, repo *git.Repo, from lineSource, progress Progress, yield func(checkpoint.ID, []index.CommitLines) error) (isLacking bool, err error) {
+	done := int64(0)
+	err = checkpoint.ReadAllAvailable(ctx, repo, from.trees, from.ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+		progress("lines of checkpoints", done, int64(len(from.ids)))
+		done++
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		isLacking = isLacking || errors.Is(err, git.ErrMissing) || c.Absent || slices.ContainsFunc(c.Sessions, func(s checkpoint.Stored) bool { return s.Absent })
+		if err != nil {
+			return yield(id, nil)
+		}
+		return yield(id, linesOfCheckpoint(id, c))
+	})
+	return isLacking, err
 }
 
 // linesOfCheckpoint returns the lines of the files that the sessions of a checkpoint touched.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
@@ -105,7 +106,7 @@ func (m merged) dropIndex(tb testing.TB) {
 
 func (m merged) links(tb testing.TB) map[git.OID][]query.DerivedLink {
 	tb.Helper()
-	links, err := query.DerivedLinks(tb.Context(), m.w, nil, m.commits)
+	links, err := query.DerivedLinks(tb.Context(), m.w, query.LinkOptions{}, m.commits)
 	must(tb, err)
 	if len(links) != len(m.commits) {
 		tb.Fatalf("%d of %d commits have links", len(links), len(m.commits))
@@ -127,6 +128,17 @@ func TestDerivedLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDerivedLinksWithoutIndex checks that links are found while another process writes to the index.
+func TestDerivedLinksWithoutIndex(t *testing.T) {
+	t.Parallel()
+	m := newMerged(t, 10, 5)
+	writer, err := index.OpenWriter(t.Context(), index.At(m.w.RecordsDir()))
+	must(t, err)
+	m.links(t)
+	must(t, writer.Close(t.Context(), nil))
+	m.links(t)
 }
 
 // BenchmarkDerivedLinks finds the links of 100 commits in a repository with 2000 checkpoints, with the

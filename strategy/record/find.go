@@ -40,8 +40,10 @@ type search struct {
 	by   string
 	// onlyHere skips commits that were made in another clone.
 	onlyHere bool
-	// dryRun finds links without writing them. derive also finds commits by the lines of checkpoints.
+	// dryRun finds links without writing them. derive also finds commits by the lines of checkpoints;
+	// progress reports what it reads.
 	dryRun, derive bool
+	progress       query.Progress
 }
 
 const (
@@ -156,9 +158,9 @@ func MarkPassed(ctx context.Context, w *workspace.Workspace, c git.Commit) error
 // FindUnlinked finds the commits of a range that a session made, wherever they were made, and those that
 // have lines of checkpoints. With write it links them. The range has the form of the arguments of git
 // log.
-func FindUnlinked(ctx context.Context, w *workspace.Workspace, write bool, revs ...string) (found []FoundCommit, err error) {
+func FindUnlinked(ctx context.Context, w *workspace.Workspace, write bool, progress query.Progress, revs ...string) (found []FoundCommit, err error) {
 	err = exclusively(ctx, w, func() error {
-		found, err = find(ctx, w, search{here: w.AllSessions(ctx), dryRun: !write, derive: true}, revs...)
+		found, err = find(ctx, w, search{here: w.AllSessions(ctx), dryRun: !write, derive: true, progress: progress}, revs...)
 		return err
 	})
 	return found, err
@@ -248,7 +250,7 @@ func without(list []git.Commit, found []FoundCommit) []git.Commit {
 
 // findDerived links commits to the checkpoints whose lines they have.
 func findDerived(ctx context.Context, w *workspace.Workspace, q search, list []git.Commit) (found []FoundCommit, err error) {
-	links, err := query.DerivedLinks(ctx, w, nil, list)
+	links, err := query.DerivedLinks(ctx, w, query.LinkOptions{Progress: q.progress}, list)
 	if err != nil {
 		return nil, err
 	}

@@ -228,9 +228,13 @@ func (e *explaining) options() query.ExplainOptions {
 	if e.opts.searchAll {
 		o.Search = query.All
 	}
-	o.Derive = func(ctx context.Context, c git.Commit) ([]query.DerivedLink, error) {
-		links, err := query.DerivedLinks(ctx, e.Workspace(e.reader.Repo), nil, []git.Commit{c})
-		return links[c.OID], err
+	o.Derive = func(ctx context.Context, c git.Commit) (found []query.DerivedLink, err error) {
+		err = e.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) error {
+			links, err := query.DerivedLinks(ctx, e.Workspace(e.reader.Repo), query.LinkOptions{Progress: reach}, []git.Commit{c})
+			found = links[c.OID]
+			return err
+		})
+		return found, err
 	}
 	return o
 }

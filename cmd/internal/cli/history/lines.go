@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
+	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
 // reading is one run of a command.
@@ -29,7 +30,10 @@ func read(a *app.App, do func(*reading) error) (err error) {
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	w, log := a.LoggingWorkspace(repo, "blame")
 	defer func() { _ = log.Close() }()
-	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w}})
+	stages := func(do func(query.Progress) error) error {
+		return a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) error { return do(reach) })
+	}
+	return do(&reading{App: a, reader: blame.Reader{Repo: repo, Workspace: w, Stages: stages}})
 }
 
 // path returns a path relative to the root of the worktree.

@@ -218,7 +218,11 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 			return err
 		}
 	}
-	found, err := record.FindUnlinked(ctx, w, opts.write, revs...)
+	var found []record.FoundCommit
+	err = a.Streams.Stages("Reading the record", func(reach func(string, int64, int64)) (err error) {
+		found, err = record.FindUnlinked(ctx, w, opts.write, reach, revs...)
+		return err
+	})
 	if err != nil {
 		if len(args) > 0 && len(found) == 0 {
 			return app.WithHint(fmt.Errorf("find commits of %s: %w", ui.Line(args[0], format.NameWidth), err), rangeHint(repo))
