@@ -23,9 +23,13 @@ const (
 // FirstRecord returns the time of the earliest record on the metadata branches: of their first
 // commit, of a checkpoint that it has already, or of the beginning of the session of one of the
 // oldest checkpoints. It returns false if that isn't known, as in a shallow clone of the branches,
-// or if there is no metadata branch.
-func FirstRecord(ctx context.Context, repo *git.Repo) (first time.Time, found bool, err error) {
-	commits, err := git.Commits(ctx, repo, append(BranchesAsRevisions(), "--")...)
+// or if there is no metadata branch. What the commits in since have is left out.
+func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first time.Time, found bool, err error) {
+	args := BranchesAsRevisions()
+	for _, oid := range since {
+		args = append(args, "^"+string(oid))
+	}
+	commits, err := git.Commits(ctx, repo, append(args, "--")...)
 	if err != nil || len(commits) == 0 {
 		return first, false, err
 	}

@@ -155,7 +155,7 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 	if err := r.addRemotes(ctx, repo); err != nil || !r.Recorded || r.Unfetched || len(failed) > 0 {
 		return r, err
 	}
-	first, known, err := checkpoint.FirstRecord(ctx, repo)
+	first, known, err := firstRecord(ctx, repo, tips)
 	if err != nil || r.Fetched && !known {
 		return r, err
 	}
@@ -166,6 +166,52 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 	}
 	r.First = first
 	return r, nil
+}
+
+// firstRecord returns the time of the first record on the metadata branches, given by their tips. It
+// keeps the time and the tips in a file, and then reads only the commits that are new.
+func firstRecord(ctx context.Context, repo *git.Repo, tips []git.OID) (first time.Time, known bool, err error) {
+	path := filepath.Join(workspace.RecordsDir(repo), "first-record")
+	before, read := readFirst(path)
+	if !before.IsZero() && slices.Equal(read, tips) {
+		return before, true, nil
+	}
+	if before.IsZero() {
+		first, known, err = checkpoint.FirstRecord(ctx, repo, nil)
+	} else if first, known, err = checkpoint.FirstRecord(ctx, repo, read); err != nil && ctx.Err() == nil { // a tip is gone
+		first, known, err = checkpoint.FirstRecord(ctx, repo, nil)
+	} else if !known || before.Before(first) {
+		first, known = before, err == nil
+	}
+	if err != nil || !known {
+		return first, known, err
+	}
+	var text strings.Builder
+	text.WriteString(first.UTC().Format(time.RFC3339Nano) + "\n")
+	for _, oid := range tips {
+		text.WriteString(string(oid) + "\n")
+	}
+	if disk.MkdirAll(filepath.Dir(path), 0o700) == nil {
+		_ = disk.WriteCache(path, []byte(text.String()), 0o600) // else it is determined again
+	}
+	return first, true, nil
+}
+
+// readFirst returns the time in the file of the first record, and the tips that it was read from; zero if
+// it can't be read.
+func readFirst(path string) (first time.Time, tips []git.OID) {
+	data, err := disk.ReadFile(path)
+	if err != nil {
+		return first, nil
+	}
+	text, rest, _ := strings.Cut(string(data), "\n")
+	if first, err = time.Parse(time.RFC3339Nano, text); err != nil {
+		return time.Time{}, nil
+	}
+	for oid := range strings.FieldsSeq(rest) {
+		tips = append(tips, git.OID(oid))
+	}
+	return first, tips
 }
 
 // addRemotes determines from which remotes branches are fetched, and whether those with checkpoints
