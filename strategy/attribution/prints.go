@@ -86,7 +86,8 @@ func FollowPrints(was, now []PrintedLine, had map[uint32]bool, e Evidence) []Fol
 		least = leastSingle
 	case e.SameName && len(pairs) == len(was):
 		least = leastWhole
-	case !e.SameName && !(e.Confirmed && len(pairs) == len(was)) && (2*lines < len(was) || all < leastCopied): //nolint:mnd // half
+	case e.SameName, e.Confirmed && len(pairs) == len(was):
+	case 2*lines < len(was) || all < leastCopied: //nolint:mnd // half
 		least = leastCopied
 	}
 	for len(pairs) > 0 {

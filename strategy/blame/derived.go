@@ -125,17 +125,7 @@ func (at *attributing) derivedSources(ctx context.Context, g *group) (found []de
 	if err != nil || !known {
 		return nil, err
 	}
-	wanted := []git.OID{p.was}
-	for _, id := range g.ids {
-		for _, s := range at.records[id].slots {
-			for _, f := range s.files {
-				if f.Prints == "" && f.Blob != g.blob {
-					wanted = append(wanted, f.Blob)
-				}
-			}
-		}
-	}
-	if err := at.readContents(ctx, wanted); err != nil {
+	if err := at.readContents(ctx, append(at.unprinted(g), p.was)); err != nil {
 		return nil, err
 	}
 	had := map[uint32]bool{}
@@ -155,17 +145,41 @@ func (at *attributing) derivedSources(ctx context.Context, g *group) (found []de
 			if len(s.files) > 0 {
 				continue
 			}
-			sessions, err := at.sessionsOf(ctx, id)
+			written, err := at.writtenFile(ctx, g, p, had, recordFile{id: id, slot: s, path: g.path})
 			if err != nil {
 				return nil, err
 			}
-			for _, session := range sessions {
-				if session.meta.SessionID == s.meta.SessionID {
-					one := derivedSource{source: source{id: id, slot: s}, isWritten: true}
-					one.follow(session.written.Lines(g.path), p, had, true)
-					found = append(found, one)
+			found = append(found, written...)
+		}
+	}
+	return found, nil
+}
+
+// unprinted returns the blobs of the records of a group's checkpoints that have no fingerprints.
+func (at *attributing) unprinted(g *group) (blobs []git.OID) {
+	for _, id := range g.ids {
+		for _, s := range at.records[id].slots {
+			for _, f := range s.files {
+				if f.Prints == "" && f.Blob != g.blob {
+					blobs = append(blobs, f.Blob)
 				}
 			}
+		}
+	}
+	return blobs
+}
+
+// writtenFile finds the lines that a session's edit tools wrote to a file in the commit's file.
+func (at *attributing) writtenFile(ctx context.Context, g *group, p patch, had map[uint32]bool, from recordFile) (found []derivedSource, err error) {
+	sessions, err := at.sessionsOf(ctx, from.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range sessions {
+		if session.meta.SessionID == from.slot.meta.SessionID {
+			one := derivedSource{source: source{id: from.id, slot: from.slot}, isWritten: true}
+			one.follow(session.written.Lines(g.path), p, had, true)
+			found = append(found, one)
 		}
 	}
 	return found, nil

@@ -380,10 +380,7 @@ func linesOfCheckpoint(id checkpoint.ID, c checkpoint.Checkpoint) []index.Commit
 			if prints := checkpoint.ParsePrints(f.Prints); len(prints) != checkpoint.ParseRanges(added).Len() || f.Estimated {
 				f.Prints = ""
 			}
-			own := checkpoint.ParseRanges(f.AgentRanges)
-			for _, r := range checkpoint.ParseRanges(rows[string(f.Path)].Own) { // of other sessions of the checkpoint
-				own = append(own, r)
-			}
+			own := append(checkpoint.ParseRanges(f.AgentRanges), checkpoint.ParseRanges(rows[string(f.Path)].Own)...) // of all sessions
 			slices.SortFunc(own, func(a, b checkpoint.LineRange) int { return a.First - b.First })
 			rows[string(f.Path)] = index.CommitLines{
 				Checkpoint: string(id), At: s.Meta.CreatedAt, Path: string(f.Path), Blob: string(f.Blob), Added: added, Own: own.String(), Prints: f.Prints,

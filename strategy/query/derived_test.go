@@ -69,12 +69,16 @@ func newMerged(tb testing.TB, checkpoints, commits int) merged {
 		must(tb, err)
 		meta := testkit.Object{
 			"checkpoint_id", id, "session_id", testkit.UUID(id), "created_at", time.Unix(int64(linesAt+n), 0).UTC().Format(time.RFC3339),
-			"files_touched", []string{}, "agent", "Claude Code", "initial_attribution", raw,
+			"files_touched",
+			[]string{},
+			"agent", "Claude Code", "initial_attribution", raw,
 		}
 		base := id[:2] + "/" + id[2:]
 		root := testkit.Object{
-			"checkpoint_id", id, "files_touched", []string{},
-			"sessions", []any{testkit.Object{"metadata", "/" + base + "/0/metadata.json"}},
+			"checkpoint_id", id, "files_touched",
+			[]string{},
+			"sessions",
+			[]any{testkit.Object{"metadata", "/" + base + "/0/metadata.json"}},
 		}
 		commit(checkpoint.MetadataBranch, "Checkpoint: "+id, linesAt+n, map[string]string{
 			base + "/metadata.json": root.JSON(), base + "/0/metadata.json": meta.JSON(),

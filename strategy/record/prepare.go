@@ -21,6 +21,20 @@ import (
 // notLinked is the message for a user whose commit should get a trailer but doesn't.
 const notLinked = "this commit is not linked to its conversation"
 
+// noteUnseen records that a commit without a link must not be registered as seen, if that is known or if
+// it folds commits of others.
+func noteUnseen(ctx context.Context, w *workspace.Workspace, d tracking.Decision, op operation, isUnseen bool) (err error) {
+	if op == commitSquash && !isUnseen {
+		if isUnseen, err = foldsOthers(ctx, w); err != nil {
+			return err
+		}
+	}
+	if !isUnseen {
+		return nil
+	}
+	return recordUnseen(w, d)
+}
+
 // PrepareCommitMsg decides whether the commit that git is making belongs to sessions. If it does,
 // it records the decision and adds the trailer to the message. If the decision can't be recorded,
 // the message doesn't change and an error is returned.
@@ -59,15 +73,8 @@ func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m CommitMessa
 	isLast := len(d.Keep) == 1 && strings.HasSuffix("\n"+strings.TrimRight(msg.prose, "\n"), "\n"+trailersOf(d.Keep)[0])
 	switch {
 	case len(d.Keep) == 0:
-		if op == commitSquash && !isUnseen {
-			if isUnseen, err = foldsOthers(ctx, w); err != nil {
-				return err
-			}
-		}
-		if isUnseen {
-			if err := recordUnseen(w, d); err != nil {
-				return err
-			}
+		if err := noteUnseen(ctx, w, d, op, isUnseen); err != nil {
+			return err
 		}
 		return disown(ctx, w, op, &msg)
 	case d.ID == "" && op.copies() && m.Source == "message" && isLast && !showsEditor(w):

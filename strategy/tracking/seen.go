@@ -237,9 +237,10 @@ func (r *Recording) addRemotes(ctx context.Context, repo *git.Repo) error {
 // fetchesCheckpoints reports whether a refspec includes the metadata branch.
 func fetchesCheckpoints(refspec string) bool {
 	from, _, _ := strings.Cut(strings.TrimPrefix(refspec, "+"), ":")
-	before, after, isPattern := strings.Cut(from, "*")
+	start, end, isPattern := strings.Cut(from, "*")
+	branch := checkpoint.MetadataBranch
 	if !isPattern {
-		return from == checkpoint.MetadataBranch
+		return from == branch
 	}
-	return strings.HasPrefix(checkpoint.MetadataBranch, before) && strings.HasSuffix(checkpoint.MetadataBranch, after)
+	return strings.HasPrefix(branch, start) && strings.HasSuffix(branch, end)
 }
