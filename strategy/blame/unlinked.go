@@ -65,9 +65,9 @@ func (b Basis) Text() string {
 	case NotFetched:
 		return "the checkpoints of the remote are not in this clone: `entire explain --fetch` fetches them"
 	case NotSeen:
-		return "no git hook of this clone saw the commit when it was made, and no session's lines match"
+		return "no git hook of this clone saw the commit when it was made, and it was not found in the checkpoints"
 	case OnServer:
-		return "the commit was made on a server, where no git hook of this program ran, and no session's lines match"
+		return "the commit was made on a server, where no git hook of this program ran, and it was not found in the checkpoints"
 	case Declined:
 		return "the commit declines a link to a session"
 	case Merge:
