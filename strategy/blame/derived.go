@@ -1,7 +1,6 @@
 package blame
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"path"
@@ -129,7 +128,7 @@ func (at *attributing) derivedSources(ctx context.Context, g *group) (found []de
 		return nil, err
 	}
 	had := map[uint32]bool{}
-	addPrints(had, at.blobs[p.was])
+	query.AddPrints(had, at.blobs[p.was])
 	for _, id := range g.ids {
 		for i := range at.records[id].slots {
 			s := &at.records[id].slots[i]
@@ -207,17 +206,7 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 	was := at.recordedPrints(f)
 	sameName := path.Base(from.path) == path.Base(g.path) || from.path == p.oldPath
 	if from.path != g.path && from.path != p.oldPath && len(was) > 0 {
-		// The lines may be copies of lines that the parent has, or that the commit has in the record's file.
-		had = maps.Clone(had)
-		for _, commit := range append(slices.Clip(at.commits[g.commit].Parents[:min(1, len(at.commits[g.commit].Parents))]), g.commit) {
-			o, err := at.Repo.ReadWithin(ctx, string(commit)+":"+from.path, maxFile)
-			if ctx.Err() != nil {
-				return one, ctx.Err()
-			}
-			if err == nil {
-				addPrints(had, o.Data)
-			}
-		}
+		had = query.WithCopied(ctx, at.Repo, had, at.commits[g.commit], from.path)
 	}
 	one.follow(was, p, had, sameName)
 	return one, nil
@@ -239,32 +228,9 @@ func (s *derivedSource) follow(was []attribution.PrintedLine, p patch, had map[u
 }
 
 // recordedPrints returns the lines of a recorded file that its commit added, as far as they are known.
-func (at *attributing) recordedPrints(f file) (lines []attribution.PrintedLine) {
-	prints := checkpoint.ParsePrints(f.Prints)
-	if len(prints) == 0 {
-		for line := range bytes.Lines(at.blobs[f.Blob]) {
-			prints = append(prints, checkpoint.Print(line))
-		}
-		if len(prints) == 0 {
-			return nil
-		}
-		for _, r := range f.added {
-			for n := r.First; n <= r.Last && n <= len(prints); n++ {
-				lines = append(lines, attribution.PrintedLine{Number: n, Print: prints[n-1]})
-			}
-		}
-		return lines
+func (at *attributing) recordedPrints(f file) []attribution.PrintedLine {
+	if f.Prints != "" {
+		return query.RecordedLines(f.added, f.Prints)
 	}
-	for _, r := range f.added {
-		for n := r.First; n <= r.Last && len(lines) < len(prints); n++ {
-			lines = append(lines, attribution.PrintedLine{Number: n, Print: prints[len(lines)]})
-		}
-	}
-	return lines
-}
-
-func addPrints(to map[uint32]bool, content []byte) {
-	for line := range bytes.Lines(content) {
-		to[checkpoint.Print(line)] = true
-	}
+	return query.LinesIn(at.blobs[f.Blob], f.added)
 }

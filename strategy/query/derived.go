@@ -404,13 +404,51 @@ type lineRecord struct {
 }
 
 func (r *lineRecord) decode() {
-	r.own = checkpoint.ParseRanges(r.Own)
-	prints := checkpoint.ParsePrints(r.Prints)
-	for _, run := range checkpoint.ParseRanges(r.Added) {
-		for n := run.First; n <= run.Last && len(r.lines) < len(prints); n++ {
-			r.lines = append(r.lines, attribution.PrintedLine{Number: n, Print: prints[len(r.lines)]})
+	r.own, r.lines = checkpoint.ParseRanges(r.Own), RecordedLines(checkpoint.ParseRanges(r.Added), r.Prints)
+}
+
+// RecordedLines returns the lines of a record from their fingerprints, none if it has no fingerprints.
+func RecordedLines(added checkpoint.LineRanges, prints string) (lines []attribution.PrintedLine) {
+	list := checkpoint.ParsePrints(prints)
+	for _, run := range added {
+		for n := run.First; n <= run.Last && len(lines) < len(list); n++ {
+			lines = append(lines, attribution.PrintedLine{Number: n, Print: list[len(lines)]})
 		}
 	}
+	return lines
+}
+
+// LinesIn returns lines of a content.
+func LinesIn(content []byte, added checkpoint.LineRanges) (lines []attribution.PrintedLine) {
+	number := 0
+	for line := range bytes.Lines(content) {
+		if number++; added.Has(number) {
+			lines = append(lines, attribution.PrintedLine{Number: number, Print: checkpoint.Print(line)})
+		}
+	}
+	return lines
+}
+
+// AddPrints adds the fingerprints of the lines of a content.
+func AddPrints(to map[uint32]bool, content []byte) {
+	for line := range bytes.Lines(content) {
+		to[checkpoint.Print(line)] = true
+	}
+}
+
+// WithCopied returns had with the lines that a commit or its parent has in another file: lines of a record of
+// that file that the commit adds elsewhere may be copies of them.
+func WithCopied(ctx context.Context, repo *git.Repo, had map[uint32]bool, commit git.Commit, file string) map[uint32]bool {
+	all := maps.Clone(had)
+	if all == nil {
+		all = map[uint32]bool{}
+	}
+	for _, oid := range append(slices.Clip(commit.Parents[:min(1, len(commit.Parents))]), commit.OID) {
+		if o, err := repo.ReadWithin(ctx, string(oid)+":"+file, maxCompared); err == nil { // else it has no such file
+			AddPrints(all, o.Data)
+		}
+	}
+	return all
 }
 
 // deriving compares commits with the lines of checkpoints.
@@ -582,11 +620,8 @@ func (d *deriving) readPrints(ctx context.Context, blobs []git.OID, into map[git
 	blobs = slices.DeleteFunc(slices.Clone(blobs), func(oid git.OID) bool { return into[oid] != nil || !d.w.Repo.Format.Valid(oid) })
 	slices.Sort(blobs)
 	return d.w.Repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
-		prints := map[uint32]bool{}
-		for line := range bytes.Lines(o.Data) {
-			prints[checkpoint.Print(line)] = true
-		}
-		into[o.OID] = prints
+		into[o.OID] = map[uint32]bool{}
+		AddPrints(into[o.OID], o.Data)
 		return nil
 	})
 }
@@ -617,18 +652,7 @@ func (d *deriving) file(ctx context.Context, f *comparedFile, had map[uint32]boo
 		if _, known := found[r]; known || !isOlder(r) || r.Path == f.Path || r.Path == f.OldPath {
 			continue
 		}
-		// The lines may be copies of lines that the parent has, or that the commit has in the record's file.
-		before := maps.Clone(had)
-		if before == nil {
-			before = map[uint32]bool{}
-		}
-		for _, commit := range append(slices.Clip(f.commit.Parents[:min(1, len(f.commit.Parents))]), f.commit.OID) {
-			if o, err := d.w.Repo.ReadWithin(ctx, string(commit)+":"+r.Path, maxCompared); err == nil {
-				for line := range bytes.Lines(o.Data) {
-					before[checkpoint.Print(line)] = true
-				}
-			}
-		}
+		before := WithCopied(ctx, d.w.Repo, had, f.commit, r.Path)
 		if n := countFollowed(r, f, before, path.Base(r.Path) == path.Base(f.Path)); n > 0 {
 			found[r] = n
 		}
@@ -690,12 +714,7 @@ func equalPrints(a, b []attribution.PrintedLine) bool {
 func (d *deriving) print(ctx context.Context, r *lineRecord) {
 	delete(d.unread, r)
 	if o, err := d.w.Repo.ReadWithin(ctx, r.Blob, maxCompared); r.Blob != "" && err == nil {
-		added, number := checkpoint.ParseRanges(r.Added), 0
-		for line := range bytes.Lines(o.Data) {
-			if number++; added.Has(number) {
-				r.lines = append(r.lines, attribution.PrintedLine{Number: number, Print: checkpoint.Print(line)})
-			}
-		}
+		r.lines = LinesIn(o.Data, checkpoint.ParseRanges(r.Added))
 	} else {
 		r.lines = d.writtenBy(ctx, checkpoint.ID(r.Checkpoint)).Lines(r.Path)
 	}

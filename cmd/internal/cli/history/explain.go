@@ -271,7 +271,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		return err
 	}
 	if e.opts.json {
-		return e.json(query.OfCommit{Checkpoints: []query.Detail{d}})
+		return e.json(ctx, query.OfCommit{Checkpoints: []query.Detail{d}})
 	}
 	e.opts.show(e.App, e.text().checkpoint(d))
 	return nil
@@ -297,7 +297,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		return err
 	}
 	if e.opts.json && !e.opts.raw {
-		return e.json(of)
+		return e.json(ctx, of)
 	}
 	if of.Cut {
 		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), format.DeepenHint)

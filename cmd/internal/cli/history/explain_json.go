@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -8,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
@@ -63,6 +65,8 @@ type explainedJSON struct {
 	// Merged holds the checkpoints of the commits that a merge brings in.
 	Merged  []explainPointJSON `json:"merged,omitempty"`
 	Missing []checkpoint.ID    `json:"missing"`
+	// Reason is why a commit has no checkpoint, as far as it is known.
+	Reason string `json:"reason,omitempty"`
 	// Shallow reports that the clone lacks the commits that a merge brings in.
 	Shallow bool `json:"shallow,omitempty"`
 }
@@ -146,10 +150,17 @@ func newExplainPoint(p *query.ExplainPoint) explainPointJSON {
 }
 
 // json prints the checkpoints of a commit, or a single checkpoint, as JSON.
-func (e *explaining) json(of query.OfCommit) error {
+func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
 	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut, Derived: of.Derived}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
+	}
+	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 && !of.Cut && of.Commit.OID != "" {
+		author, err := blame.Reader{Repo: e.reader.Repo}.Unlinked(ctx, of.Commit)
+		if err != nil {
+			return err
+		}
+		j.Reason = author.Basis.Text()
 	}
 	for _, p := range of.Points {
 		j.Merged = append(j.Merged, newExplainPoint(&p))
