@@ -133,13 +133,12 @@ func (at *attributing) derivedSources(ctx context.Context, g *group) (found []de
 		for i := range at.records[id].slots {
 			s := &at.records[id].slots[i]
 			for _, name := range slices.Sorted(maps.Keys(s.files)) {
-				one, err := at.derivedFile(ctx, g, p, had, recordFile{id: id, slot: s, path: name})
-				if err != nil {
-					return nil, err
-				}
-				if len(one.letters) > 0 {
+				if one := at.derivedFile(ctx, g, p, had, recordFile{id: id, slot: s, path: name}); len(one.letters) > 0 {
 					found = append(found, one)
 				}
+			}
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
 			if len(s.files) > 0 {
 				continue
@@ -193,7 +192,7 @@ type recordFile struct {
 
 // derivedFile finds the lines of a recorded file in the commit's file. had are the lines of the former
 // file.
-func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had map[uint32]bool, from recordFile) (derivedSource, error) {
+func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had map[uint32]bool, from recordFile) derivedSource {
 	f := from.slot.files[from.path]
 	one := derivedSource{source: source{id: from.id, slot: from.slot, file: f}}
 	if f.Blob == g.blob {
@@ -201,7 +200,7 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 		for _, l := range p.lines {
 			one.letters[l.Number] = len(p.lines) + attribution.AllLetters
 		}
-		return one, nil
+		return one
 	}
 	was := at.recordedPrints(f)
 	sameName := path.Base(from.path) == path.Base(g.path) || from.path == p.oldPath
@@ -209,7 +208,7 @@ func (at *attributing) derivedFile(ctx context.Context, g *group, p patch, had m
 		had = query.WithCopied(ctx, at.Repo, had, at.commits[g.commit], from.path)
 	}
 	one.follow(was, p, had, sameName)
-	return one, nil
+	return one
 }
 
 // follow sets the lines of the commit's file that are lines of a record.
