@@ -202,7 +202,7 @@ func (r *reader) command(call *Call, input transcript.Value) {
 	})
 	for i := range call.Git {
 		g := &call.Git[i]
-		g.Subject = item(g.Subject, r.redact)
+		g.Subject, g.Dir = item(g.Subject, r.redact), "" // the digest doesn't have the folder
 		for k, path := range g.Arguments {
 			g.Arguments[k] = plain.Head(r.redact.Path(path), maxPath)
 		}

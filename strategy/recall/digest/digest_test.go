@@ -366,7 +366,12 @@ func TestCompaction(t *testing.T) {
 // line, or in pieces with the digest stored in between.
 func TestDigestInPieces(t *testing.T) {
 	t.Parallel()
-	for _, path := range append(samples(t), written(t, typical(200<<10))) {
+	small := all(
+		asked("please add a token refresh"),
+		said("The store comes first. Now I'll write the store of tokens so that every request finds the one that was refreshed last, however many "+
+			"processes refresh theirs at the same time and whichever of them is the first to store it"),
+		edited("/w/store.go"), said("It is done."), used("g", "Bash", `{"command":"git commit -am store"}`), said("It runs."))
+	for _, path := range append(samples(t), written(t, typical(200<<10)), written(t, []byte(strings.Join(small, "\n")+"\n"))) {
 		var once digest.Digest
 		if _, err := once.Catch(t.Context(), path, redact.New(), 0); err != nil {
 			t.Fatal(err)

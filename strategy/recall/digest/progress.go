@@ -38,16 +38,19 @@ type lastText struct {
 // set replaces the text by a copy of raw.
 func (t *lastText) set(raw []byte) { t.raw = append(t.raw[:0], raw...) }
 
-// reason returns the last sentence of the text, redacted. If there is no new text it is
-// that of said, which is redacted already.
+// reason returns the last sentence of the text in at most maxWhy bytes, redacted. If there is
+// no new text it is that of said, which was stored.
 func (t *lastText) reason(said string, redact plain.Redactor) string {
-	if len(t.raw) == 0 {
-		return lastSentence(said)
-	}
 	const tail = 600
-	if string(t.raw) != t.whyOf {
-		t.whyOf = string(t.raw)
-		text := transcript.Unquoted(t.raw)
+	text := said
+	if len(t.raw) > 0 {
+		text = string(t.raw)
+	}
+	if text != t.whyOf {
+		t.whyOf = text
+		if len(t.raw) > 0 {
+			text = transcript.Unquoted(t.raw)
+		}
 		if len(text) > tail {
 			text = strings.ToValidUTF8(text[len(text)-tail:], "")
 		}
