@@ -121,6 +121,34 @@ type Recorder struct {
 	Due Due `json:"due,omitzero"`
 	// Incomplete holds the ids of checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
+	// Launched is the folder in which the session started if that is outside of this repository,
+	// else empty.
+	Launched string `json:"launched,omitempty"`
+	// Elsewhere are other repositories that tool calls named and that haven't been looked at since.
+	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`
+	// Changed is the id of the last turn that changed files here or committed.
+	Changed string `json:"changed,omitempty"`
+	// Others are the other repositories that the session changed.
+	Others []Other `json:"others,omitempty"`
+}
+
+// Elsewhere is a repository that a tool call of a turn named.
+type Elsewhere struct {
+	// Root is the folder with the repository's .git.
+	Root string `json:"root"`
+	// Turn, Line and Start are the turn's id, its first line in the transcript and its beginning.
+	Turn  string    `json:"turn_id,omitempty"`
+	Line  int       `json:"line,omitempty"`
+	Start time.Time `json:"start,omitzero"`
+}
+
+// Other is another repository that the session changed.
+type Other struct {
+	Root      string `json:"root"`
+	CommonDir string `json:"common_dir"`
+	Worktree  string `json:"worktree_id,omitempty"`
+	// Turns are the ids of the turns that changed both repositories, oldest first.
+	Turns []string `json:"turns,omitempty"`
 }
 
 // Seen identifies a snapshot of a worktree.
@@ -168,6 +196,9 @@ type Turn struct {
 	// Unsure are files whose contents at the prompt aren't known, though an unclosed turn before had
 	// changed them.
 	Unsure Paths `json:"unsure,omitempty"`
+	// Late reports that the repository wasn't observed at the prompt: only tool calls show what the
+	// turn changed.
+	Late bool `json:"late,omitempty"`
 	// Prompts are the redacted prompts of the turn, Summary its last message.
 	Prompts []string `json:"prompts,omitempty"`
 	Summary string   `json:"summary,omitempty"`

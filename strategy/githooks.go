@@ -14,6 +14,9 @@ import (
 // PrepareCommitMsg decides whether the commit belongs to sessions, and writes the
 // trailer into its message.
 func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m record.CommitMessage) error {
+	if err := arriveAtCommit(ctx, w); err != nil {
+		w.Log.WarnContext(ctx, "session of another repository not recorded here", "error", err.Error())
+	}
 	record.RepairCommitsHere(ctx, w)
 	record.CloseTurns(ctx, w)
 	record.EndDeadTurns(ctx, w)

@@ -23,6 +23,9 @@ func cmdRepo(s *story, args []string) {
 		args = args[1:]
 	}
 	work := filepath.Join(s.ts.Getenv("WORK"), "w")
+	if len(args) > 1 && args[0] == "-in" {
+		work, args = filepath.Join(work, args[1]), args[2:]
+	}
 	kind := arg(args, 0, "plain")
 	repo, unsupported := testkit.NewRepo(scriptTB{s.ts}, work, kind, s.env())
 	if unsupported {

@@ -426,6 +426,34 @@ func (a Agent) Find(dir, session string) string {
 	return found[len(found)-1]
 }
 
+// FindAnywhere searches the folder returned by Transcripts for the transcript of a session that may have
+// been started in any folder. It returns "" if there is none.
+func (a Agent) FindAnywhere(dir, session string) string {
+	if dir == "" || strings.ContainsAny(session, `*?[\\`) {
+		return ""
+	}
+	var found []string
+	switch a.layout {
+	case bySlug:
+		found = disk.Glob(dir, "*", session+".jsonl")
+	case inChats:
+		found = disk.Glob(dir, "*", "chats", session+".jsonl")
+	case byPath:
+		found = disk.Glob(dir, "*", "*_"+session+".jsonl")
+	case byName:
+		found = disk.Glob(dir, "*", "chats", "session-*-"+shortID(session)+".jsonl")
+	case inFolders:
+		found = disk.Glob(dir, session, "events.jsonl")
+	case byDate:
+		return a.Find(dir, session)
+	case inAgentTranscripts, inRecords:
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
 // shortID returns the part of a session's id that is used in file names.
 func shortID(session string) string {
 	const length = 8

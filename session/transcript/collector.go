@@ -21,7 +21,9 @@ type collector struct {
 	messages map[string]int
 	// lastText and lastUUID are the last ones, escaped as in their lines.
 	lastText, lastUUID []byte
-	entry              entry
+	// rawDir is the last directory, escaped as in its line, lastDir the same decoded.
+	rawDir, lastDir string
+	entry           entry
 }
 
 // use is a tool use that began in this scan.
@@ -37,10 +39,11 @@ type use struct {
 	input []byte
 }
 
-// moment is the number and the time of a line.
+// moment is the number and the time of a line, and the session's directory there.
 type moment struct {
 	line int
 	time time.Time
+	dir  string
 }
 
 // line processes a non-empty line.
@@ -50,10 +53,11 @@ func (c *collector) line(raw []byte, number int) {
 		c.scan.Bad++
 		return
 	}
+	dir := c.dir(e)
 	if !isChain(e.kind) {
 		return
 	}
-	at := moment{line: number, time: e.time()}
+	at := moment{line: number, time: e.time(), dir: dir}
 	if !at.time.IsZero() && (c.scan.FirstTime.IsZero() || at.time.Before(c.scan.FirstTime)) {
 		c.scan.FirstTime = at.time
 	}
@@ -87,6 +91,15 @@ func (c *collector) line(raw []byte, number int) {
 	case "user", "human":
 		c.user(e, at)
 	}
+}
+
+// dir returns the directory that a line names, or the last one before it. Lines of most sessions name
+// the same one.
+func (c *collector) dir(e *entry) string {
+	if len(e.cwd) > 0 && string(e.cwd) != c.rawDir {
+		c.rawDir, c.lastDir = string(e.cwd), Unescaped(e.cwd)
+	}
+	return c.lastDir
 }
 
 func (c *collector) user(e *entry, at moment) {
@@ -145,7 +158,7 @@ func (c *collector) use(b *block, at moment) {
 	case effectNamed:
 		if in := parseInput(b.input); in.path != "" {
 			u.edit = len(c.scan.Edits)
-			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id, Start: at.time})
+			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id, Start: at.time, Dir: at.dir})
 		}
 	case effectAny:
 		in := parseInput(b.input)
@@ -155,7 +168,7 @@ func (c *collector) use(b *block, at moment) {
 		}
 		u.call = len(c.scan.Calls)
 		c.scan.Calls = append(c.scan.Calls,
-			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line, Command: in.command})
+			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line, Command: in.command, Dir: at.dir})
 	case effectNone:
 	}
 	if id == "" {

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -35,6 +37,36 @@ func (h *Heads) Line(line []byte) (Head, bool) {
 		}
 	}
 	return head, true
+}
+
+// ReadLast reads the last lines of a transcript, about size bytes.
+func ReadLast(ctx context.Context, path string, size int64) (_ Scan, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return Scan{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	from := max(0, info.Size()-size)
+	for begin, buf := from, make([]byte, countBuffer); begin > 0; { // to the next line
+		n, err := f.ReadAt(buf, from-1)
+		if at := bytes.IndexByte(buf[:n], '\n'); at >= 0 {
+			from += int64(at)
+			break
+		}
+		if err != nil {
+			return Scan{}, fmt.Errorf("read transcript %s: %w", path, err)
+		}
+		from += int64(n)
+	}
+	lines, err := CountLines(path, 0, from)
+	if err != nil {
+		return Scan{}, err
+	}
+	cursor, err := CursorAt(path, from, lines)
+	if err != nil {
+		return Scan{}, err
+	}
+	return Read(ctx, path, cursor)
 }
 
 // CursorAt returns the cursor at an offset in a transcript at which a line begins, with the given

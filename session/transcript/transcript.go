@@ -76,6 +76,8 @@ type Edit struct {
 	Line int
 	// ToolID is the id of the tool use.
 	ToolID string
+	// Dir is the session's directory at the line, empty if unknown.
+	Dir string
 	// Start and End are the times of the lines with the use and with its result, zero if they have
 	// none or the scan ends between them.
 	Start, End time.Time
@@ -98,6 +100,8 @@ type Call struct {
 
 	// Command is the beginning of the command passed to a shell.
 	Command string `json:"-"`
+	// Dir is the session's directory at the line, empty if unknown.
+	Dir string `json:"-"`
 	// Background reports whether the call is Open because it continued in the background.
 	Background bool `json:"-"`
 }

@@ -51,6 +51,9 @@ type Writes struct {
 	// Root is the project's directory, empty if unknown. Paths that are not below it are made
 	// relative to the directory that their line names.
 	Root string
+	// Adapt returns a command that ran in a directory, which may be empty, as it would have to be in
+	// Root; false leaves it out. If Adapt is nil commands are kept as they are.
+	Adapt func(command, dir string) (string, bool)
 	// Subagent is the id of the subagent whose transcript's lines follow, empty for the main
 	// agent's.
 	Subagent string
@@ -217,7 +220,13 @@ func (w *Writes) use(e *Event, use *ToolUse, call Write) {
 	w.isMixed, w.isUntimed = w.isMixed || call.Subagent != "", w.isUntimed || call.at.IsZero()
 	w.hasSubagents = w.hasSubagents || call.Subagent != ""
 	if effectOf(use.Tool) == effectAny && !IsTask(use.Tool) {
-		w.shell = append(w.shell, shellCommand{call, use.Input.Member("command").Text()})
+		command, ok := use.Input.Member("command").Text(), true
+		if w.Adapt != nil {
+			command, ok = w.Adapt(command, e.Cwd)
+		}
+		if ok {
+			w.shell = append(w.shell, shellCommand{call, command})
+		}
 	}
 	if given == "" || len(edits) == 0 {
 		return

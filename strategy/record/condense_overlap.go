@@ -185,10 +185,11 @@ func shareOf(ctx context.Context, s *session.State, ch *tracking.TurnChanges, fi
 
 // turnSoFar returns the changes of the session's running turn, as its transcript shows them now.
 func turnSoFar(ctx context.Context, w *workspace.Workspace, s *session.State) (*tracking.TurnChanges, error) {
-	so, to, err := tracking.TurnSoFar(ctx, s)
+	so, to, err := tracking.TurnSoFar(ctx, w, s)
 	if err != nil {
 		return nil, err
 	}
+	so.Timed = so.Timed || s.Recorder.Launched != ""
 	return &tracking.TurnChanges{Repo: w.Repo, Turn: so, Named: w.RelativePaths(so.Edits), Work: tracking.WorkOf(ctx, w, s, to, so, nil)}, nil
 }
 

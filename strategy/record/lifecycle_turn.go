@@ -23,10 +23,13 @@ func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 	begin := func(s *session.State, n *tracking.Pending) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
+		if rec.Launched != "" { // they are looked at where the session started
+			rec.Elsewhere = nil
+		}
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
 			w.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
 		} else {
-			id, err := checkpoint.NewID(w.Env.Random)
+			id, err := turnID(w, in)
 			if err != nil {
 				return err
 			}
@@ -34,7 +37,7 @@ func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 				leaveUnclosed(s)
 				n.Unstored = true // the child closes it
 			}
-			s.TurnID, s.LastCheckpointID = string(id), ""
+			s.TurnID, s.LastCheckpointID = id, ""
 			if s.FirstPrompt == "" || transcript.IsBetterTitle(in.Prompt, s.FirstPrompt) {
 				s.FirstPrompt = w.FirstPrompt(in.Prompt)
 			}
@@ -55,6 +58,15 @@ func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 		return nil
 	}
 	return w.Retry(func() error { return stepOnce(ctx, w, in, session.TurnStart, parts{begin: begin}) })
+}
+
+// turnID returns the id of a turn that begins, the same in all repositories of the session.
+func turnID(w *workspace.Workspace, in workspace.Input) (string, error) {
+	if in.Turn != "" {
+		return in.Turn, nil
+	}
+	id, err := checkpoint.NewID(w.Env.Random)
+	return string(id), err
 }
 
 // mostUnclosed is the maximum number of turns of a session that are unclosed at the same time.

@@ -176,7 +176,7 @@ func readActivity(ctx context.Context, w *workspace.Workspace, act *Activity, s 
 			continue
 		}
 		act.Timed = act.Timed || !scan.LastTime.IsZero()
-		act.AddScan(w.Repo, scan, target.Created.Add(-settle))
+		act.AddScan(w.Repo, Own(w.Repo, s, scan), target.Created.Add(-settle))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func LoadState(ctx context.Context, w *workspace.Workspace, in workspace.Input) 
 			ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
 			WorktreePath: w.Repo.Root, WorktreeID: w.Repo.WorktreeID,
 			StartedAt: w.Env.Now(), Phase: session.Idle, AgentType: cmp.Or(in.AgentType, agent.Default().Label),
-			TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from, Rules: redact.RulesVersion},
+			TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from, Rules: redact.RulesVersion, Launched: in.Launched},
 		}
 	} else if err != nil {
 		return nil, err

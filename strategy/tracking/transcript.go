@@ -91,7 +91,8 @@ func readAll(ctx context.Context, w *workspace.Workspace, s *session.State, n *P
 			total := s.Total().Plus(session.Tokens{Subagents: &used})
 			s.TokenUsage = &total
 		}
-		addAgent(s, scan)
+		noteElsewhere(w, s, scan)
+		addAgent(s, Own(w.Repo, s, scan))
 		agents := &s.Recorder.Agents
 		if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
 			agents.Read = nil // messages that are read again are not counted again
@@ -132,7 +133,8 @@ func readNew(ctx context.Context, w *workspace.Workspace, s *session.State, n *P
 	if err := AddPrompts(ctx, w, s, n, scan.Prompts); err != nil {
 		return err
 	}
-	addTurns(rec, scan)
+	noteElsewhere(w, s, scan)
+	addTurns(rec, Own(w.Repo, s, scan))
 	for _, a := range scan.Subagents { // if no hook reports their ends, they end at the stop
 		if agent.Of(s.AgentType).NotesSubagents && rec.FindTask(ByToolUse(a.ToolUse)) == nil {
 			rec.AddTask(session.Task{
@@ -210,7 +212,7 @@ func forgetTranscript(s *session.State, n *Pending) {
 // TurnSoFar returns the session's running turn with the new lines of the transcripts, and where the
 // session's transcript has been read to. A call that runs in the background is left out: it doesn't
 // show which changes are its own. It changes nothing.
-func TurnSoFar(ctx context.Context, s *session.State) (session.Turn, transcript.Cursor, error) {
+func TurnSoFar(ctx context.Context, w *workspace.Workspace, s *session.State) (session.Turn, transcript.Cursor, error) {
 	t, to := s.Recorder.Turn, s.Recorder.Cursor
 	t.Edits, t.Calls = slices.Clone(t.Edits), slices.Clone(t.Calls)
 	if s.TranscriptPath != "" {
@@ -221,7 +223,10 @@ func TurnSoFar(ctx context.Context, s *session.State) (session.Turn, transcript.
 		}
 		if err == nil {
 			to = scan.Cursor
-			addTurn(&t, scan)
+			if len(s.Recorder.Unclosed) == 0 {
+				scan = since(scan, t.Line)
+			}
+			addTurn(&t, Own(w.Repo, s, scan))
 			t.Edits = append(t.Edits, AgentEdits(ctx, s)...)
 		}
 	}
@@ -272,12 +277,24 @@ func addTurns(rec *session.Recorder, scan transcript.Scan) {
 	turns := rec.Turns()
 	for _, t := range turns {
 		part := scan
-		if len(turns) > 1 {
+		if len(turns) == 1 {
+			part = since(scan, t.Line)
+		} else {
 			part.Edits = slices.DeleteFunc(slices.Clone(scan.Edits), func(e transcript.Edit) bool { return rec.TurnAt(e.Line, e.Start) != t })
 			part.Calls = slices.DeleteFunc(slices.Clone(scan.Calls), func(c transcript.Call) bool { return rec.TurnAt(c.Line, c.Start) != t })
 		}
 		addTurn(t, part)
 	}
+}
+
+// since returns the scan without the edits and calls before a line, which belong to earlier turns: the
+// repository was found in a later one.
+func since(scan transcript.Scan, line int) transcript.Scan {
+	if scan.First < line {
+		scan.Edits = slices.DeleteFunc(slices.Clone(scan.Edits), func(e transcript.Edit) bool { return e.Line < line })
+		scan.Calls = slices.DeleteFunc(slices.Clone(scan.Calls), func(c transcript.Call) bool { return c.Line < line })
+	}
+	return scan
 }
 
 // addAgent adds the edits in a subagent's transcript to the records of the session's turns, by

@@ -115,6 +115,9 @@ func (ch *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, er
 	full := filepath.Join(ch.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
+	case ch.Turn.Late && err != nil: // it may have been removed before the turn
+		at := workspace.RemovalTime(ch.Repo.Root, e.Path)
+		return ch.During(at) && ch.Work != nil && ch.Work.Reaches(e.Path, at), nil
 	case err != nil:
 		return !ch.known[statusKey(e)] && ch.wrote(e.Path, workspace.RemovalTime(ch.Repo.Root, e.Path)), nil
 	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
@@ -123,7 +126,7 @@ func (ch *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, er
 		return ch.During(moduleTime(full)), nil
 	case ch.wrote(e.Path, disk.Changed(info)):
 		return true, nil
-	case e.Index != '?' || ch.known[statusKey(e)] || !disk.Changed(info).Before(ch.Turn.Start):
+	case ch.Turn.Late, e.Index != '?' || ch.known[statusKey(e)] || !disk.Changed(info).Before(ch.Turn.Start):
 		return false, nil
 	}
 	// An untracked file may be in a directory that was renamed during the turn: then the

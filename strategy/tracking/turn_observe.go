@@ -209,6 +209,7 @@ func newChanges(ctx context.Context, w *workspace.Workspace, s *session.State, s
 		Repo: w.Repo, Turn: s.Recorder.Turn, Named: w.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
 		unsure: map[string]bool{},
 	}
+	ch.Turn.Timed = ch.Turn.Timed || s.Recorder.Launched != ""
 	if len(ch.Turn.Edits)+len(ch.Turn.Calls) > 0 {
 		ch.Work = WorkOf(ctx, w, s, s.Recorder.Cursor, ch.Turn, next)
 	}
@@ -219,6 +220,32 @@ func newChanges(ctx context.Context, w *workspace.Workspace, s *session.State, s
 		ch.unsure[p] = true
 	}
 	return ch, nil
+}
+
+// HasChanged reports whether the session's running turn changed files that git lists, or moved HEAD, as
+// far as tool calls show it. It writes nothing but objects.
+func HasChanged(ctx context.Context, w *workspace.Workspace, s *session.State) (bool, error) {
+	n := new(Pending)
+	if err := CatchUp(ctx, w, s, n); err != nil {
+		return false, err
+	}
+	var seen observation
+	var err error
+	if seen.head, seen.born, err = w.Head(ctx); err != nil {
+		return false, err
+	}
+	changes, err := newChanges(ctx, w, s, seen, nil)
+	if err != nil || len(changes.Turn.Edits)+len(changes.Turn.Calls) == 0 {
+		return false, err
+	}
+	if changes.During(moduleTime(w.Repo.Root)) {
+		return true, nil
+	}
+	if seen.entries, err = statusOfAll(ctx, w); err != nil {
+		return false, err
+	}
+	touched, err := changes.take(ctx, s, seen)
+	return len(touched) > 0, err
 }
 
 // observeUnclosed reads the transcript, HEAD and the user's name, and lists the changed files. It

@@ -28,6 +28,12 @@ const (
 // its transcript up to a cursor. Transcripts that can't be read are left out.
 func ReadWrites(ctx context.Context, w *workspace.Workspace, s *session.State, first int, to transcript.Cursor) *transcript.Writes {
 	writes := &transcript.Writes{Root: w.Repo.Root}
+	if s.Recorder.Launched != "" {
+		writes.Adapt = func(command, dir string) (string, bool) {
+			c := transcript.Call{Command: command, Dir: dir}
+			return adapted(w.Repo, c), worksIn(w.Repo, c)
+		}
+	}
 	note := func(err error) {
 		if err != nil && !errors.Is(err, transcript.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
 			w.Log.InfoContext(ctx, "calls that wrote the lines not read", "session_id", s.ID, "error", err.Error())
@@ -56,9 +62,11 @@ type Work struct {
 	read func() *transcript.Writes // the calls, when they are first needed
 	// hasTask reports whether the transcript of the subagent is read that a call started.
 	hasTask func(call string) bool
-	turn    session.Turn
-	parsed  map[string]parsedCommand
-	next    *session.Turn // nil for the session's last turn
+	// isElsewhere reports that the session started outside of the repository.
+	isElsewhere bool
+	turn        session.Turn
+	parsed      map[string]parsedCommand
+	next        *session.Turn // nil for the session's last turn
 }
 
 // WorkOf returns the work of a turn of the session, whose transcript has been read up to a cursor.
@@ -73,7 +81,7 @@ func WorkOf(ctx context.Context, w *workspace.Workspace, s *session.State, to tr
 		_, found := transcript.FindSubagent(s.TranscriptPath, task.Agent)
 		return found
 	}
-	return &Work{repo: w.Repo, read: read, hasTask: hasTask, turn: turn, next: next, parsed: map[string]parsedCommand{}}
+	return &Work{repo: w.Repo, read: read, hasTask: hasTask, isElsewhere: s.Recorder.Launched != "", turn: turn, next: next, parsed: map[string]parsedCommand{}}
 }
 
 // has reports whether a call belongs to the turn: by its place in the transcript, or for a
@@ -119,7 +127,7 @@ func (w *Work) Reaches(path string, at time.Time) bool {
 func (w *Work) MayWrite(call transcript.Call, path string, at time.Time) bool {
 	if transcript.IsTask(call.Tool) {
 		if !w.hasTask(call.ID) {
-			return true
+			return !w.isElsewhere
 		}
 		ran := func(c transcript.Write) bool { return c.Subagent != "" && c.Ran(at, workspace.ClockSlack) }
 		return w.reach(w.read().Commands(nil, nil, ran), path) != unreached

@@ -25,6 +25,9 @@ type Input struct {
 	// Agent is the process of the agent, AgentType the agent's name in metadata.
 	Agent     session.Process
 	AgentType string
+	// Turn is the id of the turn, if it began in another repository. Launched is the folder in which
+	// the session started, if that is outside of this repository.
+	Turn, Launched string
 	// Hurried reports whether work that a child can do must be left to one.
 	Hurried bool
 	// Source is why a session starts, Reason why it ends, PromptID the id of the prompt that

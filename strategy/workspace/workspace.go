@@ -226,4 +226,8 @@ type Environment struct {
 	Ask func(ctx context.Context, prompt string) (string, error)
 	// Registry is the catalog of snapshots, nil if there is none.
 	Registry *registry.Registry
+	// Machine has the records of the sessions on this machine, nil without a home directory.
+	Machine *session.Machine
+	// Ancestors returns the processes that started this one, the nearest first.
+	Ancestors func() []proc.Info
 }

@@ -196,6 +196,7 @@ func codexItem(raw json.RawMessage) *entry {
 		Out     string                  `json:"stdout"`
 		Err     string                  `json:"stderr"`
 		Command []string                `json:"command"`
+		Dir     string                  `json:"cwd"`
 		Output  string                  `json:"aggregated_output"`
 		Exit    *int                    `json:"exit_code"`
 		Server  string                  `json:"server"`
@@ -231,8 +232,10 @@ func codexItem(raw json.RawMessage) *entry {
 		if item.Exit != nil {
 			status = *item.Exit
 		}
-		return done(useBlock(item.ID, "Bash", command{Command: shellCommand(item.Command)}),
+		e := done(useBlock(item.ID, "Bash", command{Command: shellCommand(item.Command)}),
 			resultBlock(item.ID, withStatus(status, item.Output), failed || status != 0))
+		e.Dir = item.Dir
+		return e
 	case "SubAgentActivity":
 		if item.Kind != "started" {
 			return nil
@@ -324,6 +327,7 @@ func (c *codexEnvelope) call() *entry {
 			var in struct {
 				Cmd     string          `json:"cmd"`
 				Command json.RawMessage `json:"command"`
+				Dir     string          `json:"workdir"`
 			}
 			_ = json.Unmarshal([]byte(p.Args), &in) // unreadable fields stay empty
 			var words []string
@@ -333,7 +337,9 @@ func (c *codexEnvelope) call() *entry {
 			if in.Cmd == "" {
 				_ = json.Unmarshal(in.Command, &in.Cmd)
 			}
-			return done(useBlock(p.Call, "Bash", command{Command: in.Cmd}))
+			e := done(useBlock(p.Call, "Bash", command{Command: in.Cmd}))
+			e.Dir = in.Dir
+			return e
 		case "update_plan":
 			var in struct {
 				Plan []struct {

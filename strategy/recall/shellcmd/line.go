@@ -26,6 +26,8 @@ type Line struct {
 // command is one program with its arguments.
 type command struct {
 	words []string
+	// outputs are the files to which its output is redirected.
+	outputs []string
 	// piped is set if it reads the output of the previous command.
 	piped bool
 }
@@ -38,6 +40,9 @@ func (l Line) Words() [][]string {
 	}
 	return all
 }
+
+// Outputs returns the files to which the output of the i-th of the commands of Words is redirected.
+func (l Line) Outputs(i int) []string { return l.commands[i].outputs }
 
 // IsWhole reports whether Words has all commands of the line. It doesn't if the line is very long.
 func (l Line) IsWhole() bool { return !l.isPart }
@@ -70,7 +75,9 @@ type parser struct {
 	// begun is set if a word has begun, even an empty one, dropped if it is the target of a
 	// redirection.
 	begun, dropped bool
-	words          []string
+	// writes is set if that redirection is of output.
+	writes         bool
+	words, outputs []string
 	piped          bool
 	// ends are the lines that end the here-documents whose texts follow the present line.
 	ends []string
@@ -115,6 +122,7 @@ func (p *parser) step() {
 			p.begun = false
 		}
 		p.endWord()
+		p.writes = c == '>'
 		for p.at < len(p.text) && strings.IndexByte("<>&|", p.text[p.at]) >= 0 {
 			p.at++
 		}
@@ -216,8 +224,11 @@ func (p *parser) operator(c byte) {
 }
 
 func (p *parser) endWord() {
-	if p.begun && !p.dropped {
+	switch {
+	case p.begun && !p.dropped:
 		p.words = append(p.words, p.word.String())
+	case p.begun && p.writes:
+		p.outputs = append(p.outputs, p.word.String())
 	}
 	if p.begun {
 		p.dropped = false
@@ -231,9 +242,9 @@ func (p *parser) endCommand(piped bool) {
 	p.endWord()
 	p.dropped = false
 	if len(p.words) > 0 {
-		p.line.commands = append(p.line.commands, command{words: p.words, piped: p.piped}.bare())
+		p.line.commands = append(p.line.commands, command{words: p.words, outputs: p.outputs, piped: p.piped}.bare())
 	}
-	p.words, p.piped = nil, piped
+	p.words, p.outputs, p.piped = nil, nil, piped
 }
 
 // bare returns the command without leading assignments and runners such as sudo.

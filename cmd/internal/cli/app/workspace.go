@@ -53,6 +53,7 @@ func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger)
 			Say:    func(line string) { a.Streams.Notef("%s", line) },
 			Ask:    func(ctx context.Context, prompt string) (string, error) { return claude.Ask(ctx, a.Environ, prompt) },
 			Caller: proc.Caller, Alive: proc.Alive, Registry: a.Registry(),
+			Machine: a.Machine(), Ancestors: proc.Ancestors,
 		},
 		Log: log,
 	}
@@ -60,6 +61,11 @@ func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger)
 		log.Error("the list of forgotten content is not readable", "error", err.Error())
 	}
 	return w
+}
+
+// Machine returns the records of the sessions on this machine, nil if there is no home directory.
+func (a *App) Machine() *session.Machine {
+	return session.OpenMachine(session.MachineDir(a.Getenv, a.Home))
 }
 
 // Sessions lists the sessions of a repository.

@@ -40,11 +40,17 @@ func (h *hook) agent(ctx context.Context) error {
 	cancel()
 	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
-		return nil // not in a repository: nothing to record
+		if bad == nil && !payload.Ignored {
+			return h.unrecorded(ctx, payload, false)
+		}
+		return nil
 	}
 	defer func() { _ = repo.Close() }()
+	on := h.open(repo)
 	switch {
-	case !h.open(repo), bad == nil && payload.Ignored:
+	case !on && bad == nil && !payload.Ignored:
+		return h.unrecorded(ctx, payload, true)
+	case !on, bad == nil && payload.Ignored:
 		return nil
 	case h.isDuplicate():
 		h.repo = nil // nothing to log
@@ -72,12 +78,8 @@ func (h *hook) agent(ctx context.Context) error {
 		payload.AwaitTranscript(ctx, h.by)
 	}
 	h.repairHooks(ctx)
-	answer, err := agenthook.Handle(ctx, w, h.name, workspace.Input{
-		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
-		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
-		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
-		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost,
-	})
+	in := h.input(payload)
+	answer, err := agenthook.Handle(ctx, w, h.name, in)
 	answer.Stored = stored
 	if errors.Is(err, agenthook.ErrVerb) {
 		return h.undecoded(ctx, kept.data, err)
@@ -104,7 +106,17 @@ func (h *hook) agent(ctx context.Context) error {
 	if len(data) > 0 {
 		h.app.Streams.Printf("%s", data) // the only output: the agent reads no more
 	}
-	return errors.Join(err, unsaid, h.finish(ctx))
+	return errors.Join(err, unsaid, h.elsewhere(whole, payload, in), h.finish(ctx))
+}
+
+// input returns the event of a payload.
+func (h *hook) input(payload agenthook.Payload) workspace.Input {
+	return workspace.Input{
+		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
+		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
+		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
+		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost,
+	}
 }
 
 // setTranscript sets the path of the session's transcript: that of the payload, the file where the
