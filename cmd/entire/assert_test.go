@@ -212,7 +212,10 @@ func cmdSubject(s *story, args []string) {
 }
 
 // cmdInvariants checks the repository against the rules of the format.
-func cmdInvariants(s *story, _ []string) { testkit.Check(scriptTB{s.ts}, s.repo()) }
+func cmdInvariants(s *story, _ []string) {
+	testkit.Check(scriptTB{s.ts}, s.repo())
+	s.equal("files and refs in unknown places", unknownPlaces(scriptTB{s.ts}, s.repo()), nil)
+}
 
 // cmdCheckpoints asserts how many checkpoints are stored.
 func cmdCheckpoints(s *story, args []string) {

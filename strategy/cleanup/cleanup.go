@@ -25,7 +25,6 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/record"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -107,7 +106,7 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 	v.states, failed = c.w.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = git.ListRefs(ctx, c.w.Repo, checkpoint.BranchRefs, checkpoint.HeldRefs); err != nil {
+	if v.refs, err = git.ListRefs(ctx, c.w.Repo, workspace.Refs(workspace.Own)...); err != nil {
 		return nil, err
 	}
 	if v.heads, err = heads(ctx, c.w.Repo); err != nil {
@@ -268,10 +267,10 @@ func heads(ctx context.Context, repo *git.Repo) ([]head, error) {
 // files lists the copies and leftover files that have reached their age limit.
 func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
-		{c.w.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
+		{workspace.TranscriptCopies(c.w.Repo), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
 		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 		{c.w.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
-		{tracking.JournalDir(c.w), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{workspace.JournalDir(c.w.Repo), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // broken finds refs of this program that name no commit.
@@ -25,7 +26,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 			names = append(names, file.name)
 		}
 	}
-	refs, err := git.ListRefs(ctx, rc.repo, checkpoint.BranchRefs, checkpoint.OwnRefs)
+	refs, err := git.ListRefs(ctx, rc.repo, workspace.Refs(workspace.Own)...)
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
@@ -142,7 +143,7 @@ type refFile struct {
 // refFiles returns the files of this program's refs; a repository with reftables has none.
 func (rc refChecks) refFiles() []refFile {
 	var list []refFile
-	for _, prefix := range []string{checkpoint.BranchRefs, checkpoint.OwnRefs} {
+	for _, prefix := range workspace.Refs(workspace.Own) {
 		root := rc.refPath(prefix)
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {

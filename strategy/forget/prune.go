@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // pruner removes objects that nothing refers to.
@@ -76,7 +77,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 			add(oid, place)
 		}
 	}
-	ourRefs, err := git.ReachableObjects(ctx, pr.w.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
+	ourRefs, err := reachable(ctx, pr.w.Repo, workspace.Refs(workspace.Own)...)
 	if err != nil {
 		return found, err
 	}

@@ -33,11 +33,7 @@ type fileChange struct {
 // except for their contents, of operations in progress, and logs. The states of sessions come last:
 // if a run is stopped before, the next one finds the session again.
 func (t *target) eachFile(visit func(path string, data []byte) error) error {
-	var dirs []string
-	for _, w := range git.Worktrees(t.w.Repo) {
-		dirs = append(append(dirs, workspace.RuntimeDirs(w.Root)...), workspace.CheckoutDir(t.w.Repo, w.ID))
-	}
-	dirs = append(dirs, t.w.Sessions.Dir(), t.w.RecordsDir())
+	dirs := workspace.Folders(t.w.Repo, workspace.Recorded, git.Worktrees(t.w.Repo)...)
 	var paths, states []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -51,7 +47,7 @@ func (t *target) eachFile(visit func(path string, data []byte) error) error {
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(tracking.StoreDir(t.w), "bands"):
+			case e.IsDir() && (path == filepath.Join(tracking.StoreDir(t.w), "bands") || path != dir && slices.Contains(dirs, path)):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || isBand || isOwn:
 				return nil
@@ -120,7 +116,7 @@ func (t *target) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 		return c, true
 	case !mentions(data, id):
 		return c, false
-	case dir == t.w.TranscriptCopies(), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", t.w.Transcripts().IsWritten(c.path):
+	case dir == workspace.TranscriptCopies(t.w.Repo), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", t.w.Transcripts().IsWritten(c.path):
 		return c, true
 	case dir == t.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // the part of it that another session was given; both can be lost

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // refPlan holds planned changes of refs. Their objects are already written.
@@ -66,7 +67,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
+	refs, err := git.ListRefs(ctx, r.w.Repo, workspace.Refs(workspace.Recorded)...)
 	if err != nil {
 		return p, err
 	}
@@ -129,21 +130,22 @@ func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs)
-	if err != nil || len(refs) == 0 {
-		return false, err
-	}
-	tips := make([]string, len(refs))
-	for i, ref := range refs {
-		tips[i] = string(ref.OID)
-	}
-	reached, err := git.ReachableObjects(ctx, r.w.Repo, tips...)
+	reached, err := reachable(ctx, r.w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs)
 	for oid := range p.hits {
 		if reached[oid] && !p.own[oid] {
 			return true, err
 		}
 	}
 	return false, err
+}
+
+// reachable returns the objects that the refs with these prefixes reach.
+func reachable(ctx context.Context, repo *git.Repo, prefixes ...string) (map[git.OID]bool, error) {
+	globs := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		globs[i] = "--glob=" + prefix + "*"
+	}
+	return git.ReachableObjects(ctx, repo, globs...)
 }
 
 // anyToRewrite reports whether an own ref may match.
@@ -156,7 +158,7 @@ func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := git.ReachableObjects(ctx, r.w.Repo, "--glob="+checkpoint.BranchRefs+"*", "--glob="+checkpoint.OwnRefs+"*", "--glob="+checkpoint.RemoteBranches)
+	ours, err := reachable(ctx, r.w.Repo, workspace.Refs(workspace.Recorded)...)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -253,7 +255,7 @@ func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip gi
 
 // move moves the refs, all or none. A run that continues after a crash finds them moved.
 func (r *refs) move(ctx context.Context, j *journal) error {
-	refs, err := git.ListRefs(ctx, r.w.Repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
+	refs, err := git.ListRefs(ctx, r.w.Repo, workspace.Refs(workspace.Recorded)...)
 	if err != nil {
 		return err
 	}
@@ -281,7 +283,7 @@ func (r *refs) expire(ctx context.Context) error {
 
 // ownRefs returns the names of the program's refs and of the metadata branches of remotes.
 func ownRefs(ctx context.Context, repo *git.Repo) ([]string, error) {
-	refs, err := git.ListRefs(ctx, repo, checkpoint.BranchRefs, checkpoint.OwnRefs, checkpoint.RemoteBranches)
+	refs, err := git.ListRefs(ctx, repo, workspace.Refs(workspace.Recorded)...)
 	names := make([]string, len(refs))
 	for i, ref := range refs {
 		names[i] = ref.Name

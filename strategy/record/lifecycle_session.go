@@ -133,20 +133,15 @@ func SweepTempFiles(ctx context.Context, w *workspace.Workspace) {
 // snapshots only, as older ones no longer change.
 func tempDirs(w *workspace.Workspace) []string {
 	const newest = 20
-	var dirs []string
+	dirs := workspace.Folders(w.Repo, workspace.Temporary, git.Worktree{Root: w.Repo.Root, ID: w.Repo.WorktreeID})
 	if store, err := tracking.SnapshotStore(w); err == nil {
-		dirs = append(dirs, tracking.StoreDir(w), tracking.RequestsDir(w))
 		if versions, err := store.Versions(); err == nil {
 			for _, v := range versions[max(0, len(versions)-newest):] {
 				dirs = append(dirs, store.SnapshotDir(v))
 			}
 		}
 	}
-	own := filepath.Join(w.Repo.Root, ".entire")
-	return append(dirs,
-		w.RecordsDir(), workspace.BackupDir(w.Repo), w.ForksDir(), tracking.JournalDir(w), w.TranscriptCopies(), workspace.UndecodedDir(w.Repo),
-		filepath.Join(w.Repo.CommonDir, "hooks"),
-		w.Sessions.Dir(), w.Sessions.SideDir(), w.Repo.GitDir, own, filepath.Join(own, "tmp"))
+	return dirs
 }
 
 // TempFiles returns the temporary files whose writers were stopped.

@@ -30,7 +30,7 @@ type OpenCommit struct {
 
 // OpenCommits returns the open decisions. It changes nothing.
 func OpenCommits(ctx context.Context, w *workspace.Workspace) ([]OpenCommit, error) {
-	entries, err := os.ReadDir(tracking.JournalDir(w))
+	entries, err := os.ReadDir(workspace.JournalDir(w.Repo))
 	if err != nil {
 		return nil, nil //nolint:nilerr // there is none: nothing is open
 	}
@@ -40,7 +40,7 @@ func OpenCommits(ctx context.Context, w *workspace.Workspace) ([]OpenCommit, err
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		o := OpenCommit{Path: filepath.Join(tracking.JournalDir(w), e.Name())}
+		o := OpenCommit{Path: filepath.Join(workspace.JournalDir(w.Repo), e.Name())}
 		o.Decision, o.Err = tracking.ReadDecision(o.Path)
 		switch {
 		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && isLive(w, o.Decision):

@@ -311,7 +311,7 @@ func (c *counter) Write(b []byte) (int, error) {
 // copyTranscript copies a transcript to the folder of replaced ones. The copy is synced when it
 // returns.
 func copyTranscript(w *workspace.Workspace, id, path string) (aside string, err error) {
-	dir := w.TranscriptCopies()
+	dir := workspace.TranscriptCopies(w.Repo)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

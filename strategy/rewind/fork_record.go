@@ -78,7 +78,7 @@ var ErrUnknownFork = errors.New("no such fork")
 
 // recordPath returns the path of the record of the fork in a folder.
 func recordPath(w *workspace.Workspace, dir string) string {
-	return filepath.Join(w.ForksDir(), disk.Digest([]byte(dir))[:12]+".json")
+	return filepath.Join(workspace.ForksDir(w.Repo), disk.Digest([]byte(dir))[:12]+".json")
 }
 
 // ForkHere returns the fork of this worktree, or false if the worktree is no fork.
@@ -93,7 +93,7 @@ func ForkHere(w *workspace.Workspace) (Fork, bool) {
 // ListForks returns all forks of the repository, newest first. It removes records whose working tree git
 // no longer lists.
 func ListForks(w *workspace.Workspace) (list []Fork, err error) {
-	entries, err := os.ReadDir(w.ForksDir())
+	entries, err := os.ReadDir(workspace.ForksDir(w.Repo))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -108,7 +108,7 @@ func ListForks(w *workspace.Workspace) (list []Fork, err error) {
 		if filepath.Ext(e.Name()) != ".json" { // a temporary file
 			continue
 		}
-		path := filepath.Join(w.ForksDir(), e.Name())
+		path := filepath.Join(workspace.ForksDir(w.Repo), e.Name())
 		f, err := read(path)
 		switch {
 		case err != nil:
@@ -154,7 +154,7 @@ func FindFork(w *workspace.Workspace, name, at string) (Fork, error) {
 // write replaces the record.
 func write(w *workspace.Workspace, f *Fork) error {
 	f.Schema = schema
-	if err := disk.MkdirAll(w.ForksDir(), 0o700); err != nil {
+	if err := disk.MkdirAll(workspace.ForksDir(w.Repo), 0o700); err != nil {
 		return err
 	}
 	return disk.WriteJSON(recordPath(w, f.Dir), f)

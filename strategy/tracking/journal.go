@@ -23,17 +23,14 @@ import (
 // StaleAfter is the age above which a decision whose commit was never made is dropped.
 const StaleAfter = 24 * time.Hour
 
-// JournalDir returns the folder of the decisions.
-func JournalDir(w *workspace.Workspace) string { return workspace.JournalDir(w.Repo) }
-
 // RecordDecision writes the decision.
 func RecordDecision(w *workspace.Workspace, d *Decision) error {
-	if err := disk.MkdirAll(JournalDir(w), 0o700); err != nil {
+	if err := disk.MkdirAll(workspace.JournalDir(w.Repo), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	// The nonce in the name keeps two decisions about the same id apart, so that writing one
 	// needs no lock: no other hook writes or replaces the file.
-	d.path = filepath.Join(JournalDir(w), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
+	d.path = filepath.Join(workspace.JournalDir(w.Repo), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+"."+d.Nonce+".json")
 	if err := disk.WriteJSON(d.path, d); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
@@ -62,7 +59,7 @@ func RemoveDecision(d Decision) error {
 // Decisions returns the decisions in the journal, oldest first. An entry that can't be read is
 // moved aside and logged.
 func Decisions(ctx context.Context, w *workspace.Workspace) []Decision {
-	entries, err := os.ReadDir(JournalDir(w))
+	entries, err := os.ReadDir(workspace.JournalDir(w.Repo))
 	if err != nil {
 		return nil
 	}
@@ -71,7 +68,7 @@ func Decisions(ctx context.Context, w *workspace.Workspace) []Decision {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		path := filepath.Join(JournalDir(w), e.Name())
+		path := filepath.Join(workspace.JournalDir(w.Repo), e.Name())
 		d, err := ReadDecision(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -20,11 +20,11 @@ func TestRemoveKeepsOtherDecision(t *testing.T) {
 	write := func(nonce string) {
 		t.Helper()
 		text := `{"nonce":"` + nonce + `","id":"0123456789ab","keep":["0123456789ab"]}`
-		if err := os.WriteFile(filepath.Join(tracking.JournalDir(w), "e3b0c4.json"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(workspace.JournalDir(w.Repo), "e3b0c4.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.MkdirAll(tracking.JournalDir(w), 0o700); err != nil {
+	if err := os.MkdirAll(workspace.JournalDir(w.Repo), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write("1")

@@ -99,15 +99,10 @@ func markMissed(q SnapshotRequest) error {
 	return disk.WriteCache(q.path, append(data, '\n'), 0o600)
 }
 
-// RequestsDir returns the folder of this worktree's requests.
-func RequestsDir(w *workspace.Workspace) string {
-	return filepath.Join(StoreDir(w), "requests-"+Lineage(w))
-}
-
 // AddRequest writes a request; id distinguishes it from others with the same cause. A request for a
 // pair is durable, as a checkpoint depends on it.
 func AddRequest(w *workspace.Workspace, q SnapshotRequest, id string) error {
-	if err := disk.MkdirAll(RequestsDir(w), 0o700); err != nil {
+	if err := disk.MkdirAll(w.RequestsDir(), 0o700); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	nonce, err := w.NewNonce()
@@ -122,7 +117,7 @@ func AddRequest(w *workspace.Workspace, q SnapshotRequest, id string) error {
 	if q.Pair != "" {
 		write = disk.WriteDurable
 	}
-	if err := write(filepath.Join(RequestsDir(w), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
+	if err := write(filepath.Join(w.RequestsDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	return nil
@@ -131,7 +126,7 @@ func AddRequest(w *workspace.Workspace, q SnapshotRequest, id string) error {
 // UnservedRequests returns the requests still to be served, oldest first. It removes those that a
 // newer one replaces.
 func UnservedRequests(ctx context.Context, w *workspace.Workspace) []SnapshotRequest {
-	entries, err := os.ReadDir(RequestsDir(w))
+	entries, err := os.ReadDir(w.RequestsDir())
 	if err != nil {
 		return nil
 	}
@@ -141,7 +136,7 @@ func UnservedRequests(ctx context.Context, w *workspace.Workspace) []SnapshotReq
 		if !strings.HasSuffix(e.Name(), requestExt) {
 			continue
 		}
-		path := filepath.Join(RequestsDir(w), e.Name())
+		path := filepath.Join(w.RequestsDir(), e.Name())
 		q, err := readRequest(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // served since
@@ -175,13 +170,13 @@ func UnservedRequests(ctx context.Context, w *workspace.Workspace) []SnapshotReq
 // MissedRequests returns the checkpoints of this worktree's commits for which no snapshot was
 // taken in time.
 func MissedRequests(w *workspace.Workspace) []string {
-	entries, err := os.ReadDir(RequestsDir(w))
+	entries, err := os.ReadDir(w.RequestsDir())
 	if err != nil {
 		return nil
 	}
 	var ids []string
 	for _, e := range entries {
-		q, err := readRequest(filepath.Join(RequestsDir(w), e.Name()))
+		q, err := readRequest(filepath.Join(w.RequestsDir(), e.Name()))
 		if err == nil && q.Missed {
 			ids = append(ids, q.Pair)
 		}

@@ -89,7 +89,7 @@ func TestNewestRequestIsServed(t *testing.T) {
 		d.ask(bands.Prompt, turn, "session")
 	}
 	d.wantTurns("three")
-	if left, err := os.ReadDir(RequestsDir(d.Workspace)); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(d.RequestsDir()); err != nil || len(left) != 1 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
@@ -131,8 +131,8 @@ func (d *requestDesk) passes(path string) {
 func TestRequestsOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
-	d.must(os.MkdirAll(RequestsDir(d.Workspace), 0o700))
-	path := filepath.Join(RequestsDir(d.Workspace), "prompt-session.json")
+	d.must(os.MkdirAll(d.RequestsDir(), 0o700))
+	path := filepath.Join(d.RequestsDir(), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
 	d.passes(path)
 	if list := UnservedRequests(t.Context(), d.Workspace); len(list) != 1 {
@@ -143,7 +143,7 @@ func TestRequestsOfEarlierVersion(t *testing.T) {
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("the old one is still there")
 	}
-	bad := filepath.Join(RequestsDir(d.Workspace), "prompt-bad.json")
+	bad := filepath.Join(d.RequestsDir(), "prompt-bad.json")
 	d.must(os.WriteFile(bad, make([]byte, 20), 0o600))
 	d.wantTurns("new")
 	if _, err := os.Lstat(bad); err == nil || !strings.Contains(d.log.String(), "prompt-bad.json") {

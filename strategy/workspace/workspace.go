@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/registry"
@@ -70,53 +69,10 @@ func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	return by, nil
 }
 
-// RecordsDir returns the folder of the program's records in a repository.
-func RecordsDir(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "entire") }
-
-// RecordsDir returns the folder of the program's records in the repository.
-func (w *Workspace) RecordsDir() string { return RecordsDir(w.Repo) }
-
-// BackupDir returns the folder of the files as they were before enable, or before a repair.
-func BackupDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "backup") }
-
-// UndecodedDir returns the folder of events of agents that couldn't be decoded.
-func UndecodedDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "undecoded") }
-
-// JournalDir returns the folder of the decisions about commits.
-func JournalDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "journal") }
-
-// RuntimeDirs returns the folders that hooks write to in a worktree.
-func RuntimeDirs(root string) []string {
-	dir := filepath.Join(root, ".entire")
-	return []string{filepath.Join(dir, "logs"), filepath.Join(dir, "tmp"), filepath.Join(dir, "metadata")}
-}
-
-// CheckoutDir returns the folder of files that a rewind without a snapshot checks out for a short
-// time, in the git directory of a worktree.
-func CheckoutDir(repo *git.Repo, worktree string) string {
-	return filepath.Join(gitDirOf(repo, worktree), "entire-checkout")
-}
-
-// GitDirOf returns the git directory of a worktree of the repository, by its id.
-func (w *Workspace) GitDirOf(worktree string) string { return gitDirOf(w.Repo, worktree) }
-
-func gitDirOf(repo *git.Repo, worktree string) string {
-	if worktree == "" {
-		return repo.CommonDir
-	}
-	return filepath.Join(repo.CommonDir, "worktrees", filepath.Base(worktree))
-}
-
-// ForksDir returns the folder of the records of forks.
-func (w *Workspace) ForksDir() string { return filepath.Join(w.RecordsDir(), "forks") }
-
 // Transcripts returns the place of the transcripts of the worktree's sessions.
 func (w *Workspace) Transcripts() transcript.Place {
 	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root, Records: w.RecordsDir()}
 }
-
-// TranscriptCopies returns the folder for copies of replaced transcripts.
-func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
 // Head returns the commit at HEAD; false on an unborn branch.
 func (w *Workspace) Head(ctx context.Context) (git.Commit, bool, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type statusOptions struct{ detailed, json bool }
@@ -152,7 +153,7 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	}
 	r.Strategy, r.decidedBy = s.Strategy, s.Source(settings.KeyEnabled).Name
 	r.Interrupted, _ = app.InterruptedRewind(repo)
-	copies := transcriptCopiesJSON{Dir: filepath.Join(repo.CommonDir, "entire", "transcripts")}
+	copies := transcriptCopiesJSON{Dir: workspace.TranscriptCopies(repo)}
 	if entries, err := os.ReadDir(copies.Dir); err == nil {
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {

@@ -64,7 +64,7 @@ func openFootprint(repo *git.Repo) (*Footprint, error) {
 		return nil, err
 	}
 	f = &Footprint{Version: 1, Worktree: repo.Root, path: path}
-	entries, err := os.ReadDir(EntireDir(repo.Root))
+	entries, err := os.ReadDir(workspace.EntireDir(repo.Root))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (f *Footprint) TakeBack() error {
 		return errors.Join(failed...)
 	}
 	// The entries added to .entire, or the whole folder if it is new.
-	dir := EntireDir(f.Worktree)
+	dir := workspace.EntireDir(f.Worktree)
 	if !f.Had {
 		return disk.RemoveAll(dir)
 	}

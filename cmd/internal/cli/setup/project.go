@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Project is the part of a worktree and its repository that enable and disable write: settings,
@@ -25,7 +26,7 @@ type Project struct {
 
 // OpenProject returns the project of a repository.
 func OpenProject(repo *git.Repo) (*Project, error) {
-	dir := EntireDir(repo.Root)
+	dir := workspace.EntireDir(repo.Root)
 	switch info, err := os.Lstat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -39,9 +40,6 @@ func OpenProject(repo *git.Repo) (*Project, error) {
 	}
 	return &Project{repo: repo, before: before}, nil
 }
-
-// EntireDir returns the folder of the program in a worktree.
-func EntireDir(root string) string { return filepath.Join(root, ".entire") }
 
 // entireIgnore returns the lines that .entire/.gitignore must have.
 func entireIgnore() []string { return []string{"tmp/", "settings.local.json", "metadata/", "logs/"} }
@@ -103,7 +101,7 @@ func (p *Project) markUntrusted(path string, changes []settings.Change) error {
 
 // Ignore completes .entire/.gitignore and, if personal, the repository's own exclude file.
 func (p *Project) Ignore(personal bool) error {
-	path := filepath.Join(EntireDir(p.repo.Root), ".gitignore")
+	path := filepath.Join(workspace.EntireDir(p.repo.Root), ".gitignore")
 	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := git.ListRefs(ctx, u.repo, checkpoint.BranchRefs, checkpoint.OwnRefs)
+	refs, err := git.ListRefs(ctx, u.repo, workspace.Refs(workspace.Own)...)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	if i := slices.IndexFunc(u.prints, func(f *Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
 		err = u.prints[i].TakeBackHere()
 	} else {
-		err = disk.RemoveAll(EntireDir(u.repo.Root))
+		err = disk.RemoveAll(workspace.EntireDir(u.repo.Root))
 	}
 	if err != nil {
 		return err
@@ -233,8 +233,10 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed .entire")
-	if err := disk.RemoveAll(workspace.RecordsDir(u.repo)); err != nil {
-		return err
+	for _, dir := range workspace.Folders(u.repo, workspace.Own, git.Worktrees(u.repo)...) {
+		if err := disk.RemoveAll(dir); err != nil {
+			return err
+		}
 	}
 	stays := "The branch entire/checkpoints/v1 stays."
 	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
@@ -285,9 +287,6 @@ func (u *uninstalling) removeShadows(ctx context.Context) error {
 // it removes only the files that hooks wrote, in the current one the whole folder.
 func (u *uninstalling) removeFolders() error {
 	var failed []error
-	for _, w := range git.Worktrees(u.repo) {
-		failed = append(failed, disk.RemoveAll(workspace.CheckoutDir(u.repo, w.ID)))
-	}
 	known := make([]string, 0, len(u.prints))
 	for _, f := range u.prints {
 		known = append(known, f.Worktree)
@@ -297,7 +296,7 @@ func (u *uninstalling) removeFolders() error {
 		switch {
 		case slices.Contains(known, root):
 		case root == u.repo.Root:
-			failed = append(failed, disk.RemoveAll(EntireDir(root)))
+			failed = append(failed, disk.RemoveAll(workspace.EntireDir(root)))
 		default:
 			failed = append(failed, removeRuntime(root))
 		}
@@ -307,7 +306,7 @@ func (u *uninstalling) removeFolders() error {
 
 // removeRuntime removes the files that hooks write into a worktree.
 func removeRuntime(root string) error {
-	dir := EntireDir(root)
+	dir := workspace.EntireDir(root)
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -328,7 +327,7 @@ func (u *uninstalling) records(root string) bool {
 			return true
 		}
 	}
-	if _, err := os.Lstat(EntireDir(root)); err == nil && len(u.user) > 0 {
+	if _, err := os.Lstat(workspace.EntireDir(root)); err == nil && len(u.user) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(u.states, func(s *session.State) bool {
