@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // Turn is a turn that wrote lines of a commit.
@@ -216,13 +214,7 @@ func withoutPrints(metadata []byte) []byte {
 	return regexp.MustCompile(`,\s*"prints":\s*"[A-Za-z0-9+/]*"`).ReplaceAll(metadata, nil)
 }
 
-// SlotName returns git's name for the metadata of a session in a checkpoint, given the number of
-// its slot. v1Tree is a tree of the metadata branch.
-func SlotName(v1Tree git.OID, id ID, slot int) string {
-	return string(v1Tree) + ":" + id.Dir() + "/" + strconv.Itoa(slot) + "/" + metadataFile
-}
-
-// ParseSession parses the metadata of a session, read from a SlotName. Its ids are well formed or
+// ParseSession parses the metadata of a session, read from a Source.Slot. Its ids are well formed or
 // empty.
 func ParseSession(data []byte) (SessionMeta, error) {
 	m, err := decodeSession(data)

@@ -27,7 +27,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 		wg.Go(func() {
 			for i := range rounds {
 				id := checkpoint.ID(fmt.Sprintf("%02x%02x00000000", i, w))
-				_, err := checkpoint.Update(t.Context(), mine.git, author(), []checkpoint.Change{put(mine, id, checkpoint.Slot{Meta: meta("s")})}, nil)
+				err := checkpoint.Update(t.Context(), mine.git, checkpoint.BranchesFirst, author(), []checkpoint.Change{put(mine, id, checkpoint.Slot{Meta: meta("s")})}, nil)
 				switch {
 				case err == nil:
 					done[w] = append(done[w], id)
@@ -73,7 +73,7 @@ func TestUpdateContinuesOriginBranch(t *testing.T) {
 func TestUpdateCommitsEachChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
-	same := func(_ context.Context, tree git.OID) (git.OID, string, error) { return tree, "none\n", nil }
+	same := checkpoint.Change{ID: "0123456789ab", Next: func(_ context.Context, at checkpoint.Present) (git.OID, string, error) { return at.Dir, "none\n", nil }}
 	if tip := f.update(t, same); tip != "" {
 		t.Errorf("the branch was made for nothing: %s", tip)
 	}
@@ -87,9 +87,9 @@ func TestUpdateCommitsEachChange(t *testing.T) {
 		t.Errorf("%s, want %s", again, tip)
 	}
 	broken := errors.New("broken")
-	_, err := checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{
+	err := checkpoint.Update(t.Context(), f.git, checkpoint.BranchesFirst, author(), []checkpoint.Change{
 		put(f, "000000000000", checkpoint.Slot{Meta: meta("s1")}),
-		func(context.Context, git.OID) (git.OID, string, error) { return "", "", broken },
+		{ID: idA, Next: func(context.Context, checkpoint.Present) (git.OID, string, error) { return "", "", broken }},
 	}, nil)
 	if !errors.Is(err, broken) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) {
 		t.Error(err)
@@ -103,22 +103,24 @@ func TestUpdateMovesOtherRefsInTheSameTransaction(t *testing.T) {
 	shadow := checkpoint.ShadowBranch(head, "")
 	extra := []git.RefChange{{Name: shadow, New: head}}
 	calls := 0
-	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	change := checkpoint.Change{ID: idA, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
 		calls++
-		return put(f, idA, checkpoint.Slot{Meta: meta(fmt.Sprint("s", calls))})(ctx, tree)
+		return put(f, idA, checkpoint.Slot{Meta: meta(fmt.Sprint("s", calls))}).Next(ctx, at)
+	}}
+	update := func(changes []checkpoint.Change, extra []git.RefChange) error {
+		return checkpoint.Update(t.Context(), f.git, checkpoint.BranchesFirst, author(), changes, extra)
 	}
-	tip, err := checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{change}, extra)
-	must(t, err)
-	if f.Git("rev-parse", shadow) != string(head) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) {
+	must(t, update([]checkpoint.Change{change}, extra))
+	tip := f.Git("rev-parse", checkpoint.MetadataBranch)
+	if f.Git("rev-parse", shadow) != string(head) {
 		t.Error("not both")
 	}
 	// The shadow branch exists now: neither ref moves, without a retry.
-	_, err = checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{change}, extra)
-	if !errors.Is(err, git.ErrRefMoved) || f.Git("rev-parse", checkpoint.MetadataBranch) != string(tip) || calls != 2 {
+	err := update([]checkpoint.Change{change}, extra)
+	if !errors.Is(err, git.ErrRefMoved) || f.Git("rev-parse", checkpoint.MetadataBranch) != tip || calls != 2 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
-	_, err = checkpoint.Update(t.Context(), f.git, author(), nil, []git.RefChange{{Name: shadow, Old: head}})
-	must(t, err)
+	must(t, update(nil, []git.RefChange{{Name: shadow, Old: head}}))
 	if f.TryGit("rev-parse", "-q", "--verify", shadow).Code == 0 {
 		t.Error("the shadow branch is left")
 	}
@@ -132,26 +134,30 @@ func TestUpdateRetriesAfterBranchMoved(t *testing.T) {
 		other.update(t, put(other, checkpoint.ID(fmt.Sprintf("%012x", n)), checkpoint.Slot{Meta: meta("o")}))
 	}
 	calls := 0
-	_, err := checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	update := func(ctx context.Context, id checkpoint.ID, before func()) error {
+		change := checkpoint.Change{ID: id, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+			before()
+			return put(f, id, checkpoint.Slot{Meta: meta("s")}).Next(ctx, at)
+		}}
+		return checkpoint.Update(ctx, f.git, checkpoint.BranchesFirst, author(), []checkpoint.Change{change}, nil)
+	}
+	must(t, update(t.Context(), idA, func() {
 		if calls++; calls < 4 {
 			meddle(calls)
 		}
-		return put(f, idA, checkpoint.Slot{Meta: meta("s")})(ctx, tree)
-	}}, nil)
-	must(t, err)
+	}))
 	if n := f.Git("rev-list", "--count", checkpoint.MetadataBranch); calls != 4 || n != "5" {
 		t.Errorf("%d calls, %s commits", calls, n)
 	}
 	calls = -100
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = checkpoint.Update(ctx, f.git, author(), []checkpoint.Change{func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	err := update(ctx, idB, func() {
 		calls++
 		meddle(1000 + calls)
 		if calls == -95 {
 			cancel()
 		}
-		return put(f, idB, checkpoint.Slot{Meta: meta("s")})(ctx, tree)
-	}}, nil)
+	})
 	if err == nil || calls > -94 {
 		t.Errorf("%d calls, %v", calls, err)
 	}

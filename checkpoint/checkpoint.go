@@ -38,6 +38,8 @@ const (
 	// all refs that are no branches.
 	BranchRefs = "refs/heads/entire/"
 	OwnRefs    = "refs/entire/"
+	// CheckpointRefs begins the names of the refs of checkpoints, see ID.Ref.
+	CheckpointRefs = OwnRefs + "checkpoints/"
 	// HeldRefs keep the commits left by rewinds and resets, BackupRefs those replaced by repairs.
 	HeldRefs   = OwnRefs + "rewind/"
 	BackupRefs = OwnRefs + "backup/"

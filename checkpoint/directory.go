@@ -30,19 +30,6 @@ type slotDir struct {
 	absent  bool        // its metadata is not in this repository
 }
 
-// readDirectory reads the directory of the checkpoint id, ErrNotFound if there is none. Metadata
-// that can't be decoded is treated as empty.
-func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
-	entry, found, err := git.LookupPath(ctx, repo, v1Tree, id.Dir())
-	if err != nil {
-		return directory{}, err
-	}
-	if !found || entry.Mode != git.ModeTree {
-		return directory{}, ErrNotFound
-	}
-	return directoryAt(ctx, repo, entry.OID)
-}
-
 // directoryAt reads the directory stored as a tree; "" is an empty directory.
 func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (directory, error) {
 	return directoryUnless(ctx, source{repo: repo}, tree, func(error) bool { return false })
@@ -133,10 +120,10 @@ func (d *directory) put(slot slotDir) {
 	d.slots = slices.Insert(d.slots, at, slot)
 }
 
-// paths returns the paths of the slot's files. Those of the transcript and its hash are set whether
-// the files exist or not.
-func (s slotDir) paths(id ID) SessionFiles {
-	dir := "/" + id.Dir() + "/" + s.name() + "/"
+// paths returns the paths of the slot's files, given that of the checkpoint's directory. Those of the
+// transcript and its hash are set whether the files exist or not.
+func (s slotDir) paths(root string) SessionFiles {
+	dir := root + s.name() + "/"
 	path := func(name string) string {
 		if _, found := findEntry(s.entries, name); !found {
 			return ""

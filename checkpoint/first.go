@@ -25,7 +25,7 @@ const (
 // oldest checkpoints. It returns false if that isn't known, as in a shallow clone of the branches,
 // or if there is no metadata branch. What the commits in since have is left out.
 func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first time.Time, found bool, err error) {
-	args := BranchesAsRevisions()
+	args := branchRevisions()
 	for _, oid := range since {
 		args = append(args, "^"+string(oid))
 	}
@@ -57,7 +57,7 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 			return time.Time{}, false, nil
 		case len(c.Parents) > 0:
 		default: // the branch may have been squashed to this commit
-			ids, err := Find(ctx, repo, c.Tree, "")
+			ids, err := findInTree(ctx, repo, c.Tree, "")
 			if err != nil || len(ids) > mostRoots {
 				return time.Time{}, false, git.UnlessMissing(err)
 			}
@@ -72,7 +72,7 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 		}
 	}
 	for _, c := range oldest {
-		at, err := beginning(ctx, repo, c.tree, c.id)
+		at, err := beginning(ctx, repo, BranchSource(repo, c.tree), c.id)
 		if err != nil {
 			return time.Time{}, false, err
 		}
@@ -81,9 +81,52 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 	return first, true, nil
 }
 
+// FirstOfRefs returns the time of the earliest record in the refs of checkpoints: that of the oldest
+// ULID, of a checkpoint with another id, or of the beginning of the session of one of the oldest. It
+// returns false if there are none.
+func FirstOfRefs(ctx context.Context, repo *git.Repo) (first time.Time, found bool, err error) {
+	refs, err := RefsOf(ctx, repo) // ULIDs in the order of their times
+	if err != nil || len(refs) == 0 {
+		return first, false, err
+	}
+	earlier := func(at time.Time) {
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	var oldest, undated []ID
+	for _, ref := range refs {
+		at, dated := ref.ID.Time()
+		earlier(at)
+		if !dated {
+			undated = append(undated, ref.ID)
+		} else if len(oldest) < mostFirst {
+			oldest = append(oldest, ref.ID)
+		}
+	}
+	from := Source{repo: repo}
+	in := Records{repo: repo, Sources: []Source{from}}
+	err = in.ReadAll(ctx, undated[:min(len(undated), mostRoots)], func(_ ID, c Checkpoint, err error) error {
+		if err != nil {
+			return ctx.Err() // a checkpoint that can't be read has no time
+		}
+		for _, s := range c.Sessions {
+			earlier(s.Meta.CreatedAt)
+		}
+		return nil
+	})
+	for _, id := range oldest {
+		at, failed := beginning(ctx, repo, from, id)
+		err = errors.Join(err, failed)
+		earlier(at)
+	}
+	return first, true, err
+}
+
 // earliest returns the earliest time at which one of the checkpoints was created, and its id.
 func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (first time.Time, id ID, err error) {
-	err = ReadAllAvailable(ctx, repo, []git.OID{tree}, ids, func(one ID, c Checkpoint, err error) error {
+	in := Records{repo: repo, Sources: []Source{BranchSource(repo, tree)}}
+	err = in.ReadAll(ctx, ids, func(one ID, c Checkpoint, err error) error {
 		if err != nil {
 			return ctx.Err() // a checkpoint that can't be read has no time
 		}
@@ -99,8 +142,8 @@ func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (firs
 
 // beginning returns the time at which the first session of a checkpoint began, as its transcript has
 // it; zero if it isn't known.
-func beginning(ctx context.Context, repo *git.Repo, tree git.OID, id ID) (first time.Time, err error) {
-	c, err := ReadAvailable(ctx, repo, tree, id)
+func beginning(ctx context.Context, repo *git.Repo, from Source, id ID) (first time.Time, err error) {
+	c, err := from.Read(ctx, id)
 	if err != nil {
 		return first, ctx.Err()
 	}

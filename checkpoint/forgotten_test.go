@@ -60,12 +60,12 @@ func TestForgetRemovesSessionFromHistory(t *testing.T) {
 	}
 	tip, err := f.git.Commit(t.Context(), string(next))
 	must(t, err)
-	empty, err := checkpoint.Read(t.Context(), f.git, tip.Tree, idTwo)
+	empty, err := f.readIn(t, tip.Tree, idTwo)
 	must(t, err)
 	if !empty.Summary.Forgotten || len(empty.Sessions) != 0 {
 		t.Errorf("the checkpoint that lost its last session is %+v", empty.Summary)
 	}
-	shared, err := checkpoint.Read(t.Context(), f.git, tip.Tree, idOne)
+	shared, err := f.readIn(t, tip.Tree, idOne)
 	must(t, err)
 	if shared.Summary.Forgotten || len(shared.Sessions) != 1 || len(shared.Summary.Sessions) != 1 || shared.Summary.CheckpointsCount != 1 {
 		t.Errorf("the checkpoint of two sessions is %+v", shared)
@@ -86,14 +86,20 @@ func TestForgottenContentIsNotWrittenAgain(t *testing.T) {
 	f := newMergeFixture(t)
 	tip := f.commit("", f.put(idOne, "gone", 2), f.put(idTwo, "other", 1))
 	next := f.forget(tip, checkpoint.Forgotten{Sessions: []string{"gone"}, Checkpoints: []checkpoint.ID{idTwo}})
-	c, err := f.git.Commit(t.Context(), string(next))
-	must(t, err)
-	for name, again := range map[string]edit{"session": f.put(idThree, "gone", 9), "checkpoint": f.put(idTwo, "new", 9)} {
-		if again(c.Tree) != c.Tree {
+	must(t, git.UpdateRefs(t.Context(), f.git, "test", []git.RefChange{{Name: checkpoint.MetadataBranch, New: next}}))
+	const inRef = checkpoint.ID("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+	for name, again := range map[string]checkpoint.Change{
+		"session": put(f.fixture, idThree, checkpoint.Slot{Meta: meta("gone")}), "checkpoint": put(f.fixture, idTwo, checkpoint.Slot{Meta: meta("new")}),
+		"session in a ref": put(f.fixture, inRef, checkpoint.Slot{Meta: meta("gone")}),
+	} {
+		if tip := f.update(t, again); tip != next {
 			t.Errorf("a forgotten %s was written again", name)
 		}
 	}
-	if f.put(idOne, "new", 1)(c.Tree) == c.Tree {
+	if f.TryGit("rev-parse", "-q", "--verify", inRef.Ref()).Code == 0 {
+		t.Error("a checkpoint of a forgotten session has a ref")
+	}
+	if tip := f.update(t, put(f.fixture, idOne, checkpoint.Slot{Meta: meta("new")})); tip == next {
 		t.Error("another session of a checkpoint that isn't forgotten was not written")
 	}
 }

@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,9 +75,8 @@ func (f *fixture) transcript(tb testing.TB, name, text string) checkpoint.Stored
 // update commits changes to the metadata branch.
 func (f *fixture) update(tb testing.TB, changes ...checkpoint.Change) git.OID {
 	tb.Helper()
-	tip, err := checkpoint.Update(tb.Context(), f.git, author(), changes, nil)
-	must(tb, err)
-	return tip
+	must(tb, checkpoint.Update(tb.Context(), f.git, checkpoint.BranchesFirst, author(), changes, nil))
+	return git.OID(strings.TrimSpace(f.TryGit("rev-parse", "-q", "--verify", checkpoint.MetadataBranch).Stdout))
 }
 
 // fsck checks the repository against git's strictest rules.
@@ -108,4 +108,41 @@ func must(tb testing.TB, err error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// readIn reads a checkpoint in a tree of the metadata branch.
+func (f *fixture) readIn(tb testing.TB, tree git.OID, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	tb.Helper()
+	return checkpoint.BranchSource(f.git, tree).Read(tb.Context(), id)
+}
+
+// present returns what a tree of the metadata branch, "" for an empty one, has of a checkpoint.
+func (f *fixture) present(tb testing.TB, tree git.OID, id checkpoint.ID) checkpoint.Present {
+	tb.Helper()
+	if tree == "" {
+		return checkpoint.Present{}
+	}
+	at, err := checkpoint.BranchSource(f.git, tree).Locate(tb.Context(), id)
+	if err != nil && !errors.Is(err, checkpoint.ErrNotFound) {
+		tb.Fatal(err)
+	}
+	return checkpoint.Present{Dir: at.Dir}
+}
+
+// with returns the tree with another directory of a checkpoint.
+func (f *fixture) with(tb testing.TB, tree git.OID, id checkpoint.ID, dir git.OID) git.OID {
+	tb.Helper()
+	next, err := git.EditTree(tb.Context(), f.git, tree, []git.TreeEdit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
+	must(tb, err)
+	return next
+}
+
+// putIn puts a slot into a tree of the metadata branch.
+func (f *fixture) putIn(tb testing.TB, tree git.OID, id checkpoint.ID, slot checkpoint.Slot, info checkpoint.SummaryInfo) (git.OID, error) {
+	tb.Helper()
+	dir, err := checkpoint.Put(tb.Context(), f.git, f.present(tb, tree, id), id, slot, info)
+	if err != nil {
+		return "", err
+	}
+	return f.with(tb, tree, id, dir), nil
 }

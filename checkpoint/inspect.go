@@ -35,14 +35,16 @@ type Inspected struct {
 // OK reports whether no damage was found.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
-// Located is a checkpoint of the metadata branch with the tree of its directory.
+// Located is a checkpoint with the tree of its directory.
 type Located struct {
 	ID  ID
 	Dir git.OID
+	// InRef reports that it was found in its own ref.
+	InRef bool
 }
 
-// Locate lists the checkpoints in the tree of the metadata branch.
-func Locate(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]Located, error) {
+// locateInTree lists the checkpoints in the tree of a metadata branch.
+func locateInTree(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]Located, error) {
 	shards, err := repo.Tree(ctx, v1Tree)
 	if err == nil {
 		err = repo.PrefetchTrees(ctx, subtrees(shards))
@@ -61,8 +63,8 @@ func Locate(ctx context.Context, repo *git.Repo, v1Tree git.OID) ([]Located, err
 		}
 		for _, dir := range dirs {
 			id, err := ParseID(shard.Name + dir.Name)
-			if err == nil && dir.Mode == git.ModeTree && id.Dir() == shard.Name+"/"+dir.Name {
-				list = append(list, Located{id, dir.OID})
+			if err == nil && !id.IsULID() && dir.Mode == git.ModeTree && id.Dir() == shard.Name+"/"+dir.Name {
+				list = append(list, Located{ID: id, Dir: dir.OID})
 			}
 		}
 	}
@@ -291,10 +293,10 @@ func subtrees(entries []git.TreeEntry) []git.OID {
 	return trees
 }
 
-// Resummarize rebuilds the checkpoint's own metadata from its sessions, and returns the new tree of
-// the branch. Only objects are written.
-func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (git.OID, error) {
-	d, err := readDirectory(ctx, repo, v1Tree, id)
+// Resummarize rebuilds the checkpoint's own metadata from its sessions, and returns its new directory.
+// Only objects are written.
+func Resummarize(ctx context.Context, repo *git.Repo, at Present, id ID) (git.OID, error) {
+	d, err := at.directory(ctx, repo)
 	if err != nil {
 		return "", fmt.Errorf("summarize checkpoint %s: %w", id, err)
 	}
@@ -302,24 +304,10 @@ func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (gi
 		return "", fmt.Errorf("summarize checkpoint %s: it holds no session", id)
 	}
 	first := d.slots[0]
-	d.summarize(id, SummaryInfo{Branch: first.meta.Branch, CLIVersion: first.meta.CLIVersion, Strategy: first.meta.Strategy})
-	tree, err := writeDirectory(repo, d)
+	d.summarize(id, at.root(id), SummaryInfo{Branch: first.meta.Branch, CLIVersion: first.meta.CLIVersion, Strategy: first.meta.Strategy})
+	dir, err := writeDirectory(repo, d)
 	if err != nil {
 		return "", fmt.Errorf("summarize checkpoint %s: %w", id, err)
 	}
-	return ReplaceSubtree(ctx, repo, v1Tree, id, tree)
-}
-
-// ReplaceSubtree returns the tree of the branch with the tree dir as the checkpoint id,
-// without that checkpoint if dir is empty. Only objects are written.
-func ReplaceSubtree(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
-	edit := git.TreeEdit{Path: id.Dir()}
-	if dir != "" {
-		edit.Mode, edit.OID = git.ModeTree, dir
-	}
-	tree, err := git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{edit})
-	if err != nil {
-		return "", fmt.Errorf("put checkpoint %s: %w", id, err)
-	}
-	return tree, nil
+	return dir, nil
 }

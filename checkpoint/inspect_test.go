@@ -46,8 +46,9 @@ func TestInspectReportsDamage(t *testing.T) {
 			if c.summary == "" {
 				return
 			}
-			mended, err := checkpoint.Resummarize(t.Context(), f.git, tree, idA)
+			dir, err := checkpoint.Resummarize(t.Context(), f.git, f.present(t, tree, idA), idA)
 			must(t, err)
+			mended := f.with(t, tree, idA, dir)
 			list = f.inspect(t, mended, nil)
 			if !list[0].OK() || len(list[0].Sessions) != 2 || list[0].Strategy != checkpoint.ManualCommit {
 				t.Errorf("mended: %+v", list[0])
@@ -59,7 +60,7 @@ func TestInspectReportsDamage(t *testing.T) {
 // inspect examines all checkpoints in a tree of the branch.
 func (f *fixture) inspect(tb testing.TB, tree git.OID, missing map[git.OID]bool) []checkpoint.Inspected {
 	tb.Helper()
-	located, err := checkpoint.Locate(tb.Context(), f.git, tree)
+	located, err := checkpoint.BranchSource(f.git, tree).List(tb.Context())
 	must(tb, err)
 	list, err := checkpoint.Inspect(tb.Context(), f.git, located, missing)
 	must(tb, err)

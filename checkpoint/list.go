@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -12,45 +13,43 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Trees returns the trees of all metadata branches for reading: the local branch's first, then
-// those fetched from remotes. A checkpoint may be in any of them. The list may be empty. It lacks the
-// trees that a partial clone lacks: see AbsentTrees.
-func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
-	trees, err := branchTrees(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	absent, err := absentOf(ctx, repo, trees)
-	return slices.DeleteFunc(trees, func(tree git.OID) bool { return slices.Contains(absent, tree) }), err
+// Records are the checkpoints of a repository for reading: those on the local metadata branch, on
+// metadata branches fetched from remotes, and those with refs of their own. A checkpoint may be in
+// several of these sources; it is read from the first that has it.
+type Records struct {
+	// Sources are in the order in which they are read.
+	Sources []Source
+	// Absent are the trees of metadata branches that a partial clone lacks, as one without any trees
+	// does. They are not among the sources.
+	Absent []git.OID
+
+	repo *git.Repo
 }
 
-// AbsentTrees returns the trees of metadata branches that a partial clone lacks, as one without any
-// trees does.
-func AbsentTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
-	trees, err := branchTrees(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	return absentOf(ctx, repo, trees)
+// Source is a part of the records: the tree of a metadata branch, or all refs of checkpoints if Tree
+// is empty.
+type Source struct {
+	Tree git.OID
+
+	repo *git.Repo
 }
 
-func absentOf(ctx context.Context, repo *git.Repo, trees []git.OID) (absent []git.OID, err error) {
-	if partial, err := repo.IsPartial(); err != nil || !partial {
-		return nil, err
-	}
-	for _, tree := range trees {
-		if _, err := repo.Tree(ctx, tree); errors.Is(err, git.ErrMissing) {
-			absent = append(absent, tree)
-		}
-	}
-	return absent, ctx.Err()
-}
+// Order is the order in which the sources of a checkpoint are read whose id has the first form. One
+// with a ULID is read from its ref only.
+type Order bool
 
-// branchTrees returns the trees of all metadata branches.
-func branchTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
+// The orders.
+const (
+	BranchesFirst Order = false
+	RefsFirst     Order = true
+)
+
+// Open resolves the metadata branches of a repository, local and fetched from remotes. There may be
+// none, and then there may still be refs of checkpoints.
+func Open(ctx context.Context, repo *git.Repo, order Order) (Records, error) {
 	refs, err := metadataRefs(ctx, repo)
 	if err != nil {
-		return nil, err
+		return Records{}, err
 	}
 	trees := make([]git.OID, 0, len(refs))
 	for _, ref := range refs { // sorted by name: refs/heads is before refs/remotes
@@ -59,24 +58,284 @@ func branchTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 			continue // the remote's ref is not a branch of checkpoints
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", ref.Name, err)
+			return Records{}, fmt.Errorf("read %s: %w", ref.Name, err)
 		}
 		trees = append(trees, tip.Tree)
 	}
-	return trees, nil
+	return openTrees(ctx, repo, order, trees)
 }
 
-// BranchesAsRevisions returns the arguments for the metadata branches, local and of remotes, of git
-// commands that walk the history.
-func BranchesAsRevisions() []string {
+// OpenLocal is like Open for the records to which this clone adds: the local metadata branch, the one
+// fetched from origin if there is no local one, and the refs of checkpoints.
+func OpenLocal(ctx context.Context, repo *git.Repo, order Order) (Records, error) {
+	tip, _, err := findTip(ctx, repo)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return openTrees(ctx, repo, order, nil)
+	case err != nil:
+		return Records{}, err
+	}
+	return openTrees(ctx, repo, order, []git.OID{tip.Tree})
+}
+
+func openTrees(ctx context.Context, repo *git.Repo, order Order, trees []git.OID) (Records, error) {
+	r := Records{repo: repo}
+	partial, err := repo.IsPartial()
+	if err != nil {
+		return r, err
+	}
+	for _, tree := range trees {
+		if partial {
+			if _, err := repo.Tree(ctx, tree); errors.Is(err, git.ErrMissing) {
+				r.Absent = append(r.Absent, tree)
+				continue
+			}
+		}
+		r.Sources = append(r.Sources, Source{Tree: tree, repo: repo})
+	}
+	at := len(r.Sources)
+	if order == RefsFirst {
+		at = 0
+	}
+	r.Sources = slices.Insert(r.Sources, at, Source{repo: repo})
+	return r, ctx.Err()
+}
+
+// Trees returns the trees of the metadata branches.
+func (r Records) Trees() []git.OID {
+	var trees []git.OID
+	for _, s := range r.Sources {
+		if s.Tree != "" {
+			trees = append(trees, s.Tree)
+		}
+	}
+	return trees
+}
+
+// Empty reports whether there is neither a metadata branch nor a ref of a checkpoint.
+func (r Records) Empty(ctx context.Context) (bool, error) {
+	if len(r.Absent)+len(r.Trees()) > 0 {
+		return false, nil
+	}
+	some, err := git.RefsExist(ctx, r.repo, CheckpointRefs)
+	return !some, err
+}
+
+// Locate finds a checkpoint: ErrNotFound if no source has it.
+func (r Records) Locate(ctx context.Context, id ID) (Located, error) {
+	for _, s := range r.Sources {
+		at, err := s.Locate(ctx, id)
+		if !errors.Is(err, ErrNotFound) {
+			return at, err
+		}
+	}
+	return Located{}, fmt.Errorf("checkpoint %s: %w", id, ErrNotFound)
+}
+
+// Read reads what this repository has of a checkpoint, for displaying it: metadata that is missing, as
+// in a partial clone, is left out and marked as absent. The result must not be written back. The error
+// is ErrNotFound if there is no such checkpoint.
+func (r Records) Read(ctx context.Context, id ID) (Checkpoint, error) {
+	if _, err := ParseID(string(id)); err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+	}
+	at, err := r.Locate(ctx, id)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return readAvailable(ctx, source{repo: r.repo}, at)
+}
+
+// ReadWhole is like Read, but returns git.ErrMissing if metadata is missing.
+func (r Records) ReadWhole(ctx context.Context, id ID) (Checkpoint, error) {
+	if _, err := ParseID(string(id)); err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+	}
+	at, err := r.Locate(ctx, id)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	d, err := directoryAt(ctx, r.repo, at.Dir)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+	}
+	return d.checkpoint(id), nil
+}
+
+// Find returns the ids that begin with prefix, in order: all for an empty one. It reads only the
+// directories and refs that may contain them.
+func (r Records) Find(ctx context.Context, prefix string) ([]ID, error) {
+	var ids []ID
+	for _, s := range r.Sources {
+		found, err := s.Find(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, found...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// List locates all checkpoints, in the order of their ids.
+func (r Records) List(ctx context.Context) ([]Located, error) {
+	var list []Located
+	seen := map[ID]bool{}
+	for _, s := range r.Sources {
+		found, err := s.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			if !seen[c.ID] {
+				seen[c.ID], list = true, append(list, c)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Located) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return list, nil
+}
+
+// BranchSource returns the source of a tree of a metadata branch.
+func BranchSource(repo *git.Repo, tree git.OID) Source { return Source{Tree: tree, repo: repo} }
+
+// RefSource returns the source of the refs of checkpoints.
+func RefSource(repo *git.Repo) Source { return Source{repo: repo} }
+
+// MayHave reports whether the source may have a checkpoint: only refs have ULIDs.
+func (s Source) MayHave(id ID) bool { return s.Tree == "" || !id.IsULID() }
+
+// Read is Records.Read for the source.
+func (s Source) Read(ctx context.Context, id ID) (Checkpoint, error) {
+	return Records{repo: s.repo, Sources: []Source{s}}.Read(ctx, id)
+}
+
+// Locate finds a checkpoint in the source, or returns ErrNotFound.
+func (s Source) Locate(ctx context.Context, id ID) (Located, error) {
+	switch {
+	case !s.MayHave(id):
+	case s.Tree != "":
+		entry, found, err := git.LookupPath(ctx, s.repo, s.Tree, id.Dir())
+		if err != nil {
+			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+		}
+		if found && entry.Mode == git.ModeTree {
+			return Located{ID: id, Dir: entry.OID}, nil
+		}
+	default:
+		tip, found, err := git.RefCommit(ctx, s.repo, id.Ref())
+		if err != nil {
+			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+		}
+		if found {
+			return Located{id, tip.Tree, true}, nil
+		}
+	}
+	return Located{}, fmt.Errorf("read checkpoint %s: %w", id, ErrNotFound)
+}
+
+// Find returns the ids in the source that begin with prefix, in order.
+func (s Source) Find(ctx context.Context, prefix string) ([]ID, error) {
+	if s.Tree != "" {
+		return findInTree(ctx, s.repo, s.Tree, prefix)
+	}
+	if !isULIDPrefix(prefix) && (len(prefix) > hexLen || !plain.IsHex(prefix)) {
+		return nil, nil
+	}
+	refs, err := git.ListRefs(ctx, s.repo, CheckpointRefs)
+	var ids []ID
+	for _, ref := range refs {
+		if id, ok := ParseRef(ref.Name); ok && strings.HasPrefix(string(id), prefix) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, err
+}
+
+// List locates the checkpoints in the source. A ref that names no commit is left out.
+func (s Source) List(ctx context.Context) ([]Located, error) {
+	if s.Tree != "" {
+		return locateInTree(ctx, s.repo, s.Tree)
+	}
+	refs, err := RefsOf(ctx, s.repo)
+	if err != nil {
+		return nil, err
+	}
+	return peel(ctx, s.repo, refs)
+}
+
+// Slot returns the name of a file of a slot in a checkpoint, for git.ResolveNames.
+func (s Source) Slot(id ID, slot int) string {
+	root := id.Ref() + ":"
+	if s.Tree != "" {
+		root = string(s.Tree) + ":" + id.Dir() + "/"
+	}
+	return root + strconv.Itoa(slot) + "/" + metadataFile
+}
+
+// CheckpointRef is the ref of a checkpoint.
+type CheckpointRef struct {
+	ID  ID
+	Tip git.OID
+}
+
+// RefsOf lists the refs of checkpoints, in the order of their ids. Refs whose names aren't those of
+// checkpoints are left out.
+func RefsOf(ctx context.Context, repo *git.Repo) ([]CheckpointRef, error) {
+	list, err := git.ListRefs(ctx, repo, CheckpointRefs)
+	refs := make([]CheckpointRef, 0, len(list))
+	for _, ref := range list {
+		if id, ok := ParseRef(ref.Name); ok {
+			refs = append(refs, CheckpointRef{id, ref.OID})
+		}
+	}
+	slices.SortFunc(refs, func(a, b CheckpointRef) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return refs, err
+}
+
+// peel returns the trees of the commits of refs, in order.
+func peel(ctx context.Context, repo *git.Repo, refs []CheckpointRef) ([]Located, error) {
+	trees := make(map[git.OID]git.OID, len(refs))
+	oids := make([]git.OID, len(refs))
+	for i, ref := range refs {
+		oids[i] = ref.Tip
+	}
+	err := repo.ReadMany(ctx, oids, func(o git.Object) error {
+		if c, err := git.ParseCommit(o); err == nil {
+			trees[o.OID] = c.Tree
+		}
+		return nil
+	})
+	list := make([]Located, 0, len(refs))
+	for _, ref := range refs {
+		if tree, ok := trees[ref.Tip]; ok {
+			list = append(list, Located{ref.ID, tree, true})
+		}
+	}
+	return list, err
+}
+
+// AsRevisions returns the arguments for the histories of the records, of git commands that walk
+// histories: the metadata branches, local and of remotes, and the refs of checkpoints.
+func AsRevisions() []string {
+	return append(branchRevisions(), "--glob="+CheckpointRefs+"*")
+}
+
+// OwnRevisions is AsRevisions without the branches of remotes.
+func OwnRevisions() []string {
+	return []string{"--branches=entire/checkpoints/*", "--glob=" + CheckpointRefs + "*"}
+}
+
+func branchRevisions() []string {
 	return []string{"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*"}
 }
 
-// OfSession returns the ids of checkpoints in messages on the metadata branches that contain a
+// OfSession returns the ids of checkpoints in messages of the records' commits that contain a
 // session's id, the most recent first. They are a superset of the session's checkpoints, except on
 // a branch that was squashed and so has no such messages.
 func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error) {
-	messages, err := git.MessagesContaining(ctx, repo, transcript.SessionID(session), BranchesAsRevisions()...)
+	messages, err := git.MessagesContaining(ctx, repo, transcript.SessionID(session), AsRevisions()...)
 	if err != nil {
 		return nil, fmt.Errorf("find the checkpoints of session %s: %w", session, err)
 	}
@@ -90,10 +349,10 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 	return ids, nil
 }
 
-// Find returns the checkpoints in v1Tree whose ids begin with prefix, in order. It reads only the
-// directories that may contain them.
-func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
-	if len(prefix) > 2*idBytes || !plain.IsHex(prefix) {
+// findInTree returns the checkpoints in v1Tree whose ids begin with prefix, in order. It reads only
+// the directories that may contain them.
+func findInTree(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
+	if len(prefix) > hexLen || !plain.IsHex(prefix) {
 		return nil, nil
 	}
 	shards, err := repo.Tree(ctx, v1Tree)
@@ -114,7 +373,7 @@ func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([
 		}
 		for _, e := range entries {
 			id, err := ParseID(shard.Name + e.Name)
-			if err == nil && len(shard.Name) == shardLen && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
+			if err == nil && !id.IsULID() && len(shard.Name) == shardLen && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
 				ids = append(ids, id)
 			}
 		}

@@ -53,7 +53,7 @@ func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error)
 	if disagree(ours, theirs) {
 		merged.renumber(base)
 	}
-	merged.summarize(id, SummaryInfo{})
+	merged.summarize(id, Present{InRef: m.inRef}.root(id), SummaryInfo{})
 	return writeDirectory(m.repo, merged)
 }
 

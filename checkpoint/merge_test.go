@@ -48,7 +48,7 @@ func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...
 		for _, m := range more {
 			m(&slot.Meta)
 		}
-		next, err := checkpoint.Put(f.tb.Context(), f.git, tree, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})
+		next, err := f.putIn(f.tb, tree, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})
 		must(f.tb, err)
 		return next
 	}
@@ -118,7 +118,7 @@ func (f *mergeFixture) sessions(c git.Commit) []string {
 	f.tb.Helper()
 	var list []string
 	for _, id := range f.ids(c) {
-		read, err := checkpoint.Read(f.tb.Context(), f.git, c.Tree, id)
+		read, err := f.readIn(f.tb, c.Tree, id)
 		must(f.tb, err)
 		if len(read.Sessions) != len(read.Summary.Sessions) || read.Summary.CheckpointsCount != len(read.Sessions) {
 			f.tb.Errorf("the summary of %s is not of its sessions: %+v", id, read.Summary)
@@ -272,7 +272,7 @@ func TestMergeKeepsDataOfShorterSession(t *testing.T) {
 		"theirs is shorter": {f.commit("", long), f.commit("", append([]edit{short}, extra...)...)},
 	} {
 		got := f.merge(c.ours, c.theirs)
-		read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+		read, err := f.readIn(t, got.Tree, idOne)
 		must(t, err)
 		m := read.Sessions[0].Meta
 		var said []string
@@ -297,7 +297,7 @@ func TestMergeMeasuresTranscriptsWithoutLineCount(t *testing.T) {
 	lineless := func(m *checkpoint.SessionMeta) { m.TurnID, m.TranscriptLines = strconv.Itoa(m.TranscriptLines), 0 }
 	for _, c := range []struct{ ours, theirs int }{{3, 7}, {7, 3}} {
 		got := f.merge(f.commit("", f.put(idOne, "s", c.ours, lineless)), f.commit("", f.put(idOne, "s", c.theirs, lineless)))
-		read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+		read, err := f.readIn(t, got.Tree, idOne)
 		must(t, err)
 		if turn := read.Sessions[0].Meta.TurnID; turn != "7" {
 			t.Errorf("%d and %d lines: %s", c.ours, c.theirs, turn)
@@ -338,7 +338,7 @@ func TestAttackMergeOfALargeCheckpoint(t *testing.T) {
 	hostile := f.commit(base, large, f.put(idTwo, "two", 2))
 	for name, sides := range map[string][2]git.OID{"theirs": {plain, hostile}, "ours": {hostile, plain}} {
 		merged := f.merge(sides[0], sides[1])
-		c, err := checkpoint.Read(t.Context(), f.git, merged.Tree, idOne)
+		c, err := f.readIn(t, merged.Tree, idOne)
 		must(t, err)
 		if len(c.Sessions) != 1 || c.Sessions[0].Meta.TranscriptLines != 3 {
 			t.Errorf("%s: %+v", name, c.Sessions)
@@ -365,7 +365,7 @@ func TestMergeDropsLinks(t *testing.T) {
 	if list := f.Git("ls-tree", "-r", "--full-tree", string(got.OID)); strings.Contains(list, "link") || strings.Contains(list, ".git") {
 		t.Errorf("taken over:\n%s", list)
 	}
-	read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+	read, err := f.readIn(t, got.Tree, idOne)
 	must(t, err)
 	if len(read.Sessions) != 3 {
 		t.Errorf("%d sessions", len(read.Sessions))
@@ -388,16 +388,16 @@ func TestSetSummaryChangesOnlySummary(t *testing.T) {
 	at := checkpoint.SessionIn{ID: idOne, Session: "t"}
 	summary := checkpoint.SessionSummary{Intent: "i", Outcome: "o"}
 	after := f.commit(before, func(tree git.OID) git.OID {
-		next, err := checkpoint.SetSummary(t.Context(), f.git, tree, at, summary)
+		next, err := checkpoint.SetSummary(t.Context(), f.git, f.present(t, tree, idOne), at, summary)
 		must(t, err)
-		return next
+		return f.with(t, tree, idOne, next)
 	})
 	if changed := f.Git("diff", "--name-only", string(before), string(after)); changed != idOne.Dir()+"/1/metadata.json" {
 		t.Errorf("changed: %s", changed)
 	}
 	c, err := f.git.Commit(t.Context(), string(after))
 	must(t, err)
-	read, err := checkpoint.Read(t.Context(), f.git, c.Tree, idOne)
+	read, err := f.readIn(t, c.Tree, idOne)
 	must(t, err)
 	var got checkpoint.SessionSummary
 	must(t, json.Unmarshal(bySlot(read)[1].Meta.Summary, &got))
@@ -405,7 +405,7 @@ func TestSetSummaryChangesOnlySummary(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, absent := range []checkpoint.SessionIn{{ID: idOne, Session: "u"}, {ID: idTwo, Session: "s"}} {
-		if _, err := checkpoint.SetSummary(t.Context(), f.git, c.Tree, absent, summary); !errors.Is(err, checkpoint.ErrNotFound) {
+		if _, err := checkpoint.SetSummary(t.Context(), f.git, f.present(t, c.Tree, absent.ID), absent, summary); !errors.Is(err, checkpoint.ErrNotFound) {
 			t.Errorf("%v: %v", absent, err)
 		}
 	}

@@ -19,6 +19,8 @@ type merger struct {
 	// masked reports that forgotten texts were masked in transcripts of ours: with as many lines they
 	// are kept, although they may be shorter.
 	masked bool
+	// inRef reports that the trees are those of a checkpoint's ref.
+	inRef bool
 }
 
 // three holds the entries with one name in both sides and in their merge base, the zero entry if
@@ -100,7 +102,7 @@ func acceptable(e git.TreeEntry) bool {
 // one side and changed on the other is kept.
 func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {
 	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
-		known := len(name) == 2*idBytes-2 && plain.IsHex(name)
+		known := len(name) == hexLen-shardLen && plain.IsHex(name)
 		if !known || !t.trees() || t.ours.Name == "" || t.theirs.Name == "" {
 			return t.either(), nil
 		}

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -30,17 +29,17 @@ type SummaryInfo struct {
 	Strategy   string
 }
 
-// Put writes the session's slot into the checkpoint id in v1Tree, the tree of the metadata branch
-// (empty for an empty one), and returns the new tree. An existing slot of the session is replaced
-// with all its files; otherwise a new one is added. The summary is rebuilt from all sessions.
+// Put writes the session's slot into a checkpoint and returns its new directory. An existing slot of the
+// session is replaced with all its files; otherwise a new one is added. The summary is rebuilt from all
+// sessions.
 //
 // Metadata added by other versions is kept, as are the slot's summary and attribution unless slot
-// has its own. Repeating a Put returns the same tree, and so does a Put of a session or checkpoint
-// that the branch lists as forgotten. Only objects are written.
-func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (tree git.OID, err error) {
+// has its own. Repeating a Put returns the same directory, and so does a Put of a session or checkpoint
+// that is listed as forgotten. Only objects are written.
+func Put(ctx context.Context, repo *git.Repo, at Present, id ID, slot Slot, info SummaryInfo) (dir git.OID, err error) {
 	defer func() {
 		if err != nil {
-			tree, err = "", fmt.Errorf("write checkpoint %s: %w", id, err)
+			dir, err = "", fmt.Errorf("write checkpoint %s: %w", id, err)
 		}
 	}()
 	if _, err := ParseID(string(id)); err != nil {
@@ -49,11 +48,11 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	if err := session.CheckID(slot.Meta.SessionID); err != nil {
 		return "", err
 	}
-	if forgotten, err := IsForgotten(ctx, repo, v1Tree, SessionIn{ID: id, Session: slot.Meta.SessionID}); err != nil || forgotten {
-		return v1Tree, err
+	if forgotten, err := at.IsForgotten(ctx, SessionIn{ID: id, Session: slot.Meta.SessionID}); err != nil || forgotten {
+		return at.Dir, err
 	}
-	d, err := readDirectory(ctx, repo, v1Tree, id)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	d, err := at.directory(ctx, repo)
+	if err != nil {
 		return "", err
 	}
 	d.summary.Forgotten = false // another session is added to it
@@ -88,12 +87,8 @@ func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 		return "", err
 	}
 	d.put(slotDir{index: old.index, oid: oid, entries: entries, meta: meta})
-	d.summarize(id, info)
-	dir, err := writeDirectory(repo, d)
-	if err != nil {
-		return "", err
-	}
-	return git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{{Path: id.Dir(), Mode: git.ModeTree, OID: dir}})
+	d.summarize(id, at.root(id), info)
+	return writeDirectory(repo, d)
 }
 
 // promptFiles returns the files of a slot that contain prompts.
@@ -123,8 +118,33 @@ func (m SessionMeta) over(old SessionMeta) SessionMeta {
 	return m
 }
 
-// summarize rebuilds the summary from the slots.
-func (d *directory) summarize(id ID, info SummaryInfo) {
+// directory reads the checkpoint's directory; it is empty if there is none.
+func (p Present) directory(ctx context.Context, repo *git.Repo) (directory, error) {
+	if p.Dir == "" {
+		return directory{}, nil
+	}
+	return directoryAt(ctx, repo, p.Dir)
+}
+
+// Read reads the checkpoint. It is empty if it doesn't exist.
+func (p Present) Read(ctx context.Context, repo *git.Repo, id ID) (Checkpoint, error) {
+	d, err := p.directory(ctx, repo)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+	}
+	return d.checkpoint(id), nil
+}
+
+// root returns the path of the checkpoint's directory in the tree that has it.
+func (p Present) root(id ID) string {
+	if p.InRef {
+		return "/"
+	}
+	return "/" + id.Dir() + "/"
+}
+
+// summarize rebuilds the summary from the slots. root is the path of the directory.
+func (d *directory) summarize(id ID, root string, info SummaryInfo) {
 	s := &d.summary
 	s.CheckpointID = id
 	for to, value := range map[*string]string{&s.Branch: info.Branch, &s.CLIVersion: info.CLIVersion, &s.Strategy: info.Strategy} {
@@ -136,7 +156,7 @@ func (d *directory) summarize(id ID, info SummaryInfo) {
 	for _, slot := range d.slots {
 		s.CheckpointsCount += slot.meta.CheckpointsCount
 		s.FilesTouched = append(s.FilesTouched, slot.meta.FilesTouched...)
-		s.Sessions = append(s.Sessions, slot.paths(id))
+		s.Sessions = append(s.Sessions, slot.paths(root))
 		if used := slot.meta.TokenUsage; used != nil {
 			sum := used.Plus(Tokens{})
 			if s.TokenUsage != nil {

@@ -19,7 +19,7 @@ type Checkpoint struct {
 	Sessions []Stored // the main session first, see Main
 	// Tasks is the tree of its subagents' task checkpoints, by tool use; empty if there are none.
 	Tasks git.OID
-	// Absent reports that Summary is not in this repository: see ReadAvailable.
+	// Absent reports that Summary is not in this repository: see Records.Read.
 	Absent bool
 }
 
@@ -29,35 +29,8 @@ type Stored struct {
 	Meta  SessionMeta
 	// Dir is the tree with the session's files.
 	Dir git.OID
-	// Absent reports that its metadata is not in this repository: see ReadAvailable.
+	// Absent reports that its metadata is not in this repository: see Records.Read.
 	Absent bool
-}
-
-// Read reads the checkpoint id from v1Tree, the tree of the metadata branch: ErrNotFound if it
-// isn't there. It accepts records of any version, and reads no transcript.
-func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
-	if _, err := ParseID(string(id)); err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
-	}
-	d, err := readDirectory(ctx, repo, v1Tree, id)
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
-	}
-	return d.checkpoint(id), nil
-}
-
-// ReadAvailable is Read for displaying a checkpoint with missing objects, as in a partial clone:
-// metadata that is not in this repository is left out and marked as absent. Its result must not be
-// written back.
-func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
-	entry, found, err := git.LookupPath(ctx, repo, v1Tree, id.Dir())
-	if err == nil && (!found || entry.Mode != git.ModeTree) {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
-	}
-	return readAvailable(ctx, source{repo: repo}, Located{id, entry.OID})
 }
 
 func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, error) {
@@ -72,10 +45,10 @@ func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, er
 	return d.checkpoint(at.ID), nil
 }
 
-// ReadAllAvailable calls yield in order for each of the checkpoints, as read by ReadAvailable from
-// the first of the trees that has it, or with the error. It returns the first error of yield. For
-// hundreds of checkpoints it takes a fraction of the time of as many calls of ReadAvailable.
-func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids []ID, yield func(ID, Checkpoint, error) error) error {
+// ReadAll calls yield in order for each of the checkpoints, as read by Read, or with the error. It
+// returns the first error of yield. For hundreds of checkpoints it takes a fraction of the time of as
+// many calls of Read.
+func (r Records) ReadAll(ctx context.Context, ids []ID, yield func(ID, Checkpoint, error) error) error {
 	const (
 		few      = 50  // are read as fast one by one
 		together = 500 // the metadata of all checkpoints would not fit into memory
@@ -84,12 +57,12 @@ func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids 
 		found := make([]Located, len(part))
 		failed := make([]error, len(part))
 		for i, id := range part {
-			found[i], failed[i] = locate(ctx, repo, trees, id)
+			found[i], failed[i] = r.Locate(ctx, id)
 		}
-		from := source{repo: repo}
+		from := source{repo: r.repo}
 		if len(part) > few {
 			there := slices.DeleteFunc(slices.Clone(found), func(c Located) bool { return c.Dir == "" })
-			if ahead, err := prefetch(ctx, repo, there, nil); err == nil { // else each is read by itself
+			if ahead, err := prefetch(ctx, r.repo, there, nil); err == nil { // else each is read by itself
 				from = ahead
 			}
 		}
@@ -104,20 +77,6 @@ func ReadAllAvailable(ctx context.Context, repo *git.Repo, trees []git.OID, ids 
 		}
 	}
 	return nil
-}
-
-// locate finds a checkpoint in the first of the trees that has it.
-func locate(ctx context.Context, repo *git.Repo, trees []git.OID, id ID) (Located, error) {
-	for _, tree := range trees {
-		entry, found, err := git.LookupPath(ctx, repo, tree, id.Dir())
-		if err != nil {
-			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
-		}
-		if found && entry.Mode == git.ModeTree {
-			return Located{id, entry.OID}, nil
-		}
-	}
-	return Located{}, fmt.Errorf("read checkpoint %s: %w", id, ErrNotFound)
 }
 
 func (d *directory) checkpoint(id ID) Checkpoint {

@@ -41,10 +41,10 @@ func TestSessionsAreSortedByLines(t *testing.T) {
 				m.Attribution = json.RawMessage(s.attribution)
 			}
 			var err error
-			tree, err = checkpoint.Put(t.Context(), f.git, tree, idA, checkpoint.Slot{Meta: m}, info())
+			tree, err = f.putIn(t, tree, idA, checkpoint.Slot{Meta: m}, info())
 			must(t, err)
 		}
-		read, err := checkpoint.Read(t.Context(), f.git, tree, idA)
+		read, err := f.readIn(t, tree, idA)
 		must(t, err)
 		var got []int
 		for _, s := range read.Sessions {

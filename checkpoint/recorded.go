@@ -57,7 +57,7 @@ func Authors(ctx context.Context, repo *git.Repo, ids ...ID) (map[ID]git.Signatu
 	if len(ids) == 0 {
 		return nil, nil //nolint:nilnil // an empty map
 	}
-	commits, err := git.Commits(ctx, repo, slices.Concat(args, BranchesAsRevisions(), []string{"--"})...)
+	commits, err := git.Commits(ctx, repo, slices.Concat(args, AsRevisions(), []string{"--"})...)
 	if err != nil {
 		return nil, fmt.Errorf("find the authors of checkpoints: %w", err)
 	}

@@ -72,6 +72,38 @@ func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) 
 	})
 }
 
+// Ref is Metadata for the ref of a checkpoint, whose history is short. It starts no git process for it.
+func (w *Rewriting) Ref(ctx context.Context, tip git.OID, id ID) (git.OID, error) {
+	change := func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
+		var err error
+		c.Tree, err = w.checkpoint(ctx, c.Tree, id, Present{InRef: true})
+		return c, true, err
+	}
+	w.begin()
+	seen := map[git.OID]bool{}
+	var visit func(oid git.OID) error // parents first
+	visit = func(oid git.OID) error {
+		if _, done := w.Moved[oid]; done || seen[oid] {
+			return nil
+		}
+		seen[oid] = true
+		c, err := w.Repo.Commit(ctx, string(oid))
+		if err != nil {
+			return err
+		}
+		for _, parent := range c.Parents {
+			if err := visit(parent); err != nil {
+				return err
+			}
+		}
+		return w.commit(ctx, oid, change)
+	}
+	if err := visit(tip); err != nil {
+		return "", fmt.Errorf("rewrite checkpoint %s: %w", id, err)
+	}
+	return w.At(tip), nil
+}
+
 // Shadow is Metadata for a shadow branch: the commits of forgotten sessions are dropped, and their
 // metadata is removed from the trees of the others. It returns "" if no commit is left.
 func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
@@ -151,9 +183,7 @@ func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(contex
 	if err != nil {
 		return "", fmt.Errorf("read history: %w", err)
 	}
-	if w.Moved == nil {
-		w.Moved, w.trees, w.blobs = map[git.OID]git.OID{}, map[treeAt]git.OID{}, map[git.OID]git.OID{}
-	}
+	w.begin()
 	names := strings.Fields(string(out))
 	for i, name := range names {
 		if w.Progress != nil {
@@ -168,6 +198,12 @@ func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(contex
 		}
 	}
 	return w.At(tip), nil
+}
+
+func (w *Rewriting) begin() {
+	if w.Moved == nil {
+		w.Moved, w.trees, w.blobs = map[git.OID]git.OID{}, map[treeAt]git.OID{}, map[git.OID]git.OID{}
+	}
 }
 
 // At returns the replacement of a commit, the commit itself if it was not rewritten.
@@ -215,25 +251,30 @@ func (w *Rewriting) shard(ctx context.Context, digits string, oid git.OID) (git.
 		if err != nil || e.Mode != git.ModeTree {
 			return w.maskEntry(ctx, e)
 		}
-		at := treeAt{e.OID, "checkpoint " + string(id)}
-		if done, known := w.trees[at]; known {
-			return done, nil
-		}
-		next, err := w.dropSessions(ctx, id, e.OID)
-		if err == nil {
-			next, err = w.maskTree(ctx, next)
-		}
-		if err != nil {
-			return "", fmt.Errorf("checkpoint %s: %w", id, err)
-		}
-		w.trees[at] = next
-		return next, nil
+		return w.checkpoint(ctx, e.OID, id, Present{})
 	})
+}
+
+// checkpoint rewrites the directory of a checkpoint.
+func (w *Rewriting) checkpoint(ctx context.Context, oid git.OID, id ID, in Present) (git.OID, error) {
+	at := treeAt{oid, "checkpoint " + in.root(id) + " " + string(id)}
+	if done, known := w.trees[at]; known {
+		return done, nil
+	}
+	next, err := w.dropSessions(ctx, id, in.root(id), oid)
+	if err == nil {
+		next, err = w.maskTree(ctx, next)
+	}
+	if err != nil {
+		return "", fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	w.trees[at] = next
+	return next, nil
 }
 
 // dropSessions removes the forgotten sessions from a checkpoint. A checkpoint that is forgotten, or
 // has no session left, is replaced by one that is marked as forgotten.
-func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
+func (w *Rewriting) dropSessions(ctx context.Context, id ID, root string, oid git.OID) (git.OID, error) {
 	if w.Forgotten.Empty() {
 		return oid, nil
 	}
@@ -259,7 +300,7 @@ func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.O
 	if d.entries, err = w.dropTasks(ctx, d.entries); err != nil {
 		return "", err
 	}
-	d.summarize(id, SummaryInfo{})
+	d.summarize(id, root, SummaryInfo{})
 	return writeDirectory(w.Repo, d)
 }
 

@@ -21,7 +21,7 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 			tree, n, err = "", 0, fmt.Errorf("raise redaction rules: %w", err)
 		}
 	}()
-	located, err := Locate(ctx, repo, v1Tree)
+	located, err := locateInTree(ctx, repo, v1Tree)
 	if err != nil {
 		return "", 0, err
 	}
@@ -37,31 +37,52 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 			return "", 0, err
 		}
 		for _, c := range part {
-			d, err := directoryUnless(ctx, from, c.Dir, func(error) bool { return ctx.Err() == nil })
-			if ctx.Err() != nil {
-				return "", 0, ctx.Err()
+			raised, err := raiseRules(ctx, from, c.Dir, rules)
+			if err != nil {
+				return "", 0, err
 			}
-			before := len(edits)
-			for _, s := range d.slots {
-				if err != nil || s.meta.RedactionRules >= rules || session.CheckID(s.meta.SessionID) != nil {
-					continue
-				}
-				s.meta.RedactionRules = rules
-				data, err := s.meta.encode()
-				if err != nil {
-					return "", 0, err
-				}
-				oid, err := WriteBlob(repo, data)
-				if err != nil {
-					return "", 0, err
-				}
-				edits = append(edits, git.TreeEdit{Path: c.ID.Dir() + "/" + s.name() + "/" + metadataFile, Mode: git.ModeFile, OID: oid})
-			}
-			if len(edits) > before {
+			if len(raised) > 0 {
 				n++
+			}
+			for _, edit := range raised {
+				edit.Path = c.ID.Dir() + "/" + edit.Path
+				edits = append(edits, edit)
 			}
 		}
 	}
 	tree, err = git.EditTree(ctx, repo, v1Tree, edits)
 	return tree, n, err
+}
+
+// RaiseRulesOf is RaiseRules for one checkpoint; it returns its new directory.
+func RaiseRulesOf(ctx context.Context, repo *git.Repo, at Present, rules int) (git.OID, error) {
+	edits, err := raiseRules(ctx, source{repo: repo}, at.Dir, rules)
+	if err != nil || len(edits) == 0 {
+		return at.Dir, err
+	}
+	return git.EditTree(ctx, repo, at.Dir, edits)
+}
+
+// raiseRules returns the edits of a checkpoint's directory that raise the rules of its sessions.
+func raiseRules(ctx context.Context, from source, dir git.OID, rules int) (edits []git.TreeEdit, err error) {
+	d, unread := directoryUnless(ctx, from, dir, func(error) bool { return ctx.Err() == nil })
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for _, s := range d.slots {
+		if unread != nil || s.meta.RedactionRules >= rules || session.CheckID(s.meta.SessionID) != nil {
+			continue
+		}
+		s.meta.RedactionRules = rules
+		data, err := s.meta.encode()
+		if err != nil {
+			return nil, err
+		}
+		oid, err := WriteBlob(from.repo, data)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, git.TreeEdit{Path: s.name() + "/" + metadataFile, Mode: git.ModeFile, OID: oid})
+	}
+	return edits, nil
 }

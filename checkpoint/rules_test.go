@@ -19,7 +19,7 @@ func TestRaiseRulesOfUnchangedCheckpoints(t *testing.T) {
 		put(f, idB, checkpoint.Slot{Meta: meta("s1")}))
 	tree, err := checkpoint.Tree(t.Context(), f.git)
 	must(t, err)
-	located, err := checkpoint.Locate(t.Context(), f.git, tree)
+	located, err := checkpoint.BranchSource(f.git, tree).List(t.Context())
 	must(t, err)
 	f.update(t, put(f, idB, checkpoint.Slot{Meta: meta("s3")})) // it was changed after it was searched
 	damaged := f.spoil(t, "7/metadata.json", "{")
@@ -37,7 +37,7 @@ func TestRaiseRulesOfUnchangedCheckpoints(t *testing.T) {
 	if diff := cmp.Diff(map[checkpoint.ID]int{idA: 2, idB: 0}, got); n != 1 || diff != "" {
 		t.Error(n, diff)
 	}
-	c, err := checkpoint.Read(t.Context(), f.git, raised, idA)
+	c, err := f.readIn(t, raised, idA)
 	must(t, err)
 	for _, s := range c.Sessions {
 		if s.Meta.SessionID == "s2" && s.Meta.RedactionRules != 3 {

@@ -54,10 +54,10 @@ func meta(sessionID string) checkpoint.SessionMeta {
 
 // put returns a change that puts one slot.
 func put(f *fixture, id checkpoint.ID, slot checkpoint.Slot) checkpoint.Change {
-	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		next, err := checkpoint.Put(ctx, f.git, tree, id, slot, info())
+	return checkpoint.Change{ID: id, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+		next, err := checkpoint.Put(ctx, f.git, at, id, slot, info())
 		return next, checkpoint.CommitMessage(id, slot.Meta, "refs/heads/entire/0123456-e3b0c4"), err
-	}
+	}}
 }
 
 // read reads a checkpoint of the branch.
@@ -65,7 +65,7 @@ func (f *fixture) read(tb testing.TB, id checkpoint.ID) checkpoint.Checkpoint {
 	tb.Helper()
 	tree, err := checkpoint.Tree(tb.Context(), f.git)
 	must(tb, err)
-	c, err := checkpoint.Read(tb.Context(), f.git, tree, id)
+	c, err := f.readIn(tb, tree, id)
 	must(tb, err)
 	return c
 }
@@ -179,17 +179,17 @@ func TestPutRefusesIDsThatArePaths(t *testing.T) {
 		{idA, "../s", session.ErrInvalid},
 		{idA, "", session.ErrInvalid},
 	} {
-		if _, err := checkpoint.Put(t.Context(), f.git, "", tc.id, checkpoint.Slot{Meta: meta(tc.session)}, info()); !errors.Is(err, tc.want) {
+		if _, err := f.putIn(t, "", tc.id, checkpoint.Slot{Meta: meta(tc.session)}, info()); !errors.Is(err, tc.want) {
 			t.Errorf("%q, %q: %v", tc.id, tc.session, err)
 		}
 	}
 	if _, _, err := checkpoint.WriteShadow(t.Context(), f.git, checkpoint.Tip{}, nil, checkpoint.Shadow{Session: "../x"}, author()); !errors.Is(err, session.ErrInvalid) {
 		t.Error(err)
 	}
-	if _, err := checkpoint.Read(t.Context(), f.git, "", "../../../../x"); !errors.Is(err, checkpoint.ErrInvalid) {
+	if _, err := f.readIn(t, f.git.Format.EmptyTree(), "../../../../x"); !errors.Is(err, checkpoint.ErrInvalid) {
 		t.Error(err)
 	}
-	if _, err := checkpoint.Read(t.Context(), f.git, "", idA); !errors.Is(err, checkpoint.ErrNotFound) {
+	if _, err := f.readIn(t, f.git.Format.EmptyTree(), idA); !errors.Is(err, checkpoint.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -199,19 +199,19 @@ func TestLargeBlobIsNotWritten(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	slot := checkpoint.Slot{Meta: meta("s1"), Prompts: []string{strings.Repeat("x", 96<<20)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
+	if _, err := f.putIn(t, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
 		t.Error(err)
 	}
 	slot = checkpoint.Slot{Meta: meta("s1"), Transcript: checkpoint.StoredTranscript{Segments: make([]git.OID, 1000)}}
-	if _, err := checkpoint.Put(t.Context(), f.git, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
+	if _, err := f.putIn(t, "", idA, slot, info()); !errors.Is(err, checkpoint.ErrTooLarge) {
 		t.Error(err)
 	}
 }
 
-// write returns a change that adds files of another writer to the branch's tree.
-func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Change {
+// write adds files of another writer to the branch's tree.
+func (f *fixture) write(tb testing.TB, files map[string]string) {
 	tb.Helper()
-	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	must(tb, checkpoint.UpdateBranch(tb.Context(), f.git, author(), func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		edits := make([]git.TreeEdit, 0, len(files))
 		for path, text := range files {
 			blob, err := f.git.WriteBlob([]byte(text))
@@ -220,14 +220,14 @@ func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Chang
 		}
 		next, err := git.EditTree(ctx, f.git, tree, edits)
 		return next, "by another\n", err
-	}
+	}))
 }
 
 func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	const dir = "ab/cdef123456/"
-	f.update(t, f.write(t, map[string]string{
+	f.write(t, map[string]string{
 		dir + "metadata.json":         `{"cli_version":"9","new":{"b":[1,"<"]},"branch":"old","Session_ID":"x"}`,
 		dir + "0/metadata.json":       `{"session_id":"s1","zz":null,"aa":1.50,"summary":{"intent":"i"},"initial_attribution":{"agent_percentage":12.5},"Session_ID":"evil"}`,
 		dir + "0/notes.txt":           "old",
@@ -236,11 +236,11 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 		dir + "3/metadata.json":       `not JSON`,
 		dir + "01/full.jsonl":         "not a slot",
 		"ff/0000000000/metadata.json": "{}",
-	}))
+	})
 	slot := checkpoint.Slot{Meta: meta("s1")}
 	tree, err := checkpoint.Tree(t.Context(), f.git)
 	must(t, err)
-	next, err := checkpoint.Put(t.Context(), f.git, tree, idA, slot, checkpoint.SummaryInfo{CLIVersion: "10"})
+	next, err := f.putIn(t, tree, idA, slot, checkpoint.SummaryInfo{CLIVersion: "10"})
 	must(t, errors.Join(err, f.git.SyncObjects()))
 	show := func(path string) string { return f.raw("show", string(next)+":"+dir+path) }
 	if got := show("0/metadata.json"); !strings.Contains(got, `  "aa": 1.50,`+"\n"+`  "zz": null`+"\n}\n") ||
@@ -254,9 +254,9 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	if show("tasks/t1/a.json") != "{}" || show("01/full.jsonl") == "" || show("0/notes.txt") != "" {
 		t.Error("files of others")
 	}
-	appended, err := checkpoint.Put(t.Context(), f.git, next, idA, checkpoint.Slot{Meta: meta("s9")}, info())
+	appended, err := f.putIn(t, next, idA, checkpoint.Slot{Meta: meta("s9")}, info())
 	must(t, err)
-	c, err := checkpoint.Read(t.Context(), f.git, appended, idA)
+	c, err := f.readIn(t, appended, idA)
 	must(t, err)
 	slots := make([]string, 0, len(c.Sessions))
 	for _, s := range bySlot(c) {
@@ -270,13 +270,13 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 func TestHostileMetadataIsDropped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
-	f.update(t, f.write(t, map[string]string{
+	f.write(t, map[string]string{
 		"ab/cdef123456/metadata.json": `{"checkpoint_id":"../../../../etc","sessions":7,"files_touched":null}`,
 		"ab/cdef123456/0/metadata.json": `{"checkpoint_id":"../x","session_id":"../../x","tool_use_id":"a/../b","transcript_path":"../.bashrc",
 			"created_at":"yesterday","checkpoints_count":"many","agent":"Claude Code","token_usage":{"input_tokens":3}}`,
 		"ab/cdef123456/1/metadata.json": `{"session_id":"s","transcript_path":"/etc/passwd"}`,
 		"ab/cdef123456/2/metadata.json": `[]`,
-	}))
+	})
 	c := f.read(t, idA)
 	sessions := bySlot(c)
 	m := sessions[0].Meta
@@ -315,11 +315,11 @@ func TestReadOldFormats(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	f.GitInput("commit "+checkpoint.MetadataBranch+"\ncommitter A <a@b> 1 +0000\ndata <<E\nInitialize sessions branch\nE\n\n", "fast-import", "--quiet")
-	f.update(t, f.write(t, map[string]string{
+	f.write(t, map[string]string{
 		"ab/cdef123456/metadata.json":   `{"checkpoint_id":"abcdef123456","strategy":"manual-commit","checkpoints_count":1,"files_touched":null,"sessions":null}`,
 		"ab/cdef123456/0/metadata.json": `{"session_id":"2026-01-02-uuid","files_touched":null,"transcript_lines_at_start":12}`,
 		"ab/cdef123456/0/full.log":      "{}\n{}\n",
-	}))
+	})
 	s := f.read(t, idA).Sessions[0]
 	if got := f.stored(t, s); got.Hash != hashOf("{}\n{}\n") || s.Meta.TranscriptStart != 12 || s.Meta.SessionID != "2026-01-02-uuid" {
 		t.Errorf("%+v %v", s, got)
@@ -393,17 +393,17 @@ func TestFindByPrefix(t *testing.T) {
 	for _, id := range ids {
 		f.update(t, put(f, id, checkpoint.Slot{Meta: meta("s1")}))
 	}
-	trees, err := checkpoint.Trees(t.Context(), f.git)
+	records, err := checkpoint.Open(t.Context(), f.git, checkpoint.BranchesFirst)
 	must(t, err)
-	if len(trees) != 1 {
-		t.Fatalf("trees %v", trees)
+	if len(records.Trees()) != 1 {
+		t.Fatalf("trees %v", records.Trees())
 	}
 	tests := map[string][]checkpoint.ID{
 		"a1b2c3d4e5f6": ids[:1], "a1b2": ids[:2], "a1": ids[:2], "a": ids[:3], "": ids,
 		"c": nil, "A1": nil, "a1b2c3d4e5f60": nil, "../a": nil,
 	}
 	for prefix, want := range tests {
-		got, err := checkpoint.Find(t.Context(), f.git, trees[0], prefix)
+		got, err := records.Find(t.Context(), prefix)
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", prefix, diff)

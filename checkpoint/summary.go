@@ -48,23 +48,20 @@ func ParseSummary(raw json.RawMessage) *SessionSummary {
 	return s
 }
 
-// SetSummary sets the summary in the session's metadata in v1Tree, and returns the new tree. It
-// returns ErrNotFound if the checkpoint or the session isn't there. Nothing else changes. Only
+// SetSummary sets the summary in the session's metadata in a checkpoint, and returns the new directory.
+// It returns ErrNotFound if the checkpoint or the session isn't there. Nothing else changes. Only
 // objects are written.
-func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (tree git.OID, err error) {
+func SetSummary(ctx context.Context, repo *git.Repo, at Present, of SessionIn, s SessionSummary) (dir git.OID, err error) {
 	defer func() {
 		if err != nil {
-			tree, err = "", fmt.Errorf("write summary of %s: %w", at.ID, err)
+			dir, err = "", fmt.Errorf("write summary of %s: %w", of.ID, err)
 		}
 	}()
-	if _, err := ParseID(string(at.ID)); err != nil {
-		return "", err
-	}
-	d, err := readDirectory(ctx, repo, v1Tree, at.ID)
+	d, err := at.directory(ctx, repo)
 	if err != nil {
 		return "", err
 	}
-	i := d.find(at.Session)
+	i := d.find(of.Session)
 	if i < 0 {
 		return "", ErrNotFound
 	}
@@ -80,8 +77,7 @@ func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 	if err != nil {
 		return "", err
 	}
-	path := at.ID.Dir() + "/" + d.slots[i].name() + "/" + metadataFile
-	return git.EditTree(ctx, repo, v1Tree, []git.TreeEdit{{Path: path, Mode: git.ModeFile, OID: oid}})
+	return git.EditTree(ctx, repo, at.Dir, []git.TreeEdit{{Path: d.slots[i].name() + "/" + metadataFile, Mode: git.ModeFile, OID: oid}})
 }
 
 // SessionIn names a session in a checkpoint.

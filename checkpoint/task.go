@@ -216,18 +216,18 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []git.TreeEdit, dir st
 }
 
 // PutTasks adds files of task checkpoints, with paths as returned by ListShadowTasks, to the
-// checkpoint id in v1Tree, and returns the new tree. Their contents must be redacted.
-func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []git.TreeEdit) (git.OID, error) {
+// directory of a checkpoint, and returns the new one. Their contents must be redacted.
+func PutTasks(ctx context.Context, repo *git.Repo, dir git.OID, files []git.TreeEdit) (git.OID, error) {
 	if len(files) == 0 {
-		return v1Tree, nil
+		return dir, nil
 	}
 	edits := make([]git.TreeEdit, len(files))
 	for i, f := range files {
-		edits[i] = git.TreeEdit{Path: id.Dir() + "/" + TasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
+		edits[i] = git.TreeEdit{Path: TasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
 	}
-	next, err := git.EditTree(ctx, repo, v1Tree, edits)
+	next, err := git.EditTree(ctx, repo, dir, edits)
 	if err != nil {
-		return "", fmt.Errorf("put tasks into checkpoint %s: %w", id, err)
+		return "", fmt.Errorf("put tasks into a checkpoint: %w", err)
 	}
 	return next, nil
 }

@@ -168,10 +168,10 @@ func lineID(line string) (ID, bool) {
 		return "", false
 	}
 	value = strings.TrimLeft(value, " \t")
-	if len(value) > 2*idBytes && !strings.ContainsRune(" \t\r\n\v\f", rune(value[2*idBytes])) {
-		return "", false
+	if end := strings.IndexAny(value, " \t\r\n\v\f"); end >= 0 {
+		value = value[:end]
 	}
-	id, err := ParseID(value[:min(len(value), 2*idBytes)])
+	id, err := ParseID(value)
 	return id, err == nil
 }
 

@@ -138,12 +138,12 @@ func FuzzIDs(f *testing.F) {
 
 func TestID(t *testing.T) {
 	t.Parallel()
-	id, err := checkpoint.NewID(bytes.NewReader([]byte{0xab, 0xcd, 0xef, 0x12, 0x34, 0x56, 0x78}))
+	id, err := checkpoint.NewHexID(bytes.NewReader([]byte{0xab, 0xcd, 0xef, 0x12, 0x34, 0x56, 0x78}))
 	must(t, err)
 	if id != "abcdef123456" || id.Dir() != "ab/cdef123456" {
 		t.Errorf("%s %s", id, id.Dir())
 	}
-	if _, err := checkpoint.NewID(strings.NewReader("short")); err == nil {
+	if _, err := checkpoint.NewHexID(strings.NewReader("short")); err == nil {
 		t.Error("an id of too few bytes")
 	}
 	for _, bad := range []string{"", "abcdef12345", "abcdef1234567", "ABCDEF123456", "../../../../x", "abcdef12345\n"} {

@@ -1,22 +1,20 @@
 package git
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
-
-// maxPackedRefs is the maximum size of packed-refs that is read here.
-const maxPackedRefs = 1 << 20
 
 // refFiles reads the files in which git keeps refs.
 type refFiles struct {
@@ -43,19 +41,7 @@ func (f refFiles) resolve(name string) (OID, error) {
 		data, err := os.ReadFile(path) //nolint:gosec // HEAD, or below refs: isSharedRef
 		if errors.Is(err, fs.ErrNotExist) && name != "HEAD" {
 			// Git packs a ref before it removes the loose one.
-			data, err := f.packedRefs()
-			if err != nil {
-				return "", err
-			}
-			line := bytes.Index(data, []byte(" "+name+"\n"))
-			if line < 0 {
-				return "", ErrMissing
-			}
-			oid := OID(data[max(line-f.format.HexLen(), 0):line])
-			if !f.format.Valid(oid) {
-				return "", errAskGit
-			}
-			return oid, nil
+			return f.packedRef(name)
 		}
 		if err != nil {
 			return "", errAskGit
@@ -88,36 +74,23 @@ func isSharedRef(name string) bool {
 	return !strings.ContainsAny(name, " ~^:?*[\\@\n\x7f") && !strings.Contains(name, "..")
 }
 
-// packedRefs returns the content of packed-refs, empty if there is none.
-func (f refFiles) packedRefs() ([]byte, error) {
-	path := filepath.Join(f.commonDir, "packed-refs")
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil || info.Size() > maxPackedRefs:
-		return nil, errAskGit
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, errAskGit
-	}
-	return data, nil
-}
-
 // haveReplacements reports whether objects of the repository may be replaced by
 // others (git-replace).
 func (f refFiles) haveReplacements() bool {
 	if _, err := os.Lstat(filepath.Join(f.commonDir, "refs", "replace")); !errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	data, err := f.packedRefs()
-	return err != nil || bytes.Contains(data, []byte(" refs/replace/"))
+	found := false
+	err := f.packedBelow("refs/replace/", func(Ref) bool {
+		found = true
+		return false
+	})
+	return err != nil || found
 }
 
 // RefsFingerprint returns a string that changes whenever a branch, a remote-tracking branch, a
-// notes ref or HEAD of this worktree changes. It starts no git process: it reads the loose refs,
-// and the metadata of the files of packed ones.
+// notes ref, a ref of a checkpoint or HEAD of this worktree changes. It starts no git process: it reads
+// the loose refs, and the metadata of the files of packed ones and of the directories of checkpoints.
 func RefsFingerprint(r *Repo) string {
 	sum := sha256.New()
 	add := func(path string) {
@@ -138,5 +111,32 @@ func RefsFingerprint(r *Repo) string {
 			return nil // unreadable files are skipped
 		})
 	}
+	addCheckpointRefs(r, sum)
 	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// settled is the age at which the time of a directory has changed with every later change of its
+// entries: file systems count time in steps of some milliseconds.
+const settled = time.Second
+
+// addCheckpointRefs adds the times of the directories with the loose refs of checkpoints, which may be
+// thousands: git changes a loose ref by renaming a file into its directory. A directory that changed
+// just now is given another value each time.
+func addCheckpointRefs(r *Repo, to io.Writer) {
+	root := filepath.Join(r.CommonDir, "refs", "entire", "checkpoints")
+	shards, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	now := time.Now() //nolint:forbidigo // the age of a file has no other clock
+	for _, shard := range shards {
+		info, err := shard.Info()
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		fmt.Fprintf(to, "%s %d\n", shard.Name(), info.ModTime().UnixNano())
+		if now.Sub(info.ModTime()) < settled {
+			fmt.Fprintf(to, "%d\n", now.UnixNano())
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -271,6 +270,11 @@ func ReflogCommits(ctx context.Context, r *Repo, names ...string) ([]OID, error)
 // ListRefs lists the refs equal to or below one of the prefixes, which end at a slash or at a whole
 // name ("refs/heads/entire/"); without prefixes it lists all refs.
 func ListRefs(ctx context.Context, r *Repo, prefix ...string) ([]Ref, error) {
+	if len(prefix) == 1 && strings.HasSuffix(prefix[0], "/") {
+		if refs, err := r.refs.refsBelow(prefix[0]); err == nil {
+			return refs, nil
+		}
+	}
 	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, prefix...)
 	out, err := r.Run(ctx, args...)
 	if err != nil {
@@ -285,6 +289,31 @@ func ListRefs(ctx context.Context, r *Repo, prefix ...string) ([]Ref, error) {
 		refs = append(refs, Ref{Name: name, OID: OID(oid)})
 	}
 	return refs, nil
+}
+
+// RefCommit returns the commit that a ref names, without its note; false if there is no such ref. The
+// error is ErrMissing if the ref's commit is missing.
+func RefCommit(ctx context.Context, r *Repo, name string) (c Commit, found bool, err error) {
+	oid, err := r.refs.resolve(name)
+	if errors.Is(err, errAskGit) {
+		var refs []Ref
+		if refs, err = ListRefs(ctx, r, name); err == nil && (len(refs) == 0 || refs[0].Name != name) {
+			err = ErrMissing
+		} else if err == nil {
+			oid = refs[0].OID
+		}
+	}
+	switch {
+	case errors.Is(err, ErrMissing):
+		return c, false, nil
+	case err != nil:
+		return c, false, err
+	}
+	object, err := r.Read(ctx, string(oid)+"^{commit}")
+	if err == nil {
+		c, err = ParseCommit(object)
+	}
+	return c, true, err
 }
 
 // RefsExist reports whether there are refs below the prefix, which ends at a slash. It starts git
@@ -305,9 +334,13 @@ func RefsExist(ctx context.Context, r *Repo, prefix string) (bool, error) {
 	if found || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	packed, err := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	err = r.refs.packedBelow(prefix, func(Ref) bool {
+		found = true
+		return false
+	})
+	if errors.Is(err, errAskGit) {
+		refs, err := ListRefs(ctx, r, prefix)
+		return len(refs) > 0, err
 	}
-	return bytes.Contains(packed, []byte(" "+prefix)), err
+	return found, err
 }

@@ -131,3 +131,36 @@ func (r *CheckpointRows) SeenBlobs(ctx context.Context, hash int64) (seen bool, 
 	n, err := result.RowsAffected()
 	return n == 0, err
 }
+
+// Refs returns the texts that PutRefs wrote for a purpose, by their keys.
+func (r *CheckpointRows) Refs(ctx context.Context, purpose string) (map[string]string, error) {
+	s, err := r.prepare(ctx, "SELECT shard, tips FROM refs WHERE purpose = ?") //nolint:sqlclosecheck // Writer.disconnect closes it
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(ctx, purpose)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	texts := map[string]string{}
+	for rows.Next() {
+		var shard, tips string
+		if err := rows.Scan(&shard, &tips); err != nil {
+			return nil, explain(err)
+		}
+		texts[shard] = tips
+	}
+	return texts, explain(rows.Err())
+}
+
+// PutRefs writes a text about the refs of checkpoints whose names share a shard, or removes it if it is
+// empty.
+func (r *CheckpointRows) PutRefs(ctx context.Context, purpose, shard, tips string) error {
+	if tips == "" {
+		_, err := r.exec(ctx, "DELETE FROM refs WHERE purpose = ? AND shard = ?", purpose, shard)
+		return err
+	}
+	_, err := r.exec(ctx, "INSERT OR REPLACE INTO refs VALUES (?, ?, ?)", purpose, shard, tips)
+	return err
+}

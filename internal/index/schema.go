@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 13
+const schemaVersion = 14
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -68,6 +68,7 @@ CREATE TABLE lines (
 );
 CREATE TABLE derived (oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, lines INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)) WITHOUT ROWID;
 CREATE INDEX derived_at ON derived(at);
+CREATE TABLE refs (purpose TEXT NOT NULL, shard TEXT NOT NULL, tips TEXT NOT NULL, PRIMARY KEY (purpose, shard)) WITHOUT ROWID;
 CREATE TABLE snapshots (
     version INTEGER PRIMARY KEY, turn INTEGER NOT NULL, cause TEXT NOT NULL, at INTEGER NOT NULL, base INTEGER NOT NULL
 );

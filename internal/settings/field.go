@@ -18,6 +18,7 @@ const (
 	KeyEnabled    = "enabled"
 	KeyStrategy   = "strategy"
 	KeyPushRemote = "strategy_options.push_remote"
+	KeyPrimary    = "checkpoints.primary.type"
 	KeySummarize  = "strategy_options.summarize.enabled"
 	KeyBands      = "bands.enabled"
 	KeyCap        = "bands.cap"
@@ -110,6 +111,23 @@ func fields() []field {
 			},
 			get: func(s *Settings) any { return s.PushRemote },
 		},
+		{
+			key: "strategy_options.checkpoint_push_remote", allowed: "the name of a remote",
+			set: func(s *Settings, r raw) bool {
+				if r.kind > kindString || strings.HasPrefix(r.text, "-") || strings.ContainsFunc(r.text, unicode.IsControl) {
+					return false
+				}
+				s.ReadRemote = r.text
+				return true
+			},
+			get: func(s *Settings) any { return s.ReadRemote },
+		},
+		{
+			key: KeyPrimary, allowed: strconv.Quote(GitBranch) + " or " + strconv.Quote(GitRefs), variables: []string{"ENTIRE_CHECKPOINTS_PRIMARY"},
+			set: func(s *Settings, r raw) bool { return choose(&s.Primary, r, GitBranch, GitRefs) },
+			get: func(s *Settings) any { return s.Primary },
+		},
+		mirrors(func(s *Settings) *[]string { return &s.Mirrors }),
 		boolean(KeySummarize, func(s *Settings) *bool { return &s.Summarize }),
 		{
 			key: "commit_linking", allowed: `"always" or "prompt"`,
@@ -244,6 +262,49 @@ func patterns(key string, at func(*Settings) *[]string) field {
 			return true
 		},
 		get: func(s *Settings) any { return append([]string{}, *at(s)...) },
+	}
+}
+
+// mirrors returns the field of further places for checkpoints: objects with a type, or in a variable their
+// types between commas.
+func mirrors(at func(*Settings) *[]string) field {
+	return field{
+		key: "checkpoints.mirrors", allowed: `a list of objects with the type "git-branch" or "git-refs"`,
+		set: func(s *Settings, r raw) bool {
+			var list []struct {
+				Type string `json:"type"`
+			}
+			switch r.kind {
+			case kindText:
+				for name := range strings.SplitSeq(r.text, ",") {
+					list = append(list, struct {
+						Type string `json:"type"`
+					}{strings.TrimSpace(name)})
+				}
+			case kindOther:
+				decoder := json.NewDecoder(strings.NewReader(r.text))
+				if decoder.DisallowUnknownFields(); decoder.Decode(&list) != nil {
+					return false
+				}
+			default:
+				return false
+			}
+			types := make([]string, len(list))
+			for i, m := range list {
+				if types[i] = m.Type; m.Type != GitBranch && m.Type != GitRefs {
+					return false
+				}
+			}
+			*at(s) = types
+			return true
+		},
+		get: func(s *Settings) any {
+			list := make([]map[string]string, len(*at(s)))
+			for i, name := range *at(s) {
+				list[i] = map[string]string{"type": name}
+			}
+			return list
+		},
 	}
 }
 

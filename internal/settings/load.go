@@ -191,6 +191,10 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 			}
 			continue
 		}
+		if !l.group(key, from.Layer) && strings.HasPrefix(key, "checkpoints.") { // a typing error would write them elsewhere
+			l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(m.Value.Value).quoted(), Allowed: "no such key"})
+			continue
+		}
 		if !l.group(key, from.Layer) {
 			l.Unknown = append(l.Unknown, UnknownKey{Key: key, File: from.Name, Foreign: from.Layer == Contextd})
 			continue

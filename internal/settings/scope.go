@@ -39,8 +39,11 @@ func scopes() map[string]scope {
 		"gemini.amend_commits":           ownOnly,
 		"hooks.timeout":                  {fromProject: durationWithin(time.Second, 10*time.Second)},
 		"hooks.lock_timeout":             {fromProject: durationWithin(time.Second, 10*time.Second)},
-		KeyBands:                         anyLayer,
-		"bands.exclude":                  anyLayer,
+		KeyPrimary:                       anyLayer,
+		"checkpoints.mirrors":            anyLayer,
+		"strategy_options.checkpoint_push_remote": anyLayer,
+		KeyBands:        anyLayer,
+		"bands.exclude": anyLayer,
 		KeyCap: {fromProject: func(l *loader, value any) bool {
 			largest, _ := l.storeDefaults()
 			return sizeOf(value) <= largest

@@ -19,6 +19,12 @@ const (
 	AutoCommit   = "auto-commit"
 )
 
+// The forms of checkpoints: on the branch entire/checkpoints/v1, or each in a ref of its own.
+const (
+	GitBranch = "git-branch"
+	GitRefs   = "git-refs"
+)
+
 // Linking is how commits are linked: silently or after a question.
 type Linking string
 
@@ -74,12 +80,18 @@ type Settings struct {
 	// ever enabled, and Marker whether it was enabled on this machine.
 	Enabled, Configured, Marker bool
 
-	Strategy      string
-	LogLevel      slog.Level
-	LocalDev      bool
-	Telemetry     bool // accepted, without effect
-	PushSessions  bool // accepted, without effect: only PushRemote pushes
-	PushRemote    string
+	Strategy     string
+	LogLevel     slog.Level
+	LocalDev     bool
+	Telemetry    bool // accepted, without effect
+	PushSessions bool // accepted, without effect: only PushRemote pushes
+	PushRemote   string
+	// ReadRemote is the remote that other versions push checkpoints to, which is asked first for missing
+	// ones.
+	ReadRemote string
+	// Primary is the form of new checkpoints, GitBranch or GitRefs. Mirrors are accepted, without effect.
+	Primary       string
+	Mirrors       []string
 	Summarize     bool
 	CommitLinking Linking
 	// AmendCommits reports whether the last commit is amended with the trailer if no git hook could
@@ -184,6 +196,7 @@ func defaults() Settings {
 	return Settings{
 		Enabled:       true,
 		Strategy:      ManualCommit,
+		Primary:       GitBranch,
 		LogLevel:      slog.LevelInfo,
 		CommitLinking: LinkAlways,
 		HookTimeout:   5 * time.Second,

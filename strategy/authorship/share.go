@@ -10,11 +10,11 @@ import (
 
 // ReadCheckpoint reads a checkpoint. It returns the zero checkpoint if it doesn't exist.
 func ReadCheckpoint(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) (checkpoint.Checkpoint, error) {
-	tree, err := checkpoint.Tree(ctx, w.Repo)
-	var c checkpoint.Checkpoint
-	if err == nil {
-		c, err = checkpoint.Read(ctx, w.Repo, tree, id)
+	records, err := w.LocalRecords(ctx)
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
 	}
+	c, err := records.ReadWhole(ctx, id)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return checkpoint.Checkpoint{}, nil
 	}

@@ -104,15 +104,13 @@ func (r Reader) IsCut(commit git.OID) bool {
 // LacksRecord reports whether a commit names checkpoints and this clone has the record of none of them.
 func (r Reader) LacksRecord(ctx context.Context, commit git.Commit) bool {
 	ids := checkpoint.IDsOf(commit)
-	trees, err := checkpoint.Trees(ctx, r.Repo)
+	records, err := r.Workspace.Records(ctx)
 	if err != nil || len(ids) == 0 {
 		return false
 	}
 	for _, id := range ids {
-		for _, tree := range trees {
-			if c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id); err == nil && !c.Absent {
-				return false
-			}
+		if c, err := records.Read(ctx, id); err == nil && !c.Absent {
+			return false
 		}
 	}
 	return true
@@ -255,7 +253,6 @@ type attributing struct {
 
 	authors map[Author]*Author
 	records map[checkpoint.ID]*record
-	trees   []git.OID
 	derived derivation
 	blobs   map[git.OID][]byte
 	follows map[[2]git.OID][]int

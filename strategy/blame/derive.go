@@ -62,8 +62,8 @@ func (at *attributing) sessionsOf(ctx context.Context, id checkpoint.ID) ([]deri
 		at.derived.sessions = map[checkpoint.ID][]derivedSession{}
 	}
 	var sessions []derivedSession
-	if tree := at.records[id].tree; tree != "" {
-		c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id)
+	if rec := at.records[id]; rec.stored {
+		c, err := rec.source.Read(ctx, id)
 		if err != nil {
 			return nil, ctx.Err() // treated as a missing checkpoint
 		}

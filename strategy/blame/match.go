@@ -62,7 +62,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 	isComplete, isRecorded := true, false
 	for _, id := range g.ids {
 		isComplete = isComplete && at.records[id].complete
-		isRecorded = isRecorded || at.records[id].tree != ""
+		isRecorded = isRecorded || at.records[id].stored
 	}
 	followed := at.followed(ctx, g)
 	for _, l := range g.lines {

@@ -12,8 +12,9 @@ import (
 
 // record holds the authors of a commit's lines from one of its checkpoints.
 type record struct {
-	tree  git.OID // tree of the metadata branch that has it
-	slots []slot
+	source checkpoint.Source // has it, if it is stored
+	stored bool
+	slots  []slot
 	// complete reports that it has every file in which a session wrote something.
 	complete bool
 }
@@ -40,20 +41,21 @@ const mostSlots = 3
 // readRecords reads the records of all checkpoints that the groups' commits name.
 func (at *attributing) readRecords(ctx context.Context, groups []*group) (err error) {
 	ids := at.emptyRecords(groups)
-	if at.trees, err = checkpoint.Trees(ctx, at.Repo); err != nil {
+	records, err := at.Workspace.Records(ctx)
+	if err != nil {
 		return err
 	}
 	names := make([]string, 0, len(groups))
 	for _, g := range groups {
 		names = append(names, string(g.commit)+":"+g.path)
 	}
-	for n, tree := range at.trees {
+	for n, source := range records.Sources {
 		if len(ids) == 0 && n > 0 {
 			break
 		}
 		for _, id := range ids {
 			for i := range mostSlots {
-				names = append(names, checkpoint.SlotName(tree, id, i))
+				names = append(names, source.Slot(id, i))
 			}
 		}
 		oids, err := git.ResolveNames(ctx, at.Repo, names)
@@ -66,19 +68,10 @@ func (at *attributing) readRecords(ctx context.Context, groups []*group) (err er
 			}
 			oids = oids[len(groups):]
 		}
-		if ids, err = at.readSlots(ctx, tree, ids, oids); err != nil {
+		if ids, err = at.readSlots(ctx, source, ids, oids); err != nil {
 			return err
 		}
 		names = nil
-	}
-	if len(at.trees) == 0 {
-		oids, err := git.ResolveNames(ctx, at.Repo, names)
-		if err != nil {
-			return err
-		}
-		for i, g := range groups {
-			g.blob = oids[i]
-		}
 	}
 	return nil
 }
@@ -98,17 +91,17 @@ func (at *attributing) emptyRecords(groups []*group) (ids []checkpoint.ID) {
 	return ids
 }
 
-// readSlots reads the slots of checkpoints from a tree. oids has mostSlots objects for each id. It
-// returns the ids that the tree doesn't have.
-func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkpoint.ID, oids []git.OID) (missing []checkpoint.ID, err error) {
+// readSlots reads the slots of checkpoints from a source. oids has mostSlots objects for each id. It
+// returns the ids that the source doesn't have.
+func (at *attributing) readSlots(ctx context.Context, source checkpoint.Source, ids []checkpoint.ID, oids []git.OID) (missing []checkpoint.ID, err error) {
 	place := map[git.OID][]checkpoint.ID{}
 	var wanted []git.OID
 	for i, id := range ids {
 		of := oids[i*mostSlots : (i+1)*mostSlots]
 		if of[mostSlots-1] != "" {
-			at.records[id].tree = tree
+			at.records[id].source, at.records[id].stored = source, true
 			// A checkpoint that can't be read is treated as missing.
-			if c, err := checkpoint.ReadAvailable(ctx, at.Repo, tree, id); err == nil {
+			if c, err := source.Read(ctx, id); err == nil {
 				for _, s := range c.Sessions {
 					at.records[id].add(s.Meta)
 				}
@@ -130,7 +123,7 @@ func (at *attributing) readSlots(ctx context.Context, tree git.OID, ids []checkp
 			missing = append(missing, id)
 			continue
 		}
-		at.records[id].tree = tree
+		at.records[id].source, at.records[id].stored = source, true
 	}
 	err = at.Repo.ReadMany(ctx, wanted, func(o git.Object) error {
 		if meta, err := checkpoint.ParseSession(o.Data); err == nil {

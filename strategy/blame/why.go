@@ -166,12 +166,12 @@ func editOf(items []transcript.Item, a Author, file string) int {
 
 // stored reads the conversation of a checkpoint from the author's turn on.
 func (r Reader) stored(ctx context.Context, a Author, into *turnReader) error {
-	trees, err := checkpoint.Trees(ctx, r.Repo)
+	records, err := r.Workspace.Records(ctx)
 	if err != nil {
 		return err
 	}
-	for _, tree := range trees {
-		c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, a.Checkpoint)
+	for _, source := range records.Sources {
+		c, err := source.Read(ctx, a.Checkpoint)
 		if err != nil {
 			if errors.Is(err, checkpoint.ErrNotFound) {
 				continue

@@ -20,16 +20,9 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	if git.IsShallow(repo) {
 		return nil, nil
 	}
-	tip, err := repo.Commit(ctx, checkpoint.MetadataBranch)
-	if errors.Is(err, git.ErrMissing) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read checkpoints: %w", err)
-	}
-	// The branch's own commits show which checkpoints the strategy stored: nearly always none,
+	// The commits of the records show which checkpoints the strategy stored: nearly always none,
 	// without reading any checkpoint.
-	stores, err := git.MessagesContaining(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
+	stores, err := git.MessagesContaining(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.OwnRevisions()...)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
@@ -68,66 +61,108 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 		}
 		shared = append(shared, c.Tree)
 	}
+	queued, err := checkpoint.Queued(repo.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	records, err := c.w.LocalRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var items []Item
 	for _, id := range ids {
 		isShared := func(tree git.OID) bool { // or the tree can't be read
-			_, found, err := git.LookupPath(ctx, repo, tree, id.Dir())
-			return found || err != nil
+			_, err := checkpoint.BranchSource(repo, tree).Locate(ctx, id)
+			return !errors.Is(err, checkpoint.ErrNotFound)
 		}
 		if linked[id] || slices.ContainsFunc(shared, isShared) {
 			continue
 		}
-		entry, found, err := git.LookupPath(ctx, repo, tip.Tree, id.Dir())
+		at, err := records.Locate(ctx, id)
+		if errors.Is(err, checkpoint.ErrNotFound) || at.InRef && !slices.Contains(queued, id.Ref()) { // it was pushed, or fetched
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if !found {
-			continue
-		}
-		stored, err := checkpoint.Read(ctx, repo, tip.Tree, id)
+		stored, err := records.ReadWhole(ctx, id)
 		isOther := func(s checkpoint.Stored) bool { return s.Meta.Strategy != settings.AutoCommit }
 		if err == nil && len(stored.Sessions) > 0 && stored.Summary.Strategy == settings.AutoCommit &&
 			!slices.ContainsFunc(stored.Sessions, isOther) {
-			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: entry.OID})
+			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: at.Dir})
 		}
 	}
 	return items, nil
 }
 
-// removeCheckpoints removes the checkpoints from the branch, in one commit. A checkpoint
-// rewritten since it was found is kept.
+// removeCheckpoints removes the checkpoints, those on the branch in one commit. A checkpoint rewritten
+// since it was found is kept.
 func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Removal) error {
 	if len(items) == 0 {
 		return nil
 	}
-	by, err := git.Identity(ctx, c.w.Repo)
+	gone := make([]bool, len(items))
+	var inRefs []checkpoint.Change
+	onBranch := false
+	for i, item := range items {
+		id := checkpoint.ID(item.Name)
+		_, found, err := git.RefCommit(ctx, c.w.Repo, id.Ref())
+		if err != nil {
+			return err
+		}
+		if onBranch = onBranch || !found; found {
+			inRefs = append(inRefs, checkpoint.Change{ID: id, Next: func(_ context.Context, at checkpoint.Present) (git.OID, string, error) {
+				if gone[i] = at.InRef && at.Dir == item.oid; gone[i] {
+					return "", "", nil
+				}
+				return at.Dir, "", nil
+			}})
+		}
+	}
+	err := c.w.UpdateRecords(ctx, inRefs)
+	if err == nil && onBranch {
+		err = c.removeFromBranch(ctx, items, gone)
+	}
+	if err != nil {
+		done.Failed = append(done.Failed, items...)
+		return err
+	}
+	for i, item := range items {
+		if gone[i] {
+			done.Removed = append(done.Removed, item)
+		} else {
+			done.Kept = append(done.Kept, item)
+		}
+	}
+	return nil
+}
+
+// removeFromBranch removes those of the checkpoints that are on the branch, and sets gone for them.
+func (c Cleaner) removeFromBranch(ctx context.Context, items []Item, gone []bool) error {
+	by, err := c.w.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	by.When = c.w.Env.Now()
-	var gone, kept []Item
+	var removed []int
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		gone, kept = nil, nil
+		removed = nil
 		var edits []git.TreeEdit
-		for _, item := range items {
+		for i, item := range items {
 			dir := checkpoint.ID(item.Name).Dir()
 			entry, found, err := git.LookupPath(ctx, c.w.Repo, tree, dir)
 			if err != nil {
 				return "", "", err
 			}
-			if !found || entry.OID != item.oid {
-				kept = append(kept, item)
-				continue
+			if found && entry.OID == item.oid {
+				removed, edits = append(removed, i), append(edits, git.TreeEdit{Path: dir})
 			}
-			gone, edits = append(gone, item), append(edits, git.TreeEdit{Path: dir})
 		}
 		next, err := git.EditTree(ctx, c.w.Repo, tree, edits)
-		return next, fmt.Sprintf("Cleanup: removed %d orphaned checkpoints\n", len(gone)), err
+		return next, fmt.Sprintf("Cleanup: removed %d orphaned checkpoints\n", len(removed)), err
 	}
-	if _, err := checkpoint.Update(ctx, c.w.Repo, by, []checkpoint.Change{change}, nil); err != nil {
-		done.Failed = append(done.Failed, items...)
-		return err
+	err = checkpoint.UpdateBranch(ctx, c.w.Repo, by, change)
+	for _, i := range removed {
+		gone[i] = err == nil
 	}
-	done.Removed, done.Kept = append(done.Removed, gone...), append(done.Kept, kept...)
-	return nil
+	return err
 }

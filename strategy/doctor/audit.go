@@ -26,6 +26,8 @@ import (
 type Audit struct {
 	Repo   *git.Repo
 	Redact *redact.Redactor
+	// Order is the order in which checkpoints are read from their sources.
+	Order checkpoint.Order
 	// Range has the form of git log's arguments: a range, a revision, or several. If it is empty
 	// HEAD is used.
 	Range []string
@@ -76,12 +78,12 @@ type Audited struct {
 // Run checks the range. An error of git about the range is a *git.ExitError.
 func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	run := &audit{Audit: a, seen: map[[sha256.Size]byte]bool{}, order: map[checkpoint.ID]int{}, clean: cleanLines{seed: maphash.MakeSeed()}}
-	trees, err := checkpoint.Trees(ctx, a.Repo)
+	records, err := checkpoint.Open(ctx, a.Repo, a.Order)
 	if err != nil {
 		return Audited{}, err
 	}
 	if a.All {
-		err = run.nameAll(ctx, trees)
+		err = run.nameAll(ctx, records)
 	} else {
 		err = run.nameRange(ctx)
 	}
@@ -90,7 +92,7 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 	}
 	const together = 1000 // the files of all checkpoints would not fit into memory
 	for part := range slices.Chunk(run.names, together) {
-		if err := run.part(ctx, trees, part); err != nil {
+		if err := run.part(ctx, records, part); err != nil {
 			return Audited{}, err
 		}
 	}
@@ -101,17 +103,12 @@ func (a *Audit) Run(ctx context.Context) (Audited, error) {
 }
 
 // nameAll adds all checkpoints.
-func (a *audit) nameAll(ctx context.Context, trees []git.OID) error {
-	for _, tree := range trees {
-		ids, err := checkpoint.Find(ctx, a.Repo, tree, "")
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			a.name(id, "")
-		}
+func (a *audit) nameAll(ctx context.Context, records checkpoint.Records) error {
+	ids, err := records.Find(ctx, "")
+	for _, id := range ids {
+		a.name(id, "")
 	}
-	return nil
+	return err
 }
 
 // name adds a checkpoint once, with the first commit that names it.
@@ -143,10 +140,10 @@ func (a *audit) nameRange(ctx context.Context) error {
 }
 
 // part checks some of the checkpoints.
-func (a *audit) part(ctx context.Context, trees []git.OID, names []namedCheckpoint) error {
+func (a *audit) part(ctx context.Context, records checkpoint.Records, names []namedCheckpoint) error {
 	a.checkpoints, a.files, a.missing = nil, nil, nil
 	for _, n := range names {
-		if err := a.find(ctx, trees, n); err != nil {
+		if err := a.find(ctx, records, n); err != nil {
 			return err
 		}
 	}
@@ -176,7 +173,7 @@ func (a *audit) part(ctx context.Context, trees []git.OID, names []namedCheckpoi
 	if err := a.measure(ctx); err != nil {
 		return err
 	}
-	if err := a.whole(ctx, trees); err != nil {
+	if err := a.whole(ctx, records); err != nil {
 		return err
 	}
 	return a.search(ctx)
@@ -248,30 +245,32 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 }
 
 // find finds a checkpoint.
-func (a *audit) find(ctx context.Context, trees []git.OID, n namedCheckpoint) error {
-	for _, tree := range trees {
-		dir, found, err := git.LookupPath(ctx, a.Repo, tree, n.id.Dir())
-		switch {
-		case errors.Is(err, git.ErrMissing):
-			a.found(n, "", absentFinding("its directory is not in this clone"))
-			return nil
-		case err != nil:
-			return err
-		case !found || dir.Mode != git.ModeTree:
-			continue
-		}
-		a.result.Checkpoints++
-		c := checkpoint.Located{ID: n.id, Dir: dir.OID}
-		a.result.Searched = append(a.result.Searched, c)
-		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, c})
+func (a *audit) find(ctx context.Context, records checkpoint.Records, n namedCheckpoint) error {
+	at, err := records.Locate(ctx, n.id)
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		a.found(n, "", absentFinding("its directory is not in this clone"))
 		return nil
+	case err == nil:
+		a.result.Checkpoints++
+		a.result.Searched = append(a.result.Searched, at)
+		a.checkpoints = append(a.checkpoints, auditedCheckpoint{n, at})
+		return nil
+	case !errors.Is(err, checkpoint.ErrNotFound):
+		return err
 	}
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning,
 		What: "no branch of checkpoints here has it", Why: "the record of this commit can't be read",
 		Hint: "ask the author of the commit to push it: git push <remote> entire/checkpoints/v1",
 	}
-	if len(trees) == 0 {
+	switch empty, err := records.Empty(ctx); {
+	case err != nil:
+		return err
+	case n.id.IsULID():
+		f.What = "its ref is not here"
+		f.Hint = "`entire explain --fetch " + string(n.id) + "` fetches it, if its author has pushed it"
+	case empty:
 		f.What = "there is no branch of checkpoints here"
 		f.Hint = "git fetch --filter=blob:none origin +entire/checkpoints/v1:refs/remotes/origin/entire/checkpoints/v1"
 	}
@@ -384,7 +383,7 @@ func sizeText(size int64) string {
 }
 
 // whole checks that the checkpoints can be read and have transcripts.
-func (a *audit) whole(ctx context.Context, trees []git.OID) error {
+func (a *audit) whole(ctx context.Context, records checkpoint.Records) error {
 	located := make([]checkpoint.Located, len(a.checkpoints))
 	ids := make([]checkpoint.ID, len(a.checkpoints))
 	for i, c := range a.checkpoints {
@@ -398,7 +397,7 @@ func (a *audit) whole(ctx context.Context, trees []git.OID) error {
 		a.inspected(a.checkpoints[i].namedCheckpoint, &inspected[i])
 	}
 	at := 0
-	return checkpoint.ReadAllAvailable(ctx, a.Repo, trees, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
+	return records.ReadAll(ctx, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
 		n := a.checkpoints[at].namedCheckpoint
 		at++
 		if err != nil || stored.Summary.Forgotten {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,15 +46,14 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 			}
 		}
 	}
-	tip, dirs, err := d.stored(ctx, b)
+	tips, dirs, err := d.stored(ctx, b)
 	if err != nil {
 		return nil, fmt.Errorf("back up checkpoints: %w", err)
 	}
 	for i := range b.Checkpoints {
 		b.Checkpoints[i].Before = dirs[i]
 	}
-	commits := make([]git.OID, 0, len(b.Refs)+1)
-	commits = append(commits, tip)
+	commits := tips
 	for _, ref := range b.Refs {
 		commits = append(commits, ref.Before)
 	}
@@ -149,25 +149,38 @@ func fileNow(path string) (string, error) {
 	return disk.Digest(data), err
 }
 
-// stored returns the metadata branch's tip, and the directories of the backup's checkpoints on it.
-// Without a branch they are empty.
-func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, error) {
-	dirs := make([]git.OID, len(b.Checkpoints))
-	tip, err := d.Workspace.Repo.Commit(ctx, checkpoint.MetadataBranch)
-	if errors.Is(err, git.ErrMissing) || len(dirs) == 0 {
-		return "", dirs, nil
+// stored returns the directories of the backup's checkpoints, empty for those that don't exist, and the
+// commits of the branch and of the refs that have them.
+func (d *Doctor) stored(ctx context.Context, b *Backup) (tips, dirs []git.OID, err error) {
+	dirs = make([]git.OID, len(b.Checkpoints))
+	if len(dirs) == 0 {
+		return nil, dirs, nil
 	}
+	records, err := d.Workspace.LocalRecords(ctx)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
+	keep := map[git.OID]bool{}
 	for i, c := range b.Checkpoints {
-		entry, _, err := git.LookupPath(ctx, d.Workspace.Repo, tip.Tree, c.ID.Dir())
-		if err != nil {
-			return "", nil, err
+		at, err := records.Locate(ctx, c.ID)
+		if errors.Is(err, checkpoint.ErrNotFound) {
+			continue
 		}
-		dirs[i] = entry.OID
+		if err != nil {
+			return nil, nil, err
+		}
+		dirs[i] = at.Dir
+		ref := checkpoint.MetadataBranch
+		if at.InRef {
+			ref = c.ID.Ref()
+		}
+		tip, found, err := git.RefCommit(ctx, d.Workspace.Repo, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		keep[tip.OID] = found
 	}
-	return tip.OID, dirs, nil
+	return slices.Sorted(maps.Keys(keep)), dirs, nil
 }
 
 // seal records the state after the repair.

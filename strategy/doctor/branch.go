@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/record"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // recent is the number of checkpoints that are examined unless all are.
@@ -41,31 +40,47 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
 		// If commits were linked here and no remote has them, the branch was deleted. Its commits
 		// remain until git's gc removes them.
-		if !b.broken && len(record.LinkedCheckpoints(e.w)) > 0 && len(e.remotes(ctx)) == 0 {
+		if !b.broken && hasHexIDs(record.LinkedCheckpoints(e.w)) && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
 	}
 	var located []checkpoint.Located
 	if b.err == nil && b.tip.OID != "" {
-		located, b.err = checkpoint.Locate(ctx, e.repo, b.tip.Tree)
+		located, b.err = checkpoint.BranchSource(e.repo, b.tip.Tree).List(ctx)
 	}
-	b.ids = make(map[checkpoint.ID]bool, len(located))
-	for _, c := range located {
+	inRefs, err := e.inRefs(ctx)
+	if b.err == nil {
+		b.err = err
+	}
+	b.ids = make(map[checkpoint.ID]bool, len(located)+len(inRefs))
+	for _, c := range slices.Concat(located, inRefs) {
 		b.ids[c.ID] = true
 	}
 	// A branch whose last commits can't be read is examined whole, which finds what is missing.
-	revs := []string{string(b.tip.OID)}
-	if !all && len(located) > recent {
-		if last, err := lastChanged(ctx, e.repo, b.tip.OID, located); err == nil {
-			located, b.partial = last, true
-			revs = append(make([]string, 0, 1+len(last)), "--ignore-missing")
-			for _, c := range last {
+	var revs []string
+	if b.tip.OID != "" {
+		revs = append(revs, string(b.tip.OID))
+	}
+	if len(inRefs) > 0 {
+		revs = append(revs, "--glob="+checkpoint.CheckpointRefs+"*")
+	}
+	if !all && len(located)+len(inRefs) > recent {
+		last, err := located, error(nil)
+		if len(located) > 0 {
+			last, err = lastChanged(ctx, e.repo, b.tip.OID, located)
+		}
+		if err == nil {
+			newest := inRefs[max(0, len(inRefs)-recent):] // ULIDs are in the order of their times
+			located, inRefs, b.partial = last, newest, true
+			revs = append(make([]string, 0, 1+len(last)+len(newest)), "--ignore-missing")
+			for _, c := range slices.Concat(last, newest) {
 				revs = append(revs, string(c.Dir))
 			}
 		}
 	}
+	located = append(located, inRefs...)
 	begin(b.partial)
-	if b.err != nil || b.tip.OID == "" {
+	if b.err != nil || len(located) == 0 {
 		return b
 	}
 	b.list, b.large, b.err = inspect(ctx, e.repo, located, revs)
@@ -77,6 +92,26 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 		}
 	}
 	return b
+}
+
+// inRefs locates the checkpoints in refs that aren't read from the branch, in the order of their ids.
+func (e *exam) inRefs(ctx context.Context) ([]checkpoint.Located, error) {
+	records, err := e.w.LocalRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := records.List(ctx)
+	return slices.DeleteFunc(list, func(c checkpoint.Located) bool { return !c.InRef }), err
+}
+
+// hasHexIDs reports whether a checkpoint is among the linked ones that the branch has.
+func hasHexIDs(linked map[checkpoint.ID]record.LinkedFiles) bool {
+	for id := range linked {
+		if !id.IsULID() {
+			return true
+		}
+	}
+	return false
 }
 
 // lastChanged returns those of the checkpoints that the last commits of the branch changed, recent
@@ -203,15 +238,4 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 		}
 	}
 	return newest, nil
-}
-
-// commit makes one change of the metadata branch. The caller must hold the lock.
-func commit(ctx context.Context, w *workspace.Workspace, change checkpoint.Change) error {
-	by, err := git.Identity(ctx, w.Repo)
-	if err != nil {
-		return err
-	}
-	by.When = w.Env.Now()
-	_, err = checkpoint.Update(ctx, w.Repo, by, []checkpoint.Change{change}, nil)
-	return err
 }

@@ -143,8 +143,8 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 			}
 			list = append(list, f)
 		case c.Summary != "":
-			repair := cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" again", func(ctx context.Context, tree git.OID) (git.OID, error) {
-				return checkpoint.Resummarize(ctx, cc.repo, tree, c.ID)
+			repair := cc.rewrite(c.ID, "Summarize checkpoint "+string(c.ID)+" again", func(ctx context.Context, at checkpoint.Present) (git.OID, error) {
+				return checkpoint.Resummarize(ctx, cc.repo, at, c.ID)
 			})
 			repair.Preview = func(context.Context) ([]string, error) {
 				return []string{"write " + c.ID.Dir() + "/metadata.json"}, nil
@@ -205,18 +205,20 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 
 // graft returns a repair that replaces a checkpoint's tree.
 func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
-	r := e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
-		return checkpoint.ReplaceSubtree(ctx, e.repo, tree, id, dir)
+	r := e.rewrite(id, "Restore checkpoint "+string(id), func(context.Context, checkpoint.Present) (git.OID, error) {
+		return dir, nil
 	})
 	r.Preview = func(ctx context.Context) ([]string, error) {
 		var now git.OID // empty for a checkpoint that doesn't exist
-		if e.v1.tip.OID != "" {
-			entry, _, err := git.LookupPath(ctx, e.repo, e.v1.tip.Tree, id.Dir())
-			if err != nil {
-				return nil, err
-			}
-			now = entry.OID
+		records, err := e.w.LocalRecords(ctx)
+		if err != nil {
+			return nil, err
 		}
+		at, err := records.Locate(ctx, id)
+		if err != nil && !errors.Is(err, checkpoint.ErrNotFound) {
+			return nil, err
+		}
+		now = at.Dir
 		changes, err := git.Changes(ctx, e.repo, now, dir)
 		lines := make([]string, len(changes))
 		for i, c := range changes {
@@ -231,14 +233,14 @@ func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
 	return r
 }
 
-// onBranch returns a repair of one checkpoint by a commit on the metadata branch.
-func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.Context, tree git.OID) (git.OID, error)) *Repair {
-	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		next, err := edit(ctx, tree)
+// rewrite returns a repair of one checkpoint by a commit with another directory.
+func (e *exam) rewrite(id checkpoint.ID, message string, edit func(ctx context.Context, at checkpoint.Present) (git.OID, error)) *Repair {
+	change := checkpoint.Change{ID: id, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+		next, err := edit(ctx, at)
 		return next, message + "\n", err
-	}
+	}}
 	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
-		return e.w.WithLock(ctx, func() error { return commit(ctx, e.w, change) })
+		return e.w.WithLock(ctx, func() error { return e.w.UpdateRecords(ctx, []checkpoint.Change{change}) })
 	}}
 }
 

@@ -30,9 +30,20 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
+	located, failed := checkpoint.RefSource(rc.repo).List(ctx)
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	whole := make(map[checkpoint.ID]bool, len(located))
+	for _, c := range located {
+		whole[c.ID] = true
+	}
 	slices.Sort(names)
 	var list []Finding
 	for _, name := range slices.Compact(names) {
+		if id, ok := checkpoint.ParseRef(name); ok && whole[id] {
+			continue
+		}
 		// Users may have branches in our folder.
 		isOwn := strings.HasPrefix(name, checkpoint.OwnRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
 		if !isOwn || !rc.isBroken(ctx, name) {
@@ -54,6 +65,8 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 			f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
 		case name == checkpoint.MetadataBranch:
 			f.Hint, f.Repair = "fetch the branch from a clone that has it", nil
+		case strings.HasPrefix(name, checkpoint.CheckpointRefs):
+			f.Fix = "remove it, so that `entire explain --fetch` can fetch it from a clone that has it"
 		case checkpoint.IsShadow(name):
 			f.Fix = "remove it; the next stop makes a new one"
 		default:

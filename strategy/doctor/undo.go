@@ -141,20 +141,18 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	return nil
 }
 
-// putCheckpoints restores the backup's checkpoints by a commit on their branch.
+// putCheckpoints restores the backup's checkpoints, each by a commit.
 func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	if len(b.Checkpoints) == 0 {
 		return nil
 	}
-	return commit(ctx, d.Workspace, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		var err error
-		for _, c := range b.Checkpoints {
-			if tree, err = checkpoint.ReplaceSubtree(ctx, d.Workspace.Repo, tree, c.ID, c.Before); err != nil {
-				return "", "", err
-			}
-		}
-		return tree, "Undo repair " + b.Name + "\n", nil
-	})
+	changes := make([]checkpoint.Change, len(b.Checkpoints))
+	for i, c := range b.Checkpoints {
+		changes[i] = checkpoint.Change{ID: c.ID, Next: func(context.Context, checkpoint.Present) (git.OID, string, error) {
+			return c.Before, "Undo repair " + b.Name + "\n", nil
+		}}
+	}
+	return d.Workspace.UpdateRecords(ctx, changes)
 }
 
 // putRefs restores the backup's refs. now is the backup of the current state.

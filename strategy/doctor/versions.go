@@ -37,18 +37,31 @@ func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.
 		tried[dir] = true
 		return fits(dir) && e.whole(ctx, id, dir)
 	}
-	for _, dir := range e.past.dirs[id] {
+	for _, dir := range append(e.pastOfRef(ctx, id), e.past.dirs[id]...) {
 		if try(dir) {
 			return dir, true
 		}
 	}
 	for _, tree := range e.past.tips {
-		entry, _, err := git.LookupPath(ctx, e.repo, tree, id.Dir())
-		if err == nil && try(entry.OID) {
-			return entry.OID, true
+		at, err := checkpoint.BranchSource(e.repo, tree).Locate(ctx, id)
+		if err == nil && try(at.Dir) {
+			return at.Dir, true
 		}
 	}
 	return "", false
+}
+
+// pastOfRef returns the directories that a checkpoint had in the history of its ref, newest first.
+func (e *exam) pastOfRef(ctx context.Context, id checkpoint.ID) (dirs []git.OID) {
+	tip, found, err := git.RefCommit(ctx, e.repo, id.Ref())
+	for found && err == nil {
+		dirs = append(dirs, tip.Tree)
+		if tip.FirstParent() == "" {
+			break
+		}
+		tip, err = e.repo.Commit(ctx, string(tip.FirstParent()))
+	}
+	return dirs
 }
 
 // loadVersions reads the history of the metadata branch once for all checkpoints. It skips parts

@@ -170,20 +170,17 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 
 // older returns the checkpoints all of whose sessions are older than the date.
 func (f *Forgetting) older(ctx context.Context) ([]checkpoint.ID, error) {
-	tree, err := checkpoint.Tree(ctx, f.w.Repo)
-	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil, nil
-	}
+	records, err := f.w.LocalRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := checkpoint.Find(ctx, f.w.Repo, tree, "")
+	ids, err := records.Find(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	var old []checkpoint.ID
 	for _, id := range ids {
-		c, err := checkpoint.Read(ctx, f.w.Repo, tree, id)
+		c, err := records.ReadWhole(ctx, id)
 		if err != nil {
 			return nil, err
 		}

@@ -186,9 +186,12 @@ func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref git.Ref) (c refChange, err error) {
 	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
 	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
+	id, isRef := checkpoint.ParseRef(ref.Name)
 	switch {
 	case ref.Name == checkpoint.MetadataBranch:
 		c.New, err = r.forgetV1(ctx, meta, ref.OID)
+	case isRef:
+		c.New, err = meta.Ref(ctx, ref.OID, id)
 	case strings.HasPrefix(ref.Name, checkpoint.BackupRefs):
 		c.New = ""
 	case strings.HasPrefix(ref.Name, checkpoint.PushedRefs), strings.HasPrefix(ref.Name, checkpoint.FetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):

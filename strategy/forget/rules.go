@@ -10,28 +10,52 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// RaiseRules records on the branch of checkpoints that the current redaction rules have masked those
-// of the given checkpoints that haven't changed since. It returns the number of changed checkpoints,
-// and makes no commit if that is 0. Without a local branch it does nothing.
+// RaiseRules records in the local checkpoints that the current redaction rules have masked those of the
+// given ones that haven't changed since. It returns the number of changed checkpoints, and makes no
+// commit if that is 0.
 func RaiseRules(ctx context.Context, w *workspace.Workspace, searched []checkpoint.Located) (n int, err error) {
 	err = w.WithLock(ctx, func() error {
-		if _, err := w.Repo.Commit(ctx, checkpoint.MetadataBranch); err != nil {
-			if errors.Is(err, git.ErrMissing) {
-				return nil
-			}
-			return err
-		}
-		by, err := git.Identity(ctx, w.Repo)
-		if err != nil {
-			return err
-		}
-		by.When = w.Env.Now()
-		raise := func(ctx context.Context, tree git.OID) (next git.OID, message string, err error) {
-			next, n, err = checkpoint.RaiseRules(ctx, w.Repo, tree, searched, redact.RulesVersion)
-			return next, checkpoint.RulesMessage, err
-		}
 		return w.Repo.WriteTogether(git.LargeBatch, func() error {
-			_, err := checkpoint.Update(ctx, w.Repo, by, []checkpoint.Change{raise}, nil)
+			var inRefs []checkpoint.Change
+			changed := map[checkpoint.ID]bool{}
+			for _, c := range searched {
+				if !c.InRef {
+					continue
+				}
+				raise := func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+					if at.Dir != c.Dir {
+						return at.Dir, "", nil
+					}
+					next, err := checkpoint.RaiseRulesOf(ctx, w.Repo, at, redact.RulesVersion)
+					changed[c.ID] = next != at.Dir
+					return next, checkpoint.RulesMessage, err
+				}
+				inRefs = append(inRefs, checkpoint.Change{ID: c.ID, Next: raise})
+			}
+			if err := w.UpdateRecords(ctx, inRefs); err != nil {
+				return err
+			}
+			for _, isChanged := range changed {
+				if isChanged {
+					n++
+				}
+			}
+			if _, err := w.Repo.Commit(ctx, checkpoint.MetadataBranch); err != nil {
+				if errors.Is(err, git.ErrMissing) { // there is no branch
+					return nil
+				}
+				return err
+			}
+			by, err := w.Identity(ctx)
+			if err != nil {
+				return err
+			}
+			raised := 0
+			err = checkpoint.UpdateBranch(ctx, w.Repo, by, func(ctx context.Context, tree git.OID) (next git.OID, message string, err error) {
+				next, raised, err = checkpoint.RaiseRules(ctx, w.Repo, tree, searched, redact.RulesVersion)
+				return next, checkpoint.RulesMessage, err
+			})
+			n += raised
 			return err
 		})
 	})

@@ -70,8 +70,8 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, o LinkOptions, co
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
-	trees, err := checkpoint.Trees(ctx, w.Repo)
-	if err != nil || len(trees) == 0 {
+	state, err := readRecords(ctx, w)
+	if err != nil || state.empty() {
 		return nil, err
 	}
 	if o.Progress == nil {
@@ -85,7 +85,7 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, o LinkOptions, co
 		}
 	}
 	if r != nil {
-		links, missing, err = knownLinks(ctx, w, r, trees, commits)
+		links, missing, err = knownLinks(ctx, w, r, &state, commits)
 		if o.Index == nil {
 			err = errors.Join(err, r.Close())
 		}
@@ -101,7 +101,7 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, o LinkOptions, co
 		defer cancel()
 		iw, err := index.OpenWriter(waiting, indexFiles(w))
 		if err == nil {
-			links, err := (&run{Workspace: w, w: iw, progress: o.Progress}).deriveLinks(ctx, trees, commits)
+			links, err := (&run{Workspace: w, w: iw, progress: o.Progress}).deriveLinks(ctx, &state, commits)
 			return links, iw.Close(ctx, err)
 		}
 		w.Log.InfoContext(ctx, "links are derived without the index", "error", err.Error())
@@ -109,19 +109,19 @@ func DerivedLinks(ctx context.Context, w *workspace.Workspace, o LinkOptions, co
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	ids, err := changedCheckpoints(ctx, w.Repo, nil, trees)
+	ids, err := state.Find(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	var records []index.CommitLines
-	_, err = readLines(ctx, w.Repo, lineSource{trees, ids}, o.Progress, func(_ checkpoint.ID, rows []index.CommitLines) error {
+	_, err = readLines(ctx, lineSource{state.Records, ids}, o.Progress, func(_ checkpoint.ID, rows []index.CommitLines) error {
 		records = append(records, rows...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newDeriving(w, trees, records).all(ctx, commits, map[git.OID][]DerivedLink{})
+	return newDeriving(w, state.Records, records).all(ctx, commits, map[git.OID][]DerivedLink{})
 }
 
 // withoutSeen returns the commits that are not in the register of seen commits.
@@ -137,10 +137,10 @@ func withoutSeen(repo *git.Repo, commits []git.Commit) ([]git.Commit, error) {
 }
 
 // knownLinks returns the links of commits in the index, and the commits that were not compared yet with
-// the checkpoints in trees.
-func knownLinks(ctx context.Context, w *workspace.Workspace, r *index.Reader, trees []git.OID, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit, err error) {
+// the checkpoints in a state.
+func knownLinks(ctx context.Context, w *workspace.Workspace, r *index.Reader, state *recordState, commits []git.Commit) (links map[git.OID][]DerivedLink, missing []git.Commit, err error) {
 	text, err := r.Meta(ctx, linesKey)
-	if err != nil || !isCurrent(w, text, trees) {
+	if err != nil || !isCurrent(w, text, state) {
 		return map[git.OID][]DerivedLink{}, commits, err
 	}
 	rows, err := r.Derived(ctx, oidsOf(commits))
@@ -151,22 +151,15 @@ func knownLinks(ctx context.Context, w *workspace.Workspace, r *index.Reader, tr
 	return links, missing, nil
 }
 
-// isCurrent reports whether lines read from the sources in text are those in trees. Checkpoints that a
+// isCurrent reports whether lines read from the state in text are those of a state. Checkpoints that a
 // partial clone lacked then may have come with a pack.
-func isCurrent(w *workspace.Workspace, text string, trees []git.OID) bool {
-	return text == treesText(trees) || text == treesText(trees)+lackingPrefix+packs(w)
+func isCurrent(w *workspace.Workspace, text string, state *recordState) bool {
+	now := state.text()
+	return text == now || text == now+lackingPrefix+packs(w)
 }
 
 // lackingPrefix begins the state of git's packs when a checkpoint was not in this clone.
 const lackingPrefix = "lacking with packs "
-
-func treesText(trees []git.OID) string {
-	var b strings.Builder
-	for _, tree := range trees {
-		b.WriteString(string(tree) + "\n")
-	}
-	return b.String()
-}
 
 func oidsOf(commits []git.Commit) []string {
 	oids := make([]string, 0, len(commits))
@@ -190,8 +183,8 @@ func linksOf(rows []index.DerivedLink, commits []git.Commit) (links map[git.OID]
 }
 
 // deriveLinks finds the links that the index lacks, and writes them.
-func (r *run) deriveLinks(ctx context.Context, trees []git.OID, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
-	if err := r.recordedLines(ctx, trees); err != nil {
+func (r *run) deriveLinks(ctx context.Context, state *recordState, commits []git.Commit) (map[git.OID][]DerivedLink, error) {
+	if err := r.recordedLines(ctx, state); err != nil {
 		return nil, err
 	}
 	rows, err := r.w.Checkpoints.Derived(ctx, oidsOf(commits))
@@ -206,7 +199,7 @@ func (r *run) deriveLinks(ctx context.Context, trees []git.OID, commits []git.Co
 	if err != nil {
 		return nil, err
 	}
-	d := newDeriving(r.Workspace, trees, records)
+	d := newDeriving(r.Workspace, state.Records, records)
 	if links, err = d.all(ctx, missing, links); err != nil {
 		return nil, err
 	}
@@ -234,8 +227,8 @@ func (r *run) deriveLinks(ctx context.Context, trees []git.OID, commits []git.Co
 // derived finds the links of the commits that branches have and that name no checkpoint, if branches or
 // checkpoints have changed since the last run, and adds them to the commits in the index.
 func (r *run) derived(ctx context.Context) error {
-	trees, err := checkpoint.Trees(ctx, r.Repo)
-	if err != nil || len(trees) == 0 {
+	state, err := readRecords(ctx, r.Workspace)
+	if err != nil || state.empty() {
 		return err
 	}
 	var tips []git.OID
@@ -246,11 +239,11 @@ func (r *run) derived(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := treesText(trees) + treesText(tips) + notes
+	now := state.text() + treesText(tips) + notes
 	if before, err := r.w.Meta(ctx, derivedKey); err != nil || before == now || len(tips) == 0 {
 		return err
 	}
-	if err := r.recordedLines(ctx, trees); err != nil {
+	if err := r.recordedLines(ctx, &state); err != nil {
 		return err
 	}
 	records, err := r.w.Checkpoints.Lines(ctx)
@@ -273,7 +266,7 @@ func (r *run) derived(ctx context.Context) error {
 	if list, err = withoutSeen(r.Repo, list); err != nil {
 		return err
 	}
-	links, err := r.deriveLinks(ctx, trees, list)
+	links, err := r.deriveLinks(ctx, &state, list)
 	if err != nil {
 		return err
 	}
@@ -289,33 +282,37 @@ func (r *run) derived(ctx context.Context) error {
 	return r.w.SetMeta(ctx, derivedKey, now)
 }
 
-// recordedLines updates the lines of checkpoints in the index from the trees of metadata branches, and
-// removes the links of commits that new checkpoints may be for.
-func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
+// recordedLines updates the lines of checkpoints in the index from the records, and removes the links of
+// commits that new checkpoints may be for.
+func (r *run) recordedLines(ctx context.Context, state *recordState) error {
 	text, err := r.w.Meta(ctx, linesKey)
-	if err != nil || isCurrent(r.Workspace, text, trees) {
+	if err != nil || isCurrent(r.Workspace, text, state) {
 		return err
 	}
-	was, state, _ := strings.Cut(text, lackingPrefix)
-	var before []git.OID
-	if state == "" { // else all are read again
-		for oid := range strings.FieldsSeq(was) {
-			before = append(before, git.OID(oid))
-		}
+	was, packed, isLacking := strings.Cut(text, lackingPrefix)
+	before := treesIn(was)
+	packed = packs(r.Workspace) // read first, so that later packs are noticed
+	refs, err := r.readRefs(ctx, linesKey, state)
+	if err != nil {
+		return err
 	}
-	state = packs(r.Workspace) // read first, so that later packs are noticed
-	changed, err := changedCheckpoints(ctx, r.Repo, before, trees)
-	if errors.Is(err, errReplaced) {
+	changed, err := changedRecords(ctx, r.Repo, before, state.trees)
+	if errors.Is(err, errReplaced) || isLacking { // all are read again
 		if err := errors.Join(r.w.Checkpoints.DropLines(ctx, ""), r.w.Checkpoints.DropDerived(ctx, time.Time{})); err != nil {
 			return err
 		}
-		changed, err = changedCheckpoints(ctx, r.Repo, nil, trees)
+		refs.known = nil
+		changed, err = changedRecords(ctx, r.Repo, nil, state.trees)
 	}
 	if err != nil {
 		return err
 	}
+	for id := range refs.changed() {
+		changed[id] = true
+	}
 	first := time.Time{}
-	isLacking, err := readLines(ctx, r.Repo, lineSource{trees, changed}, r.progress, func(id checkpoint.ID, rows []index.CommitLines) error {
+	from := lineSource{state.Records, slices.Sorted(maps.Keys(changed))}
+	isLacking, err = readLines(ctx, from, r.progress, func(id checkpoint.ID, rows []index.CommitLines) error {
 		if err := r.w.Checkpoints.DropLines(ctx, string(id)); err != nil {
 			return err
 		}
@@ -335,24 +332,24 @@ func (r *run) recordedLines(ctx context.Context, trees []git.OID) error {
 	if err != nil {
 		return err
 	}
-	text = treesText(trees)
+	text = state.text()
 	if isLacking {
-		text += lackingPrefix + state
+		text += lackingPrefix + packed
 	}
-	return r.w.SetMeta(ctx, linesKey, text)
+	return errors.Join(refs.save(ctx, r), r.w.SetMeta(ctx, linesKey, text))
 }
 
-// lineSource selects checkpoints in trees of metadata branches.
+// lineSource selects checkpoints of the records.
 type lineSource struct {
-	trees []git.OID
-	ids   []checkpoint.ID
+	records checkpoint.Records
+	ids     []checkpoint.ID
 }
 
 // readLines calls yield with the lines of each of the checkpoints, none for one that can't be read. It
 // returns whether this clone lacks some of them.
-func readLines(ctx context.Context, repo *git.Repo, from lineSource, progress Progress, yield func(checkpoint.ID, []index.CommitLines) error) (isLacking bool, err error) {
+func readLines(ctx context.Context, from lineSource, progress Progress, yield func(checkpoint.ID, []index.CommitLines) error) (isLacking bool, err error) {
 	done := int64(0)
-	err = checkpoint.ReadAllAvailable(ctx, repo, from.trees, from.ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+	err = from.records.ReadAll(ctx, from.ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
 		progress("lines of checkpoints", done, int64(len(from.ids)))
 		done++
 		if ctx.Err() != nil {
@@ -454,7 +451,7 @@ func WithCopied(ctx context.Context, repo *git.Repo, had map[uint32]bool, commit
 // deriving compares commits with the lines of checkpoints.
 type deriving struct {
 	w       *workspace.Workspace
-	trees   []git.OID
+	records checkpoint.Records
 	byPath  map[string][]*lineRecord // the oldest first
 	byPrint map[uint32][]*lineRecord
 	byBase  map[string][]*lineRecord
@@ -464,9 +461,9 @@ type deriving struct {
 	written map[checkpoint.ID]*Written // what the edit tools of its sessions wrote
 }
 
-func newDeriving(w *workspace.Workspace, trees []git.OID, rows []index.CommitLines) *deriving {
+func newDeriving(w *workspace.Workspace, records checkpoint.Records, rows []index.CommitLines) *deriving {
 	d := &deriving{
-		w: w, trees: trees, byPath: map[string][]*lineRecord{}, byPrint: map[uint32][]*lineRecord{}, byBase: map[string][]*lineRecord{},
+		w: w, records: records, byPath: map[string][]*lineRecord{}, byPrint: map[uint32][]*lineRecord{}, byBase: map[string][]*lineRecord{},
 		unread: map[*lineRecord]bool{}, written: map[checkpoint.ID]*Written{},
 	}
 	for _, row := range rows {
@@ -741,11 +738,7 @@ func (d *deriving) writtenBy(ctx context.Context, id checkpoint.ID) *Written {
 	}
 	written := &Written{}
 	d.written[id] = written
-	for _, tree := range d.trees {
-		c, err := checkpoint.ReadAvailable(ctx, d.w.Repo, tree, id)
-		if err != nil {
-			continue
-		}
+	if c, err := d.records.Read(ctx, id); err == nil {
 		for _, s := range c.Sessions {
 			t, err := checkpoint.UnhashedTranscript(ctx, d.w.Repo, s.Dir)
 			if err != nil {
@@ -762,7 +755,6 @@ func (d *deriving) writtenBy(ctx context.Context, id checkpoint.ID) *Written {
 				d.w.Log.DebugContext(ctx, "transcript not compared", "checkpoint_id", string(id), "error", d.w.Redact.Text(err.Error()))
 			}
 		}
-		break
 	}
 	return written
 }

@@ -21,6 +21,8 @@ type CheckpointReader struct {
 	// Index opens the index if it is up to date, and returns an error if it isn't. Without it, what is
 	// recorded of sessions and authors is searched for on the branches of checkpoints.
 	Index func(ctx context.Context) (*index.Reader, error)
+	// Order is the order in which checkpoints are read from their sources.
+	Order checkpoint.Order
 }
 
 // NotFoundError means that no object has the name.

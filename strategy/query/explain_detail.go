@@ -14,7 +14,7 @@ import (
 
 // detail reads a committed checkpoint.
 func (r CheckpointReader) detail(ctx context.Context, book record, id checkpoint.ID, o ExplainOptions) (Detail, error) {
-	c, err := book.read(ctx, id)
+	c, err := book.Read(ctx, id)
 	if err != nil {
 		return Detail{}, fmt.Errorf("checkpoint %s: %w", id, err)
 	}

@@ -136,7 +136,7 @@ func (r CheckpointReader) OfSession(ctx context.Context, ids []checkpoint.ID) (C
 	}
 	_, of := idsOf(commits)
 	for _, id := range ids {
-		c, err := book.read(ctx, id)
+		c, err := book.Read(ctx, id)
 		switch {
 		case ctx.Err() != nil:
 			return CheckpointList{}, ctx.Err()
@@ -163,7 +163,7 @@ func (r CheckpointReader) committed(ctx context.Context, l *CheckpointList, comm
 				l.More = true
 				return
 			}
-			c, err := book.read(ctx, id)
+			c, err := book.Read(ctx, id)
 			if ctx.Err() != nil {
 				yield(ExplainPoint{}, ctx.Err())
 				return

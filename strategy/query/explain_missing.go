@@ -90,24 +90,24 @@ func (r CheckpointReader) GapsGiven(ctx context.Context, linked bool) ([]Gap, er
 }
 
 func (r CheckpointReader) gaps(ctx context.Context, linked func() bool) ([]Gap, error) {
-	trees, err := checkpoint.Trees(ctx, r.Repo)
+	records, err := checkpoint.Open(ctx, r.Repo, r.Order)
 	if err != nil {
 		return nil, err
 	}
-	absent, err := checkpoint.AbsentTrees(ctx, r.Repo)
+	empty, err := records.Empty(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var gaps []Gap
 	shallow := git.IsShallow(r.Repo)
-	if len(trees)+len(absent) == 0 && (shallow || linked()) {
+	if empty && (shallow || linked()) {
 		gaps = append(gaps, NoRecord)
 	}
 	incomplete, err := r.incomplete(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if incomplete || len(absent) > 0 {
+	if incomplete || len(records.Absent) > 0 {
 		gaps = append(gaps, NoContents)
 	}
 	if shallow {
@@ -124,11 +124,11 @@ func (r CheckpointReader) incomplete(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	book, err := r.openRecord(ctx)
-	if err != nil || len(book.trees) == 0 {
+	if err != nil {
 		return false, err
 	}
-	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
-	for _, tree := range book.trees {
+	args := []string{"rev-list", "--no-walk", "--objects", "--no-object-names", "--missing=print", "--glob=" + checkpoint.CheckpointRefs + "*"}
+	for _, tree := range book.Trees() {
 		args = append(args, string(tree))
 	}
 	out, err := r.Repo.Run(ctx, args...)
@@ -145,23 +145,18 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 	wanted := map[git.OID]bool{}
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
 	for _, id := range ids {
-		known := false
-		for _, tree := range r.trees {
-			dir, stored, err := git.LookupPath(ctx, r.Repo, tree, id.Dir())
-			if err != nil {
-				return found, err
-			}
-			if !stored || dir.Mode != git.ModeTree {
-				continue
-			}
-			known = true
-			args = append(args, string(dir.OID))
-			if err := r.addListed(ctx, wanted, dir.OID); err != nil {
-				return found, err
-			}
-			break
+		at, err := r.Locate(ctx, id)
+		if errors.Is(err, checkpoint.ErrNotFound) {
+			found.Unknown = true
+			continue
 		}
-		found.Unknown = found.Unknown || !known
+		if err == nil {
+			err = r.addListed(ctx, wanted, at.Dir)
+		}
+		if err != nil {
+			return found, err
+		}
+		args = append(args, string(at.Dir))
 	}
 	if len(wanted) == 0 {
 		return found, nil

@@ -40,18 +40,19 @@ func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) (
 	}
 	if slices.Contains(ids, in) {
 		for _, id := range ids {
-			add(r.read(ctx, id))
+			add(r.Read(ctx, id))
 		}
 		return slots[session], nil
 	}
-	for _, tree := range r.trees {
-		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			add(checkpoint.ReadAvailable(ctx, r.Repo, tree, id))
-		}
+	if ids, err = r.Find(ctx, ""); err != nil {
+		return nil, err
+	}
+	err = r.ReadAll(ctx, ids, func(_ checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+		add(c, err)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	*r.slots = slots
 	return slots[session], nil

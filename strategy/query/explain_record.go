@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -11,19 +10,18 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// record holds all checkpoints that are stored in this repository: those of the local branch, and
-// fetched ones of others.
+// record holds all checkpoints that are stored in this repository.
 type record struct {
 	CheckpointReader
+	checkpoint.Records
 
-	trees []git.OID
 	// slots are the slots of all checkpoints by session; the map is nil until needed.
 	slots *map[string][]slot
 }
 
 func (r CheckpointReader) openRecord(ctx context.Context) (record, error) {
-	trees, err := checkpoint.Trees(ctx, r.Repo)
-	return record{CheckpointReader: r, trees: trees, slots: new(map[string][]slot)}, err
+	records, err := checkpoint.Open(ctx, r.Repo, r.Order)
+	return record{CheckpointReader: r, Records: records, slots: new(map[string][]slot)}, err
 }
 
 // CheckpointsOf returns the ids of checkpoints that have a part of a session.
@@ -69,31 +67,11 @@ func (r CheckpointReader) index(ctx context.Context) (*index.Reader, bool) {
 	return x, err == nil
 }
 
-// read reads the parts of a checkpoint that are in this clone. The error is checkpoint.ErrNotFound
-// if there are none.
-func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
-	for _, tree := range r.trees {
-		c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id)
-		if !errors.Is(err, checkpoint.ErrNotFound) {
-			return c, err
-		}
-	}
-	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
-}
-
-// find returns the checkpoints whose ids begin with prefix, none for an empty prefix.
-func (r record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
-	if prefix == "" {
+// find returns the checkpoints whose ids begin with a prefix that was typed, none for an empty one.
+func (r record) find(ctx context.Context, typed string) ([]checkpoint.ID, error) {
+	prefix, ok := checkpoint.Prefix(typed)
+	if !ok || prefix == "" {
 		return nil, nil
 	}
-	var ids []checkpoint.ID
-	for _, tree := range r.trees {
-		found, err := checkpoint.Find(ctx, r.Repo, tree, prefix)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, found...)
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return r.Find(ctx, prefix)
 }

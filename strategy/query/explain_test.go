@@ -47,13 +47,12 @@ func (f fixture) put(t *testing.T, meta checkpoint.SessionMeta, lines ...string)
 		must(t, err)
 		slot.Transcript = checkpoint.StoredTranscript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
 	}
-	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		next, err := checkpoint.Put(ctx, f.reader.Repo, tree, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})
+	change := checkpoint.Change{ID: id, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+		next, err := checkpoint.Put(ctx, f.reader.Repo, at, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})
 		return next, checkpoint.CommitMessage(id, meta, ""), err
-	}
+	}}
 	by := git.Signature{Name: "Ada Tester", Email: "ada@example.com", When: time.Unix(1_770_000_000, 0)}
-	_, err := checkpoint.Update(t.Context(), f.reader.Repo, by, []checkpoint.Change{change}, nil)
-	must(t, err)
+	must(t, checkpoint.Update(t.Context(), f.reader.Repo, checkpoint.BranchesFirst, by, []checkpoint.Change{change}, nil))
 }
 
 func (f fixture) detail(t *testing.T, o query.ExplainOptions) query.Detail {

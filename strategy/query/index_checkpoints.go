@@ -22,25 +22,29 @@ func (r *run) checkpoints(ctx context.Context) error {
 	if r.known.Refs == r.now.Refs && !again {
 		return nil
 	}
-	trees, err := checkpoint.Trees(ctx, r.Repo)
+	state, err := readRecords(ctx, r.Workspace)
 	if err != nil {
 		return err
 	}
-	absent, err := checkpoint.AbsentTrees(ctx, r.Repo)
-	if err != nil {
-		return err
-	}
-	r.absent = len(absent) > 0
+	r.absent = len(state.Absent) > 0
 	var before []git.OID
 	if err := r.meta(ctx, treesKey, &before); err != nil {
 		return err
 	}
-	if slices.Equal(before, trees) && !again {
-		return nil
-	}
-	found, err := changedCheckpoints(ctx, r.Repo, before, trees)
+	refs, err := r.readRefs(ctx, treesKey, &state)
 	if err != nil {
 		return err
+	}
+	since := refs.changed()
+	if slices.Equal(before, state.trees) && len(since) == 0 && !again {
+		return nil
+	}
+	changed, err := changedRecords(ctx, r.Repo, before, state.trees)
+	if err != nil {
+		return err
+	}
+	for id := range since {
+		changed[id] = true
 	}
 	var lacking []checkpoint.ID
 	if err := r.meta(ctx, lackingKey, &lacking); err != nil {
@@ -48,67 +52,24 @@ func (r *run) checkpoints(ctx context.Context) error {
 	}
 	r.lacking = map[checkpoint.ID]bool{}
 	for _, id := range lacking {
-		r.lacking[id] = true
+		if r.lacking[id] = true; again {
+			changed[id] = true
+		}
 	}
-	if again {
-		found = slices.AppendSeq(found, maps.Keys(r.lacking))
-		slices.Sort(found)
-		found = slices.Compact(found)
-	}
-	for _, id := range found {
+	for id := range changed {
 		delete(r.lacking, id)
 	}
-	slots, err := r.readSlots(ctx, trees, found)
+	slots, err := r.readSlots(ctx, state.Records, slices.Sorted(maps.Keys(changed)))
 	if err != nil {
 		return err
 	}
 	if err := r.putSlots(ctx, slots); err != nil {
 		return err
 	}
-	return errors.Join(r.setMeta(ctx, treesKey, trees), r.setMeta(ctx, lackingKey, slices.Sorted(maps.Keys(r.lacking))))
-}
-
-// changedCheckpoints returns the checkpoints in which the trees of the metadata branches
-// differ from those of before.
-func changedCheckpoints(ctx context.Context, repo *git.Repo, before, trees []git.OID) ([]checkpoint.ID, error) {
-	changed := map[checkpoint.ID]bool{}
-	switch {
-	case len(before) > len(trees):
-		return nil, errReplaced
-	case len(before) < len(trees):
-		before = make([]git.OID, len(trees)) // every checkpoint in them is new
+	if err := r.refAuthors(ctx, &state, since); err != nil {
+		return err
 	}
-	for i, tree := range trees {
-		if before[i] == tree {
-			continue
-		}
-		if before[i] == "" {
-			ids, err := checkpoint.Find(ctx, repo, tree, "")
-			if err != nil {
-				return nil, err
-			}
-			for _, id := range ids {
-				changed[id] = true
-			}
-			continue
-		}
-		list, err := git.Changes(ctx, repo, before[i], tree)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil { // the former tree doesn't exist any more
-			return nil, errors.Join(errReplaced, err)
-		}
-		const parts = 3
-		for _, c := range list {
-			if path := strings.SplitN(c.Path, "/", parts); len(path) == parts {
-				if id, err := checkpoint.ParseID(path[0] + path[1]); err == nil {
-					changed[id] = true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(changed)), nil
+	return errors.Join(refs.save(ctx, r), r.setMeta(ctx, treesKey, state.trees), r.setMeta(ctx, lackingKey, slices.Sorted(maps.Keys(r.lacking))))
 }
 
 // indexedSlot is a session's part of a checkpoint.
@@ -157,11 +118,11 @@ func recordedLines(m *checkpoint.SessionMeta) []fileLines {
 
 // readSlots reads the metadata of checkpoints and returns their slots, ordered by session,
 // each session's oldest first. Missing checkpoints return errReplaced.
-func (r *run) readSlots(ctx context.Context, trees []git.OID, ids []checkpoint.ID) ([]indexedSlot, error) {
+func (r *run) readSlots(ctx context.Context, records checkpoint.Records, ids []checkpoint.ID) ([]indexedSlot, error) {
 	var slots []indexedSlot
 	first := map[string]int64{}
 	done := int64(0)
-	err := checkpoint.ReadAllAvailable(ctx, r.Repo, trees, ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
+	err := records.ReadAll(ctx, ids, func(id checkpoint.ID, c checkpoint.Checkpoint, err error) error {
 		r.progress("metadata of checkpoints", done, int64(len(ids)))
 		done++
 		switch {

@@ -172,6 +172,17 @@ func (r *run) authors(ctx context.Context) error {
 		if err := r.w.Checkpoints.DropAuthors(ctx); err != nil {
 			return err
 		}
+		state, err := readRecords(ctx, r.Workspace)
+		if err != nil {
+			return err
+		}
+		all := make(map[checkpoint.ID]git.OID, len(state.refs))
+		for _, ref := range state.refs {
+			all[ref.ID] = ""
+		}
+		if err := r.refAuthors(ctx, &state, all); err != nil {
+			return err
+		}
 	}
 	come, err := git.CommitsBetween(ctx, r.Repo, checkpoint.RecordSubject, tips, before)
 	if ctx.Err() != nil {
@@ -182,16 +193,20 @@ func (r *run) authors(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range slices.Backward(come) { // the oldest first
-		record, ok := checkpoint.RecordOf(c)
-		if !ok {
-			continue
-		}
-		err := r.w.Checkpoints.PutAuthor(ctx, index.Recorded{
-			Checkpoint: string(record.ID), Session: record.Session, At: record.By.When, Name: record.By.Name, Email: record.By.Email,
-		})
-		if err != nil {
+		if err := r.putAuthor(ctx, c); err != nil {
 			return err
 		}
 	}
 	return r.setMeta(ctx, recordsKey, tips)
+}
+
+// putAuthor writes the author of the record in a commit, if it has one.
+func (r *run) putAuthor(ctx context.Context, c git.Commit) error {
+	record, ok := checkpoint.RecordOf(c)
+	if !ok {
+		return nil
+	}
+	return r.w.Checkpoints.PutAuthor(ctx, index.Recorded{
+		Checkpoint: string(record.ID), Session: record.Session, At: record.By.When, Name: record.By.Name, Email: record.By.Email,
+	})
 }

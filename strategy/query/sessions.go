@@ -292,7 +292,7 @@ func (r SessionReader) Named(ctx context.Context, prefix string) (bool, error) {
 	if slices.ContainsFunc(states, func(s *session.State) bool { return strings.HasPrefix(s.ID, prefix) }) {
 		return true, nil
 	}
-	messages, err := git.MessagesContaining(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.BranchesAsRevisions()...)
+	messages, err := git.MessagesContaining(ctx, r.Repo, checkpoint.SessionKey+": "+prefix, checkpoint.AsRevisions()...)
 	return len(messages) > 0, err
 }
 

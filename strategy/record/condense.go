@@ -177,8 +177,7 @@ func writeCheckpoint(ctx context.Context, w *workspace.Workspace, p pendingCheck
 	if len(p.puts) > 0 {
 		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: w.Env.Now()}
 		err := w.Repo.WriteTogether(git.SmallBatch, func() error {
-			_, err := checkpoint.Update(ctx, w.Repo, by, p.puts, refs.Updates())
-			return err
+			return checkpoint.Update(ctx, w.Repo, w.Options.Order, by, p.puts, refs.Updates())
 		})
 		if err != nil {
 			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)

@@ -101,10 +101,11 @@ func RewriteSlots(ctx context.Context, w *workspace.Workspace, s *session.State,
 	}
 	changes := make([]checkpoint.Change, len(ids))
 	for i, id := range ids {
-		changes[i] = func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-			old, ok := oldSlot(ctx, w.Repo, tree, checkpoint.ID(id), s.ID)
+		changes[i].ID = checkpoint.ID(id)
+		changes[i].Next = func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+			old, ok := oldSlot(ctx, w.Repo, at, checkpoint.ID(id), s.ID)
 			if !ok {
-				return tree, "", nil
+				return at.Dir, "", nil
 			}
 			if len(slot.Transcript.Segments) > 0 {
 				old.Transcript, old.Prompts = slot.Transcript, slot.Prompts
@@ -115,15 +116,11 @@ func RewriteSlots(ctx context.Context, w *workspace.Workspace, s *session.State,
 			if id == mine {
 				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
 			}
-			next, err := checkpoint.Put(ctx, w.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
+			next, err := checkpoint.Put(ctx, w.Repo, at, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
 			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err
 		}
 	}
-	by, err := w.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := checkpoint.Update(ctx, w.Repo, by, changes, nil); err != nil {
+	if err := w.UpdateRecords(ctx, changes); err != nil {
 		return fmt.Errorf("complete checkpoints: %w", err)
 	}
 	return nil

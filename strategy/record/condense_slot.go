@@ -22,7 +22,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 	s := c.State
 	slot, err := slot(ctx, w, s, c.Notes)
 	if err != nil {
-		return nil, err
+		return checkpoint.Change{}, err
 	}
 	branch, err := git.HeadBranch(ctx, w.Repo)
 	if err != nil {
@@ -49,12 +49,12 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 	}
 	files, err := taskEdits(ctx, w, s)
 	if err != nil {
-		return nil, err
+		return checkpoint.Change{}, err
 	}
 	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: w.Env.Version, Strategy: w.StrategyName()}
-	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+	next := func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
 		slot := slot
-		if old, ok := oldSlot(ctx, w.Repo, tree, d.ID, s.ID); ok && d.Amend { // its start remains
+		if old, ok := oldSlot(ctx, w.Repo, at, d.ID, s.ID); ok && d.Amend { // its start remains
 			slot.Meta.CreatedAt = old.Meta.CreatedAt
 			slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
 			slot.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, slot.Meta.CheckpointsCount)
@@ -68,16 +68,17 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 				slot.Meta.TranscriptEnd, slot.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
 			}
 		}
-		forgotten, err := checkpoint.IsForgotten(ctx, w.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		forgotten, err := at.IsForgotten(ctx, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
 		if err != nil || forgotten {
-			return tree, "", err
+			return at.Dir, "", err
 		}
-		next, err := checkpoint.Put(ctx, w.Repo, tree, d.ID, slot, info)
+		dir, err := checkpoint.Put(ctx, w.Repo, at, d.ID, slot, info)
 		if err == nil {
-			next, err = checkpoint.PutTasks(ctx, w.Repo, next, d.ID, files)
+			dir, err = checkpoint.PutTasks(ctx, w.Repo, dir, files)
 		}
-		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
-	}, nil
+		return dir, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
+	}
+	return checkpoint.Change{ID: d.ID, Next: next}, nil
 }
 
 // slot returns the part of a session's slot that doesn't depend on the commit.
@@ -125,8 +126,8 @@ func fromShadow(ctx context.Context, w *workspace.Workspace, s *session.State) (
 }
 
 // oldSlot reads the existing slot of a session in a checkpoint.
-func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, sessionID string) (checkpoint.Slot, bool) {
-	c, err := checkpoint.Read(ctx, repo, tree, id)
+func oldSlot(ctx context.Context, repo *git.Repo, at checkpoint.Present, id checkpoint.ID, sessionID string) (checkpoint.Slot, bool) {
+	c, err := at.Read(ctx, repo, id)
 	if err != nil {
 		return checkpoint.Slot{}, false
 	}

@@ -393,7 +393,7 @@ func linkFound(ctx context.Context, w *workspace.Workspace, q search, c git.Comm
 			w.Log.WarnContext(ctx, "commit not amended", "commit", string(c.OID), "error", err.Error())
 		}
 	}
-	id, err := checkpoint.NewID(w.Env.Random)
+	id, err := w.NewID()
 	if err != nil {
 		return found, false, err
 	}

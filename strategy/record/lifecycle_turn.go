@@ -65,7 +65,7 @@ func turnID(w *workspace.Workspace, in workspace.Input) (string, error) {
 	if in.Turn != "" {
 		return in.Turn, nil
 	}
-	id, err := checkpoint.NewID(w.Env.Random)
+	id, err := checkpoint.NewHexID(w.Env.Random)
 	return string(id), err
 }
 

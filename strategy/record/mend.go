@@ -133,11 +133,6 @@ func WriteLost(ctx context.Context, w *workspace.Workspace, l LostCheckpoint) er
 			}
 			puts = append(puts, put)
 		}
-		by, err := w.Identity(ctx)
-		if err != nil {
-			return err
-		}
-		_, err = checkpoint.Update(ctx, w.Repo, by, puts, nil)
-		return err
+		return w.UpdateRecords(ctx, puts)
 	})
 }

@@ -311,7 +311,7 @@ func link(ctx context.Context, w *workspace.Workspace, d tracking.Decision, q co
 	}
 	if len(d.Abandoned) > 0 {
 		d.ID = d.Abandoned[0].ID
-	} else if d.ID, err = checkpoint.NewID(w.Env.Random); err != nil {
+	} else if d.ID, err = w.NewID(); err != nil {
 		return d, err
 	}
 	d.Keep = append(d.Keep, d.ID)

@@ -42,11 +42,11 @@ type SummaryOf struct {
 // The model reads only the stored, and thus redacted, conversation. That may contain
 // instructions to the model: whatever it returns, only a summary of bounded size is used.
 func Summarize(ctx context.Context, w *workspace.Workspace, of SummaryOf) error {
-	tree, err := checkpoint.Tree(ctx, w.Repo)
+	records, err := w.LocalRecords(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := checkpoint.Read(ctx, w.Repo, tree, of.ID)
+	c, err := records.ReadWhole(ctx, of.ID)
 	if err != nil {
 		return err
 	}
@@ -90,22 +90,16 @@ func summarize(ctx context.Context, w *workspace.Workspace, at checkpoint.Sessio
 	if err != nil {
 		return err
 	}
-	by, err := w.Identity(ctx)
-	if err != nil {
-		return err
-	}
 	return w.WithLock(ctx, func() error {
 		eachText(&summary, w.Redact.Text)
 		for i := range summary.Learnings.Code {
 			summary.Learnings.Code[i].Path = w.Redact.Path(summary.Learnings.Code[i].Path)
 		}
-		_, err := checkpoint.Update(ctx, w.Repo, by, []checkpoint.Change{
-			func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-				next, err := checkpoint.SetSummary(ctx, w.Repo, tree, at, summary)
-				return next, checkpoint.SummaryMessage(at), err
-			},
-		}, nil)
-		return err
+		set := func(ctx context.Context, in checkpoint.Present) (git.OID, string, error) {
+			next, err := checkpoint.SetSummary(ctx, w.Repo, in, at, summary)
+			return next, checkpoint.SummaryMessage(at), err
+		}
+		return w.UpdateRecords(ctx, []checkpoint.Change{{ID: at.ID, Next: set}})
 	})
 }
 

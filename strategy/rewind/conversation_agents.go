@@ -17,18 +17,18 @@ import (
 // storedTasks returns the tasks of the sessions of a checkpoint, followed by those of their earlier
 // checkpoints, newest first.
 func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Checkpoint) ([]checkpoint.StoredTask, error) {
-	trees, err := checkpoint.Trees(ctx, w.Repo)
+	records, err := w.Records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := candidates(ctx, w, trees, c)
+	ids, err := candidates(ctx, w, records, c)
 	if err != nil {
 		return nil, err
 	}
 	of := []earlier{{c.Tasks, time.Time{}}}
 	for _, id := range ids {
-		for _, tree := range trees { // use the first one that has all of it
-			other, err := checkpoint.ReadAvailable(ctx, w.Repo, tree, id)
+		for _, source := range records.Sources { // use the first one that has all of it
+			other, err := source.Read(ctx, id)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -57,26 +57,24 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Check
 
 // candidates returns the other checkpoints that may have a session of c: those that are known to have
 // one, or all checkpoints if c is not among these, as in a branch that was squashed.
-func candidates(ctx context.Context, w *workspace.Workspace, trees []git.OID, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
+func candidates(ctx context.Context, w *workspace.Workspace, records checkpoint.Records, c checkpoint.Checkpoint) ([]checkpoint.ID, error) {
 	var ids []checkpoint.ID
 	for _, s := range c.Sessions {
 		if s.Meta.SessionID == "" {
 			continue
 		}
-		of, err := query.CheckpointReader{Repo: w.Repo, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}.CheckpointsOf(ctx, s.Meta.SessionID)
+		of, err := query.CheckpointReader{Repo: w.Repo, Order: w.Options.Order, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}.CheckpointsOf(ctx, s.Meta.SessionID)
 		if err != nil {
 			return nil, err
 		}
 		ids = append(ids, of...)
 	}
 	if !slices.Contains(ids, c.ID) {
-		for _, tree := range trees {
-			of, err := checkpoint.Find(ctx, w.Repo, tree, "")
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, of...)
+		of, err := records.Find(ctx, "")
+		if err != nil {
+			return nil, err
 		}
+		ids = append(ids, of...)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

@@ -74,11 +74,11 @@ func RestoreLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) 
 
 // PreviewLogs returns the transcripts that RestoreLogs would write, and writes nothing.
 func PreviewLogs(ctx context.Context, w *workspace.Workspace, id checkpoint.ID) ([]Log, []Skipped, error) {
-	v1, err := checkpoint.Tree(ctx, w.Repo)
+	records, err := w.LocalRecords(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
+	stored, err := records.Read(ctx, id)
 	if err != nil {
 		return nil, nil, fmt.Errorf("checkpoint %s: %w", id, err)
 	}

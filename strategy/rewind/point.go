@@ -198,11 +198,11 @@ func shadowPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 
 // commitPoints returns the newest commits that carry a stored checkpoint.
 func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Point, error) {
-	v1, err := checkpoint.Tree(ctx, w.Repo)
-	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil, nil
-	}
+	records, err := w.LocalRecords(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if empty, err := records.Empty(ctx); err != nil || empty {
 		return nil, err
 	}
 	commits, err := git.LastCommits(ctx, w.Repo, "HEAD", max(most, PointCommits))
@@ -219,7 +219,7 @@ func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 		}
 	}
 	points, enough := make([]Point, 0, len(linked)), errors.New("enough points")
-	err = checkpoint.ReadAllAvailable(ctx, w.Repo, []git.OID{v1}, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
+	err = records.ReadAll(ctx, ids, func(_ checkpoint.ID, stored checkpoint.Checkpoint, err error) error {
 		if len(points) == most {
 			return enough
 		}

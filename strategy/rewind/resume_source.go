@@ -35,87 +35,43 @@ func FindCarrier(ctx context.Context, w *workspace.Workspace, spec string) (Carr
 		slices.Reverse(ids)
 		return Carrier{IDs: ids, Commit: c}, nil
 	}
-	if id, invalid := checkpoint.ParseID(strings.ToLower(spec)); invalid == nil {
-		return Carrier{IDs: []checkpoint.ID{id}}, nil
+	if name, ok := checkpoint.Prefix(spec); ok {
+		if id, err := checkpoint.ParseID(name); err == nil {
+			return Carrier{IDs: []checkpoint.ID{id}}, nil
+		}
 	}
 	return Carrier{}, &PointError{Spec: spec, Why: "is no branch, commit or checkpoint"}
 }
 
-// storedByPrefix returns the stored checkpoints whose ids begin with a text.
-func storedByPrefix(ctx context.Context, w *workspace.Workspace, prefix string) ([]checkpoint.ID, error) {
-	if len(prefix) < LeastPointPrefix {
+// storedByPrefix returns the stored checkpoints whose ids begin with a text that was typed.
+func storedByPrefix(ctx context.Context, w *workspace.Workspace, typed string) ([]checkpoint.ID, error) {
+	prefix, ok := checkpoint.Prefix(typed)
+	if !ok || len(prefix) < LeastPointPrefix {
 		return nil, nil
 	}
-	if _, err := checkpoint.ParseID(prefix + "000000000000"[min(len(prefix), 12):]); err != nil {
-		return nil, nil //nolint:nilerr // it is no beginning of an id
-	}
-	v1, err := checkpoint.Tree(ctx, w.Repo)
-	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil, nil
-	}
+	records, err := w.LocalRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shard, found, err := git.LookupPath(ctx, w.Repo, v1, prefix[:2])
-	if err != nil || !found || shard.Mode != git.ModeTree {
-		return nil, err
-	}
-	entries, err := w.Repo.Tree(ctx, shard.OID)
-	if err != nil {
-		return nil, err
-	}
-	var ids []checkpoint.ID
-	for _, e := range entries {
-		id, err := checkpoint.ParseID(prefix[:2] + e.Name)
-		if err == nil && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
+	return records.Find(ctx, prefix)
 }
 
-// FindStored reads the first of the checkpoints that is stored on the local branch, or else on
-// a fetched branch of a remote. It returns checkpoint.ErrNotFound if none is. Metadata missing
-// in this clone is left out and marked.
+// FindStored reads the first of the checkpoints that this clone has, of its own or fetched. It returns
+// checkpoint.ErrNotFound if it has none. Metadata missing in this clone is left out and marked.
 func FindStored(ctx context.Context, w *workspace.Workspace, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
-	v1, err := checkpoint.Tree(ctx, w.Repo)
-	if err == nil {
-		c, err := readFirst(ctx, w, v1, ids)
-		if !errors.Is(err, checkpoint.ErrNotFound) {
-			return c, err
-		}
-	} else if !errors.Is(err, checkpoint.ErrNotFound) {
-		return checkpoint.Checkpoint{}, err
-	}
-	remotes, err := remotes(ctx, w)
+	records, err := w.Records(ctx)
 	if err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
-	for _, remote := range remotes {
-		tip, err := w.Repo.Commit(ctx, ResumeBranch{Name: strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), Remote: remote}.ref())
-		if errors.Is(err, git.ErrMissing) {
-			continue
-		}
-		if err != nil {
-			return checkpoint.Checkpoint{}, err
-		}
-		c, err := readFirst(ctx, w, tip.Tree, ids)
-		if !errors.Is(err, checkpoint.ErrNotFound) {
-			return c, err
+	for _, source := range records.Sources {
+		for _, id := range ids {
+			c, err := source.Read(ctx, id)
+			if !errors.Is(err, checkpoint.ErrNotFound) {
+				return c, err
+			}
 		}
 	}
 	return checkpoint.Checkpoint{}, fmt.Errorf("checkpoint %s: %w", ids[0], checkpoint.ErrNotFound)
-}
-
-// readFirst reads the first of the checkpoints that the tree has.
-func readFirst(ctx context.Context, w *workspace.Workspace, v1 git.OID, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
-	for _, id := range ids {
-		c, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
-		if !errors.Is(err, checkpoint.ErrNotFound) {
-			return c, err
-		}
-	}
-	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
 }
 
 // CheckpointRemote returns the remote from which missing checkpoints are fetched: the remote

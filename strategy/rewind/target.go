@@ -193,11 +193,11 @@ func pointOfCheckpoint(ctx context.Context, w *workspace.Workspace, spec string,
 			return p, err
 		}
 	}
-	v1, err := checkpoint.Tree(ctx, w.Repo)
+	records, err := w.LocalRecords(ctx)
 	if err != nil {
-		return Point{}, &PointError{spec, "no such checkpoint"}
+		return Point{}, err
 	}
-	stored, err := checkpoint.ReadAvailable(ctx, w.Repo, v1, id)
+	stored, err := records.Read(ctx, id)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}

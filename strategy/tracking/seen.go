@@ -150,14 +150,30 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 		return r, err
 	}
 	states, failed := session.Open(repo.CommonDir).All()
-	r.Fetched = len(tips) > 0
+	hasRefs, err := git.RefsExist(ctx, repo, checkpoint.CheckpointRefs)
+	if err != nil {
+		return r, err
+	}
+	r.Fetched = len(tips) > 0 || hasRefs
 	r.Recorded = r.Fetched || len(states)+len(failed) > 0
 	if err := r.addRemotes(ctx, repo); err != nil || !r.Recorded || r.Unfetched || len(failed) > 0 {
 		return r, err
 	}
-	first, known, err := firstRecord(ctx, repo, tips)
-	if err != nil || r.Fetched && !known {
-		return r, err
+	var first time.Time
+	if len(tips) > 0 {
+		var known bool
+		if first, known, err = firstRecord(ctx, repo, tips); err != nil || !known {
+			return r, err
+		}
+	}
+	if hasRefs {
+		ofRefs, _, err := checkpoint.FirstOfRefs(ctx, repo)
+		if err != nil {
+			return r, err
+		}
+		if !ofRefs.IsZero() && (first.IsZero() || ofRefs.Before(first)) {
+			first = ofRefs
+		}
 	}
 	for _, s := range states {
 		if !s.StartedAt.IsZero() && (first.IsZero() || s.StartedAt.Before(first)) {

@@ -30,7 +30,8 @@ type place struct {
 }
 
 // Refs returns the refs that have the traits, as prefixes for git.ListRefs. Only the metadata branch
-// and shadow branches are the program's of those below checkpoint.BranchRefs.
+// and shadow branches are the program's of those below checkpoint.BranchRefs. Uninstalling leaves the
+// metadata branch and the refs of checkpoints.
 func Refs(has Traits) []string {
 	return with(has, []place{
 		{checkpoint.BranchRefs, Recorded | Own},

@@ -74,6 +74,37 @@ func (w *Workspace) Transcripts() transcript.Place {
 	return transcript.Place{Getenv: w.Env.Getenv, Home: w.Env.Home, Root: w.Repo.Root, Records: w.RecordsDir()}
 }
 
+// Records opens the checkpoints of the repository, including fetched ones.
+func (w *Workspace) Records(ctx context.Context) (checkpoint.Records, error) {
+	return checkpoint.Open(ctx, w.Repo, w.Options.Order)
+}
+
+// LocalRecords opens the checkpoints that this clone has or continues: see checkpoint.OpenLocal.
+func (w *Workspace) LocalRecords(ctx context.Context) (checkpoint.Records, error) {
+	return checkpoint.OpenLocal(ctx, w.Repo, w.Options.Order)
+}
+
+// UpdateRecords applies changes to checkpoints, as the user, and moves the extra refs with them: see
+// checkpoint.Update.
+func (w *Workspace) UpdateRecords(ctx context.Context, changes []checkpoint.Change, extra ...git.RefChange) error {
+	if len(changes)+len(extra) == 0 {
+		return nil
+	}
+	by, err := w.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return checkpoint.Update(ctx, w.Repo, w.Options.Order, by, changes, extra)
+}
+
+// NewID returns an id for a new checkpoint: a ULID if new checkpoints get refs, else hex digits.
+func (w *Workspace) NewID() (checkpoint.ID, error) {
+	if w.Options.Order == checkpoint.RefsFirst {
+		return checkpoint.NewULID(w.Env.Now(), w.Env.Random)
+	}
+	return checkpoint.NewHexID(w.Env.Random)
+}
+
 // Head returns the commit at HEAD; false on an unborn branch.
 func (w *Workspace) Head(ctx context.Context) (git.Commit, bool, error) {
 	c, err := w.Repo.Commit(ctx, "HEAD")
@@ -127,6 +158,8 @@ const AutoMessage = "auto"
 type Options struct {
 	// Strategy is Name or AutoCommit; empty means Name.
 	Strategy string
+	// Order is RefsFirst if new checkpoints get refs of their own.
+	Order checkpoint.Order
 	// Ask reports whether the user is asked before a commit is linked.
 	Ask bool
 	// AmendCommits reports whether the last commit is amended with the trailer if no hook could

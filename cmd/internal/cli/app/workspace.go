@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -43,6 +44,7 @@ func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger)
 		Redact:   redact.New().WithFilesOf(repo.Root).WithMemory(),
 		Options: workspace.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, AmendCommits: s.AmendCommits, LockTimeout: s.LockTimeout,
+			Order:      checkpoint.Order(s.Primary == settings.GitRefs),
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
 			Summarize: s.Summarize, Bands: BandOptions(s), Recall: s.Recall,
 		},

@@ -80,7 +80,7 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	audit := doctor.Audit{Repo: repo, Redact: redact.New().WithFilesOf(repo.Root), Range: revs, MaxSize: size}
+	audit := doctor.Audit{Repo: repo, Order: c.Workspace(repo).Options.Order, Redact: redact.New().WithFilesOf(repo.Root), Range: revs, MaxSize: size}
 	if c.fetch {
 		audit.Fetch = func(ctx context.Context, missing []git.OID) error { return c.FetchObjects(ctx, repo, missing) }
 	}

@@ -151,7 +151,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	case opts.listed:
 		what.Listed = true
 	case opts.checkpoint != "":
-		what.Checkpoint, err = checkpointToForget(ctx, repo, opts.checkpoint)
+		what.Checkpoint, err = checkpointToForget(ctx, w, opts.checkpoint)
 	case opts.file != "":
 		what.File, err = fileToForget(a, repo, opts.file)
 	case opts.before != "":
@@ -334,24 +334,24 @@ func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (
 	for _, s := range states {
 		ids[s.ID] = true
 	}
-	trees, err := checkpoint.Trees(ctx, w.Repo)
+	records, err := w.Records(ctx)
 	if err != nil {
 		return "", err
 	}
-	for _, tree := range trees {
-		located, err := checkpoint.Locate(ctx, w.Repo, tree)
-		if err != nil {
-			return "", err
+	located, err := records.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	found, err := checkpoint.Inspect(ctx, w.Repo, located, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range found {
+		for _, id := range c.Sessions {
+			ids[id] = true
 		}
-		found, err := checkpoint.Inspect(ctx, w.Repo, located, nil)
-		if err != nil {
-			return "", err
-		}
-		for _, c := range found {
-			for _, id := range c.Sessions {
-				ids[id] = true
-			}
-		}
+	}
+	for _, tree := range records.Trees() {
 		listed, err := checkpoint.ForgottenIn(ctx, w.Repo, tree)
 		if err != nil {
 			return "", err
@@ -387,21 +387,18 @@ func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (
 }
 
 // checkpointToForget finds the checkpoint whose id begins with spec.
-func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (checkpoint.ID, error) {
-	trees, err := checkpoint.Trees(ctx, repo)
+func checkpointToForget(ctx context.Context, w *workspace.Workspace, spec string) (checkpoint.ID, error) {
+	records, err := w.Records(ctx)
 	if err != nil {
 		return "", err
 	}
 	var ids []checkpoint.ID
-	for _, tree := range trees {
-		found, err := checkpoint.Find(ctx, repo, tree, spec)
-		if err != nil {
+	if prefix, ok := checkpoint.Prefix(spec); ok {
+		if ids, err = records.Find(ctx, prefix); err != nil {
 			return "", err
 		}
-		ids = append(ids, found...)
 	}
-	slices.Sort(ids)
-	switch ids = slices.Compact(ids); len(ids) {
+	switch len(ids) {
 	case 1:
 		return ids[0], nil
 	case 0:

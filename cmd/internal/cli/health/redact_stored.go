@@ -111,7 +111,7 @@ func (c *redactStored) raise(ctx context.Context, w *workspace.Workspace, found 
 // search lists what today's rules would replace in the checkpoints.
 func (c *redactStored) search(ctx context.Context, repo *git.Repo) (scanJSON, error) {
 	const noLimit = 1 << 62 // of a file's size, which is not of interest
-	audit := doctor.Audit{Repo: repo, Redact: redact.New().WithFilesOf(repo.Root), All: true, MaxSize: noLimit}
+	audit := doctor.Audit{Repo: repo, Order: c.Workspace(repo).Options.Order, Redact: redact.New().WithFilesOf(repo.Root), All: true, MaxSize: noLimit}
 	var result doctor.Audited
 	err := c.Streams.Count("Searching, checkpoint", func(tick func(done, total int64)) (err error) {
 		audit.Progress = tick

@@ -72,7 +72,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 		}
 		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
 	})
-	addCheckpoints(ctx, repo, r.Sessions)
+	addCheckpoints(ctx, a.Workspace(repo), r.Sessions)
 	if f := failures(a, repo.Root); f != nil {
 		r.Failures = f
 		r.Notes = append(r.Notes, app.Note{
@@ -225,20 +225,18 @@ type attributionJSON struct {
 
 // addCheckpoints reads the last checkpoint of each session. If it isn't stored here, only its id is
 // reported.
-func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON) {
-	tree := git.OID("")
+func addCheckpoints(ctx context.Context, w *workspace.Workspace, sessions []sessionJSON) {
+	records, err := w.LocalRecords(ctx)
+	if err != nil {
+		return
+	}
 	for i := range sessions {
 		s := &sessions[i]
 		id, err := checkpoint.ParseID(s.LastCheckpoint)
 		if err != nil {
 			continue
 		}
-		if tree == "" {
-			if tree, err = checkpoint.Tree(ctx, repo); err != nil {
-				return
-			}
-		}
-		stored, err := checkpoint.ReadAvailable(ctx, repo, tree, id)
+		stored, err := records.Read(ctx, id)
 		if err != nil {
 			continue
 		}

@@ -143,7 +143,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	w := a.Workspace(repo)
-	e := &explaining{App: a, opts: opts, reader: query.CheckpointReader{Repo: repo, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}}
+	e := &explaining{App: a, opts: opts, reader: query.CheckpointReader{Repo: repo, Order: w.Options.Order, Index: func(ctx context.Context) (*index.Reader, error) { return query.CurrentIndex(ctx, w) }}}
 	if opts.fetch {
 		if err := e.fetchRecord(ctx); err != nil {
 			return err
@@ -186,11 +186,11 @@ func (e *explaining) fetchRecord(ctx context.Context) error {
 			return err
 		}
 	}
-	trees, err := checkpoint.AbsentTrees(ctx, repo)
-	if err != nil || len(trees) == 0 {
+	records, err := w.Records(ctx)
+	if err != nil || len(records.Absent) == 0 {
 		return err
 	}
-	return e.FetchObjects(ctx, repo, trees)
+	return e.FetchObjects(ctx, repo, records.Absent)
 }
 
 // fetch fetches what is missing of the checkpoints to show. If no branch here has one of them, it

@@ -249,7 +249,7 @@ func (h *hook) beginUnrecorded(ctx context.Context, machine *session.Machine, pa
 		if h.name != "user-prompt-submit" || r.Turn.Active && !transcript.IsHuman(in.Prompt) {
 			return nil
 		}
-		id, err := checkpoint.NewID(h.app.Rand)
+		id, err := checkpoint.NewHexID(h.app.Rand)
 		if err != nil {
 			return err
 		}

@@ -119,6 +119,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
+		case strings.HasPrefix(ref.Name, checkpoint.CheckpointRefs): // checkpoints stay
 		case strings.HasPrefix(ref.Name, checkpoint.OwnRefs):
 			u.held = append(u.held, ref)
 		}
