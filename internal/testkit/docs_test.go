@@ -138,7 +138,8 @@ func TestAttackEveryVariableIsKnown(t *testing.T) {
 	for _, v := range is.Values() {
 		known[settings.Variable(v.Key)] = true
 	}
-	shorter := map[string]bool{ // short names of keys in recall, see docs/formats/settings.md
+	shorter := map[string]bool{ // short names of keys, see docs/formats/settings.md
+		"ENTIRE_CHECKPOINTS_PRIMARY":      true,
 		"ENTIRE_AUTO_CHECKPOINT_ON_CLEAR": true, "ENTIRE_AUTO_RESUME": true, "ENTIRE_AUTO_RESUME_ON_START": true,
 		"ENTIRE_CHECKPOINT_THRESHOLD": true, "ENTIRE_CHECKPOINT_MAX_SIZE": true, "ENTIRE_CHECKPOINT_MODE": true, "ENTIRE_VERIFY_BEFORE_CLEAR": true,
 	}

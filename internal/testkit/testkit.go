@@ -29,15 +29,19 @@ type TB interface {
 type Env []string
 
 // CleanEnv returns the environment of a user at a terminal, with an empty HOME and only PATH from
-// the caller.
+// the caller. If ENTIRE_TEST_PRIMARY is set, new checkpoints have the form that it names.
 func CleanEnv(home, tmp, path string) Env {
-	return Env{
+	env := Env{
 		"PATH=" + path, "HOME=" + home, "TMPDIR=" + tmp,
 		"LC_ALL=C", "TZ=UTC", "TERM=dumb",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_EDITOR=true", "GIT_MERGE_AUTOEDIT=no",
 		"ENTIRE_TEST_TTY=1", "ENTIRE_NO_DETACH=1", "GORACE=atexit_sleep_ms=0",
 	}
+	if form := os.Getenv("ENTIRE_TEST_PRIMARY"); form != "" {
+		env = append(env, "ENTIRE_CHECKPOINTS_PRIMARY="+form)
+	}
+	return env
 }
 
 // With returns a copy with the given entries set.
