@@ -52,7 +52,7 @@ func unlinkIfThere(dir *dirfd.Dir, name string) error {
 // leaveDeletion removes the directory itself if the plan deletes it.
 func (a *applier) leaveDeletion(n *dirNode, _ *bands.CopyBuffer) {
 	if n.fd != nil && n.remove == 0 && n.opened&ownerMay != ownerMay && n.Err == nil {
-		_ = n.chmod(a.root, n.opened) // the next walk opens it again
+		_ = n.fd.Chmod(n.opened) // the next walk opens it again
 	}
 	if n.fd != nil && n.remove == 0 {
 		a.Flush.addDir(n.fd)

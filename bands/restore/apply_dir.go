@@ -11,7 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
-	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // ownerMay are the permissions that an owner needs to change the entries of a directory.
@@ -38,7 +37,7 @@ func (a *applier) open(n *dirNode) {
 		n.opened = st.Mode & dirfd.ModePerm
 	}
 	if n.Err == nil && n.opened&ownerMay != ownerMay && os.Geteuid() == int(st.UID) && st.UID != 0 {
-		n.Err = n.chmod(a.root, n.opened|ownerMay)
+		n.Err = n.fd.Chmod(n.opened | ownerMay)
 	}
 }
 
@@ -56,23 +55,6 @@ func (a *applier) admit(n *dirNode) error {
 		n.Change = &dirChange{Want: band.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}}
 	}
 	return err
-}
-
-// chmod sets the directory's own permissions.
-func (n *dirNode) chmod(root string, mode uint32) error {
-	if n.Parent != nil {
-		return n.Parent.fd.Entry(n.Name).Chmod(mode)
-	}
-	if err := disk.Step("chmod", root); err != nil {
-		return err
-	}
-	m := os.FileMode(mode & 0o777)
-	for bit, flag := range map[uint32]os.FileMode{setuid: os.ModeSetuid, setgid: os.ModeSetgid, 0o1000: os.ModeSticky} {
-		if mode&bit != 0 {
-			m |= flag
-		}
-	}
-	return os.Chmod(root, m)
 }
 
 // makeDir creates the node's directory and opens it.
@@ -106,20 +88,15 @@ func (a *applier) settle(n *dirNode) error {
 		if n.opened&ownerMay == ownerMay || st.Mode&dirfd.ModePerm == n.opened {
 			return nil
 		}
-		return n.chmod(a.root, n.opened)
+		return n.fd.Chmod(n.opened)
 	}
 	want := &n.Change.Want
-	mode, chowned, err := a.chown(band.ShownPath(n.Path), &st, want, func(uid, gid int) error {
-		if n.Parent == nil {
-			return os.Lchown(a.root, uid, gid)
-		}
-		return n.Parent.fd.Entry(n.Name).Chown(uid, gid)
-	})
+	mode, chowned, err := a.chown(band.ShownPath(n.Path), &st, want, n.fd.Chown)
 	if err != nil {
 		return err
 	}
 	if chowned || st.Mode&dirfd.ModePerm != mode {
-		if err := n.chmod(a.root, mode); err != nil {
+		if err := n.fd.Chmod(mode); err != nil {
 			return err
 		}
 	}
@@ -131,7 +108,7 @@ func (a *applier) settle(n *dirNode) error {
 	if st.ModTime().Equal(want.Mtime) {
 		return nil
 	}
-	if err := n.fd.SetOwnTime(want.Mtime); err != nil {
+	if err := n.fd.SetTime(want.Mtime); err != nil {
 		return err
 	}
 	return a.noteTime(band.ShownPath(n.Path), want.Mtime, n.fd.Self)

@@ -82,7 +82,7 @@ func copyAttributes(from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	return (&mirroring{loose: true}).setAttributes(self{b}, &st, list, dirfd.DirXattrs(b))
+	return (&mirroring{loose: true}).setAttributes(b, &st, list, dirfd.DirXattrs(b))
 }
 
 // openBoth opens two directories; done closes them.
@@ -151,7 +151,7 @@ func (m *mirroring) folder(from, to *dirfd.Dir, at string) error {
 	const writable = 0o700
 	if have.Mode&writable != writable && !m.o.Dry {
 		// The mode may not permit its owner to write to it.
-		if err := (self{to}).Chmod(have.Mode | writable); err != nil {
+		if err := to.Chmod(have.Mode | writable); err != nil {
 			return err
 		}
 		before = -1
@@ -182,7 +182,7 @@ func (m *mirroring) folder(from, to *dirfd.Dir, at string) error {
 	if m.changes == before || m.o.Dry {
 		return nil
 	}
-	return m.setAttributes(self{to}, &want, list, dirfd.DirXattrs(to))
+	return m.setAttributes(to, &want, list, dirfd.DirXattrs(to))
 }
 
 // names returns the sorted names in a directory.
@@ -305,7 +305,7 @@ func (m *mirroring) remove(d *dirfd.Dir, name, at string) (err error) {
 		return err
 	}
 	var names []string
-	err = self{inner}.Chmod(0o700)
+	err = inner.Chmod(0o700)
 	if err == nil {
 		err = inner.Names(make([]byte, nameBuffer), func(name []byte, _ byte) error {
 			names = append(names, string(name))

@@ -3,7 +3,6 @@ package volume
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -16,44 +15,6 @@ type target interface {
 	Chown(uid, gid int) error
 	Chmod(mode uint32) error
 	SetTime(mtime time.Time) error
-}
-
-// self is an open directory itself.
-type self struct{ dir *dirfd.Dir }
-
-// Chmod sets the permissions of the directory.
-func (s self) Chmod(mode uint32) error {
-	return s.file(func(f *os.File) error { return f.Chmod(fileMode(mode)) })
-}
-
-// Chown sets the owner of the directory.
-func (s self) Chown(uid, gid int) error {
-	return s.file(func(f *os.File) error { return f.Chown(uid, gid) })
-}
-
-// SetTime sets the modification time of the directory.
-func (s self) SetTime(mtime time.Time) error { return s.dir.SetOwnTime(mtime) }
-
-func (s self) file(do func(*os.File) error) error {
-	f, err := s.dir.Duplicate()
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(f), f.Close())
-}
-
-// fileMode converts the permissions of a dirfd.Stat to those of package os.
-func fileMode(mode uint32) fs.FileMode {
-	m := fs.FileMode(mode) & fs.ModePerm
-	for _, bit := range []struct {
-		mode uint32
-		is   fs.FileMode
-	}{{0o4000, fs.ModeSetuid}, {0o2000, fs.ModeSetgid}, {0o1000, fs.ModeSticky}} {
-		if mode&bit.mode != 0 {
-			m |= bit.is
-		}
-	}
-	return m
 }
 
 // sameAttributes reports whether kind, mode, owner and time are the same.

@@ -189,12 +189,26 @@ func (d *Dir) Link(from string, other *Dir, name string) error {
 	return other.change("link", name, func() error { return unix.Linkat(d.fd, from, other.fd, name, 0) })
 }
 
-// SetOwnTime sets the modification time of the directory itself, as Entry.SetTime does.
-func (d *Dir) SetOwnTime(mtime time.Time) error {
-	if err := step(d, "utimes", "."); err != nil {
+// SetTime sets the modification time of the directory itself, as Entry.SetTime does.
+func (d *Dir) SetTime(mtime time.Time) error {
+	return d.changeSelf("utimes", func() error { return utimes(d.fd, ".", 0, mtime) })
+}
+
+// Chmod sets the permissions (07777) of the directory itself.
+func (d *Dir) Chmod(mode uint32) error {
+	return d.changeSelf("chmod", func() error { return unix.Fchmod(d.fd, mode&ModePerm) })
+}
+
+// Chown sets the owner of the directory itself.
+func (d *Dir) Chown(uid, gid int) error {
+	return d.changeSelf("chown", func() error { return unix.Fchown(d.fd, uid, gid) })
+}
+
+func (d *Dir) changeSelf(op string, do func() error) error {
+	if err := step(d, op, "."); err != nil {
 		return err
 	}
-	return d.fail("utimes", ".", disk.IgnoreEINTR(func() error { return utimes(d.fd, ".", 0, mtime) }))
+	return d.fail(op, ".", disk.IgnoreEINTR(do))
 }
 
 // Duplicate returns the directory as a file that stays open after Close.

@@ -32,7 +32,7 @@ func TestEveryWriteIsAStep(t *testing.T) {
 		"create": errorOf(d.Create("new", 0o600)), "mkdir": d.Mkdir("new", 0o700),
 		"rename": d.Rename("file", d, "new"),
 		"unlink": d.Unlink("file"), "rmdir": d.Rmdir("sub"), "symlink": d.Symlink("x", "new"), "link": d.Link("file", d, "new"),
-		"times": d.Entry("file").SetTime(time.Unix(1, 1)), "own times": d.SetOwnTime(time.Unix(1, 1)), "chmod": d.Entry("file").Chmod(0o777), "chown": d.Entry("file").Chown(1, 1),
+		"times": d.Entry("file").SetTime(time.Unix(1, 1)), "own times": d.SetTime(time.Unix(1, 1)), "own mode": d.Chmod(0o777), "own owner": d.Chown(1, 1), "chmod": d.Entry("file").Chmod(0o777), "chown": d.Entry("file").Chown(1, 1),
 		"clone": disk.Clone(f, f), "clone range": disk.CloneRange(f, 0, f, 0, 1), "clone file": disk.CloneFile(f, path+".new"),
 		"place link": disk.LinkOrCopy(disk.Hardlink, path, path+".new"), "place clone": disk.LinkOrCopy(disk.Reflink, path, path+".new"),
 		"place copy": disk.LinkOrCopy(disk.Copy, path, path+".new"), "copy": disk.CopyFile(path, path+".new"),
