@@ -21,6 +21,9 @@ type Status struct {
 // OK reports whether git runs all our hooks.
 func (s Status) OK() bool { return len(s.Installed) == len(recordedHooks()) }
 
+// AnyInstalled reports whether some of our hooks are there.
+func (s Status) AnyInstalled() bool { return len(s.Installed)+len(s.Outdated) > 0 }
+
 // Check examines the hooks and writes nothing.
 func (i Installer) Check(ctx context.Context) (Status, error) {
 	c, err := i.readConfig(ctx)

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"syscall"
@@ -35,4 +36,17 @@ func Changed(info fs.FileInfo) time.Time {
 		return info.ModTime()
 	}
 	return time.Unix(int64(stat.Ctim.Sec), int64(stat.Ctim.Nsec)) //nolint:unconvert // int32 on 32-bit systems
+}
+
+// Clock returns the present time by the clock of the file system that contains the directory dir: that
+// of a file without a name, which leaves nothing there. It returns an error if the file system has no
+// such files.
+func Clock(dir string) (time.Time, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("file without a name in %s: %w", dir, err)
+	}
+	var st unix.Stat_t
+	err = errors.Join(unix.Fstat(fd, &st), unix.Close(fd))
+	return time.Unix(st.Ctim.Unix()), err
 }

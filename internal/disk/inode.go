@@ -26,3 +26,21 @@ func Owned(path string) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
+
+// OnSameDevice reports whether two directories are on the same file system. False if one can't be
+// read.
+func OnSameDevice(a, b string) bool {
+	var devices [2]uint64
+	for i, dir := range []string{a, b} {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return false
+		}
+		devices[i] = uint64(stat.Dev) //nolint:unconvert // int32 on some systems
+	}
+	return devices[0] == devices[1]
+}

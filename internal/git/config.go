@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -47,8 +48,12 @@ func readConfig(s *repoSettings, path string) error {
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	parseConfig(data, func(section, key, value string) {
-		switch section + "." + key {
+	parseConfig(data, func(e configEntry) {
+		value := e.value
+		if !e.isPlain {
+			return
+		}
+		switch e.section + "." + e.key {
 		case "core.bare":
 			s.bare = isTrue(value)
 		case "core.worktree":
@@ -64,6 +69,44 @@ func readConfig(s *repoSettings, path string) error {
 		}
 	})
 	return nil
+}
+
+// OriginURLs returns the URLs of the remote origin, as configured and with the abbreviations of
+// url.*.insteadOf expanded. It reads the repository's configuration and globals, files of the user's,
+// without their includes, and starts no git process.
+func OriginURLs(r *Repo, globals ...string) ([]string, error) {
+	var urls []string
+	long := map[string]string{} // by abbreviation
+	own := []string{filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")}
+	for i, path := range append(slices.Clone(globals), own...) {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err != nil && i < len(globals) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+		parseConfig(data, func(e configEntry) {
+			switch {
+			case e.section == "remote" && e.sub == "origin" && (e.key == "url" || e.key == "pushurl"):
+				urls = append(urls, e.value)
+			case e.section == "url" && (e.key == "insteadof" || e.key == "pushinsteadof") && e.value != "":
+				long[e.value] = e.sub
+			}
+		})
+	}
+	for _, url := range slices.Clone(urls) {
+		longest := ""
+		for short := range long {
+			if strings.HasPrefix(url, short) && len(short) > len(longest) {
+				longest = short
+			}
+		}
+		if longest != "" {
+			urls = append(urls, long[longest]+strings.TrimPrefix(url, longest))
+		}
+	}
+	return urls, nil
 }
 
 // Config reads git's configuration of a repository, as it applies to git processes. Its methods are

@@ -77,8 +77,8 @@ func TestConfigFileMatchesGit(t *testing.T) {
 			want = append(want, key+"="+value)
 		}
 		var got []string
-		git.ParseConfig([]byte(text), func(section, key, value string) {
-			if !strings.Contains(section, ".") {
+		git.ParseConfig([]byte(text), func(e git.ConfigEntry) {
+			if section, key, value, plain := e.Fields(); plain && !strings.Contains(section, ".") {
 				got = append(got, section+"."+key+"="+value)
 			}
 		})

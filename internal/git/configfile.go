@@ -13,11 +13,17 @@ type configReader struct {
 	pos  int
 }
 
-// parseConfig calls yield for each setting that isn't in a subsection, with
-// section and key in lower case. A key without a value is "true".
-func parseConfig(data []byte, yield func(section, key, value string)) {
+// configEntry is a setting: section and key in lower case, the subsection verbatim. isPlain reports
+// that there is no subsection.
+type configEntry struct {
+	section, sub, key, value string
+	isPlain                  bool
+}
+
+// parseConfig calls yield for each setting. A key without a value is "true".
+func parseConfig(data []byte, yield func(configEntry)) {
 	c := configReader{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
-	section, plain := "", false
+	var in configEntry
 	for {
 		for c.pos < len(c.data) && isConfigSpace(c.data[c.pos]) {
 			c.pos++
@@ -29,7 +35,7 @@ func parseConfig(data []byte, yield func(section, key, value string)) {
 		case b == '#' || b == ';':
 			c.skipLine()
 		case b == '[':
-			section, plain = c.section()
+			in = c.section()
 		case isKeyByte(b):
 			start := c.pos
 			for c.pos < len(c.data) && isKeyByte(c.data[c.pos]) {
@@ -37,8 +43,9 @@ func parseConfig(data []byte, yield func(section, key, value string)) {
 			}
 			key := strings.ToLower(string(c.data[start:c.pos]))
 			value, ok := c.value()
-			if ok && plain && section != "" {
-				yield(section, key, value)
+			if ok && in.section != "" {
+				in.key, in.value = key, value
+				yield(in)
 			}
 		default:
 			c.skipLine()
@@ -54,28 +61,34 @@ func (c *configReader) skipLine() {
 	c.pos = len(c.data)
 }
 
-// section reads [name] or [name "sub"]; plain is false for the latter.
-func (c *configReader) section() (name string, plain bool) {
+// section reads [name] or [name "sub"].
+func (c *configReader) section() configEntry {
 	c.pos++
 	start := c.pos
 	for c.pos < len(c.data) && (isKeyByte(c.data[c.pos]) || c.data[c.pos] == '.') {
 		c.pos++
 	}
-	name = strings.ToLower(string(c.data[start:c.pos]))
-	plain = true
+	in := configEntry{section: strings.ToLower(string(c.data[start:c.pos])), isPlain: true}
+	var sub []byte
 	quoted := false
 	for ; c.pos < len(c.data) && c.data[c.pos] != '\n'; c.pos++ {
-		switch b := c.data[c.pos]; {
+		b := c.data[c.pos]
+		switch {
 		case b == '\\' && quoted:
-			c.pos++
+			if c.pos++; c.pos < len(c.data) {
+				sub = append(sub, c.data[c.pos])
+			}
 		case b == '"':
-			quoted, plain = !quoted, false
+			quoted, in.isPlain = !quoted, false
 		case b == ']' && !quoted:
 			c.pos++
-			return name, plain
+			in.sub = string(sub)
+			return in
+		case quoted:
+			sub = append(sub, b)
 		}
 	}
-	return "", false
+	return configEntry{}
 }
 
 // value reads from the end of a key to the end of its line: quotes, escapes, comments and continued

@@ -45,3 +45,11 @@ func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
 var ParseBlame = parseBlame
 
 const MaxBlameLines = maxBlameLines
+
+// ConfigEntry is a setting of a configuration file.
+type ConfigEntry = configEntry
+
+// Fields returns the parts of the setting; plain reports that it isn't in a subsection.
+func (e configEntry) Fields() (section, key, value string, plain bool) {
+	return e.section, e.key, e.value, e.isPlain
+}

@@ -52,6 +52,6 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("[core]a=\\"))
 	f.Add([]byte("[core \"\\"))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		git.ParseConfig(data, func(string, string, string) {})
+		git.ParseConfig(data, func(git.ConfigEntry) {})
 	})
 }

@@ -9,3 +9,9 @@ func ScopedKeys() []string {
 }
 
 func FormatSize(n int64) string { return formatSize(n) }
+
+// MatchesPath reports whether a pattern of exclude_paths leaves out a root.
+func MatchesPath(pattern, root, home string) bool {
+	_, found := matchPath([]string{pattern}, root, home)
+	return found
+}

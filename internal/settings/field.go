@@ -66,6 +66,7 @@ type field struct {
 	block   string // in contextd's file, empty if the key isn't there
 	// variables are variables other than Variable; the last one takes precedence.
 	variables []string
+	userOnly  bool // it exists only in the user's file
 	set       func(*Settings, raw) bool
 	get       func(*Settings) any
 	scope     scope
@@ -141,7 +142,7 @@ func fields() []field {
 		patterns("bands.exclude", func(s *Settings) *[]string { return &s.Bands.Exclude }),
 		size(KeyCap, func(s *Settings) *int64 { return &s.Bands.Cap }),
 		size(KeyFreeFloor, func(s *Settings) *int64 { return &s.Bands.FreeFloor }),
-	}, recallFields()...)
+	}, append(recallFields(), globalFields()...)...)
 	known := scopes()
 	for i := range all {
 		all[i].scope = known[all[i].key]

@@ -12,7 +12,7 @@ func TestFolderOfANewWorktreeIsIgnored(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for range 2 {
-		dir, err := settings.MakeFolder(root, "logs", 0o700)
+		dir, err := settings.WorktreeFolder(root).Make("logs", 0o700)
 		if err != nil || dir != filepath.Join(root, ".entire", "logs") {
 			t.Fatalf("%s, %v", dir, err)
 		}
@@ -28,7 +28,7 @@ func TestFolderLeavesAnEnabledWorktreeAlone(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, ".entire"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := settings.MakeFolder(root, "tmp", 0o700); err != nil {
+	if _, err := settings.WorktreeFolder(root).Make("tmp", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".entire", ".gitignore")); err == nil {
@@ -48,11 +48,11 @@ func TestFolderFollowsNoLink(t *testing.T) {
 		if err := os.Symlink(elsewhere, filepath.Join(root, filepath.FromSlash(link))); err != nil {
 			t.Fatal(err)
 		}
-		if dir, err := settings.MakeFolder(root, "logs", 0o700); err == nil {
+		if dir, err := settings.WorktreeFolder(root).Make("logs", 0o700); err == nil {
 			t.Errorf("through %s to %s", link, dir)
 		}
 	}
-	if _, err := settings.MakeFolder(filepath.Join(t.TempDir(), "gone"), "logs", 0o700); err == nil {
+	if _, err := settings.WorktreeFolder(filepath.Join(t.TempDir(), "gone")).Make("logs", 0o700); err == nil {
 		t.Error("the worktree was made")
 	}
 }

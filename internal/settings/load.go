@@ -46,7 +46,7 @@ func (from Sources) configFile(program, name string) string {
 // MarkerFile returns the path of the file that marks a repository as enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
-// Load reads all layers. It reads at most seven settings files, the marker, the user's approvals if
+// Load reads all layers. It reads at most eight settings files, the marker, the user's approvals if
 // the project proposes a value, and the client's files if a variable has a value that a project may
 // not set.
 func Load(from Sources) Settings {
@@ -68,6 +68,9 @@ func Load(from Sources) Settings {
 	if l.Root != "" {
 		l.file(Project, ProjectFile(l.Root))
 	}
+	if from.CommonDir != "" {
+		l.file(Clone, CloneFile(from.CommonDir))
+	}
 	for _, root := range roots {
 		if root != "" {
 			l.file(Local, LocalFile(root))
@@ -75,6 +78,9 @@ func Load(from Sources) Settings {
 	}
 	for i := range l.fields {
 		f := &l.fields[i]
+		if f.userOnly {
+			continue
+		}
 		for _, name := range f.variables {
 			l.variable(f, name)
 		}
@@ -85,11 +91,10 @@ func Load(from Sources) Settings {
 		_, err := os.Stat(MarkerFile(l.from.CommonDir))
 		l.Marker = err == nil
 	}
-	l.Configured = l.Marker
-	for _, f := range l.Files {
-		l.Configured = l.Configured || f.Layer != User
-	}
-	l.Enabled = l.Enabled && l.Configured
+	l.Activation = l.activation()
+	l.Configured = l.Activation.Level == Repository || l.Activation.Level == Marker ||
+		l.Activation.Level == Machine && (l.Activation.On || l.Activation.Reason == Vetoed)
+	l.Enabled = l.Activation.On
 	return l.Settings
 }
 
@@ -210,6 +215,8 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 // name returns the name of the key in the files of a layer, or "" if they don't have it.
 func (f field) name(in Layer) string {
 	switch {
+	case f.userOnly && in != User:
+		return ""
 	case in != Contextd:
 		return f.key
 	case f.block == "":
@@ -248,7 +255,8 @@ func (l *loader) apply(f *field, r raw, from Source) {
 		l.sources[f.key] = from
 		delete(l.refused, f.key)
 		if f.key == KeyEnabled && from.Layer <= Local { // the file's own value
-			l.Files[len(l.Files)-1].Enabled = l.Enabled
+			file := &l.Files[len(l.Files)-1]
+			file.Enabled, file.Explicit = l.Enabled, true
 		}
 		return
 	}

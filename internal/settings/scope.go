@@ -68,6 +68,13 @@ func scopes() map[string]scope {
 		"recall.max_file_size":               {fromProject: atMostDefault("recall.max_file_size")},
 		"recall.exclude_patterns":            anyLayer,
 		KeyModelPass:                         ownOnly,
+		KeyGlobal:                            ownOnly,
+		KeyExcludePaths:                      ownOnly,
+		KeyExcludePathsExact:                 ownOnly,
+		KeyExcludeOrigins:                    ownOnly,
+		KeyTrustAll:                          ownOnly,
+		KeyTrustedOrigins:                    ownOnly,
+		KeyTrustedPaths:                      ownOnly,
 	}
 }
 

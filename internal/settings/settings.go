@@ -43,13 +43,14 @@ const (
 	Contextd       // <config home>/contextd/config.json
 	User           // <config home>/entire/settings.json
 	Project        // .entire/settings.json
+	Clone          // <git common dir>/entire/settings.json
 	Local          // .entire/settings.local.json of the main worktree, then of the worktree
 	Env            // ENTIRE_*, CONTEXTD_*
 )
 
 // String returns the layer's name as `entire config` prints it.
 func (l Layer) String() string {
-	return [...]string{"default", "contextd", "user", "project", "local", "environment"}[l]
+	return [...]string{"default", "contextd", "user", "project", "clone", "local", "environment"}[l]
 }
 
 // Source is the source of a value: a layer and the file or variable in it, empty for a default.
@@ -69,6 +70,9 @@ type Sources struct {
 	// Tracked reports whether git controls the personal file of a worktree root, which then counts
 	// as the project's. It is called only if that matters. nil means no.
 	Tracked func(root string) bool
+	// Origins returns the URLs of the remote origin. It is called only if the user excludes remotes.
+	// nil means that there are none.
+	Origins func() ([]string, error)
 	// StoreDefaults returns the defaults of bands.cap and bands.free_floor for the file system of
 	// the repository. nil, or 0, means those of a large one.
 	StoreDefaults func() (limit, floor int64)
@@ -77,8 +81,11 @@ type Sources struct {
 // Settings holds all effective values. The zero value isn't valid: use Load.
 type Settings struct {
 	// Enabled reports whether sessions are recorded here, Configured whether the repository was
-	// ever enabled, and Marker whether it was enabled on this machine.
+	// ever enabled or is among those that are recorded on this machine, and Marker whether it was
+	// enabled on this machine. Activation has the reasons.
 	Enabled, Configured, Marker bool
+	Activation                  Activation
+	Global                      Global
 
 	Strategy     string
 	LogLevel     slog.Level
@@ -124,11 +131,12 @@ type Bands struct {
 }
 
 // File is an existing settings file. Enabled is the file's own value of that key, true if it has
-// none.
+// none; Explicit reports whether it has one.
 type File struct {
-	Layer   Layer
-	Path    string
-	Enabled bool
+	Layer    Layer
+	Path     string
+	Enabled  bool
+	Explicit bool
 }
 
 // UnknownKey is a key that this version doesn't know. Foreign means that it is in contextd's file,
@@ -148,6 +156,17 @@ func (s *Settings) Pending() []Proposal {
 		layer := s.sources[p.Key].Layer
 		return layer != Project && layer != Default
 	})
+}
+
+// Proposed returns the value that a project proposes for a key that the user's own layers don't set, ""
+// if there is none.
+func (s *Settings) Proposed(key string) string {
+	for _, p := range s.Pending() {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return ""
 }
 
 // Problem is an unusable value, or a whole unusable file if Key is empty; the default is used

@@ -15,9 +15,10 @@ import (
 
 // place is a set of directories with settings files.
 type place struct {
-	contextd, user, project, local, mainProject, mainLocal string
-	marker                                                 bool
-	env                                                    map[string]string
+	contextd, user, project, clone, local, mainProject, mainLocal string
+	marker, tracked                                               bool
+	origins                                                       []string
+	env                                                           map[string]string
 }
 
 func (p place) load(t testing.TB) settings.Settings {
@@ -39,6 +40,7 @@ func (p place) load(t testing.TB) settings.Settings {
 	write("home/.config/entire/settings.json", p.user)
 	write("work/.entire/settings.json", p.project)
 	write("work/.entire/settings.local.json", p.local)
+	write("git/entire/settings.json", p.clone)
 	write("main/.entire/settings.json", p.mainProject)
 	write("main/.entire/settings.local.json", p.mainLocal)
 	if p.marker {
@@ -46,8 +48,11 @@ func (p place) load(t testing.TB) settings.Settings {
 	}
 	s := settings.Load(settings.Sources{
 		Worktree: at("work"), MainWorktree: at("main"), CommonDir: at("git"), Home: at("home"),
-		Getenv: func(name string) string { return p.env[name] },
+		Getenv:  func(name string) string { return p.env[name] },
+		Tracked: func(string) bool { return p.tracked },
+		Origins: func() ([]string, error) { return p.origins, nil },
 	})
+	s.Activation.By = strings.TrimPrefix(s.Activation.By, root+"/")
 	for i := range s.Problems {
 		s.Problems[i].Where = strings.TrimPrefix(s.Problems[i].Where, root+"/")
 	}
@@ -112,8 +117,8 @@ func TestLayers(t *testing.T) {
 	}
 	var got []row
 	for _, v := range s.Values() {
-		if strings.HasPrefix(v.Key, "recall.") {
-			continue // see TestRecallLayers
+		if strings.HasPrefix(v.Key, "recall.") || settings.IsGlobal(v.Key) {
+			continue // see TestRecallLayers, TestGlobalCountsOnlyInTheUsersFile
 		}
 		got = append(got, row{v.Key, v.Value, v.Source.Layer.String()})
 	}

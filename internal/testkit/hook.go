@@ -55,7 +55,7 @@ func (s *Session) Hook(verb string, payload Object) Result {
 func (s *Session) runInstalled(event string, payload Object) Result {
 	s.TB.Helper()
 	var sum Result
-	for _, command := range installedCommands(s.TB, s.Project, event, payload.text("tool_name")) {
+	for _, command := range installedCommands(s.TB, []string{s.Project, s.HookEnv().Get("HOME")}, event, payload.text("tool_name")) {
 		result := Call{
 			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n", Name: "sh", Args: []string{"-c", command},
 		}.Run(s.TB)
@@ -66,13 +66,16 @@ func (s *Session) runInstalled(event string, payload Object) Result {
 	return sum
 }
 
-// installedCommands returns the commands in a project's settings for an event; tool is the tool of
-// a tool event.
-func installedCommands(tb TB, project, event, tool string) []string {
+// installedCommands returns the commands in the settings of a project and of the user for an event,
+// each once, as the agent runs them; tool is the tool of a tool event.
+func installedCommands(tb TB, dirs []string, event, tool string) []string {
 	tb.Helper()
-	var commands []string
-	for _, name := range []string{"settings.json", "settings.local.json"} {
-		data, err := os.ReadFile(filepath.Join(project, ".claude", name))
+	var files, commands []string
+	for _, dir := range dirs {
+		files = append(files, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -93,7 +96,9 @@ func installedCommands(tb TB, project, event, tool string) []string {
 				continue
 			}
 			for _, hook := range group.Hooks {
-				commands = append(commands, hook.Command)
+				if !slices.Contains(commands, hook.Command) {
+					commands = append(commands, hook.Command)
+				}
 			}
 		}
 	}

@@ -22,16 +22,15 @@ const (
 	patience = time.Second
 )
 
-// PrePush sends the checkpoints to the remote named in the user's settings, and to no other,
-// whichever remote git is pushing to. It does nothing if none is named, if that one has them
-// already, for a dry run (--dry-run), and if git's command line, which shows that, can't be
+// PrePush sends the checkpoints to the remote named in the user's settings, or proposed by the
+// project's if the user has allowed sending there, and to no other, whichever remote git is pushing
+// to. It does nothing if none is named, if that one has them already, for a dry run (--dry-run), and if git's command line, which shows that, can't be
 // read. If the remote has checkpoints of other clones, both sides get the union.
 //
 // An error means that they were not sent; it is one line, fit for the user. ctx bounds the
 // total time.
 func PrePush(ctx context.Context, w *workspace.Workspace) error {
-	named := w.Options.PushRemote
-	if named == "" {
+	if w.Options.PushRemote == "" && (w.Options.ProposedRemote == "" || !w.Options.Global.TrustsAny()) {
 		return nil
 	}
 	verb, args := record.GitCommand(ctx, w) // git doesn't pass its command line to the pre-push hook
@@ -42,7 +41,16 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if !known || call.DryRun {
 		return nil
 	}
-	p := &push{w: w, remote: named, shown: git.HideURL(named), say: w.Env.Say}
+	to, err := FindDestination(ctx, w)
+	if err != nil || to.IsProposed && !to.Allowed {
+		return err
+	}
+	if to.IsProposed { // CheckRemote checks it as one
+		asProject := *w
+		asProject.Options.PushRemote, asProject.Options.OwnRemote = to.Remote, false
+		w = &asProject
+	}
+	p := &push{w: w, remote: to.Remote, shown: git.HideURL(to.Remote), say: w.Env.Say, held: !to.Allowed}
 	if call.Quiet {
 		p.say = func(string) {}
 	}
@@ -75,6 +83,9 @@ type push struct {
 	shown  string // remote without credentials, for messages
 	say    func(line string)
 	refs   []sharedRef
+	// held reports that the user hasn't allowed sending to the remote: nothing is sent, and that is
+	// said if there is something to send.
+	held bool
 	// stale reports that the last fetch has shown a list of forgotten content that is unknown here.
 	stale bool
 }
@@ -94,6 +105,9 @@ func (p *push) run(ctx context.Context) error {
 	}
 	record := sentRecord(place)
 	p.refs = []sharedRef{{checkpoint.MetadataBranch, record}, {git.NotesRef, record + "-notes"}}
+	if p.held {
+		return p.hold(ctx)
+	}
 	if err := p.checkRemote(ctx, place); err != nil {
 		return err
 	}
@@ -135,6 +149,21 @@ func (p *push) run(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// hold says how to allow sending if there is something to send.
+func (p *push) hold(ctx context.Context) error {
+	for _, ref := range p.refs {
+		tip, err := p.missing(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if tip != "" {
+			p.say("entire: checkpoints are not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
+			return nil
+		}
+	}
+	return nil
 }
 
 // sentRecord returns the ref that records what was last sent to a destination.

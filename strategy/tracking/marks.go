@@ -11,18 +11,17 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Marks are small files in .entire/tmp with facts that may not be in the state yet: that a
+// Marks are small files in the folder tmp of [workspace.Workspace.Runtime] with facts that may not be in the state yet: that a
 // prompt has begun a turn, that a stop could not end it, and that a session's end is being
 // recorded. They are written without the repository's lock, so that a hook that doesn't get
 // the lock in time loses nothing.
 
 // MarksDir returns the folder of the marks.
-func MarksDir(w *workspace.Workspace) string { return filepath.Join(w.Repo.Root, ".entire", "tmp") }
+func MarksDir(w *workspace.Workspace) string { return w.Runtime().Path("tmp") }
 
 func promptMark(w *workspace.Workspace, id string) string {
 	return filepath.Join(MarksDir(w), "pre-prompt-"+id+".json")
@@ -47,7 +46,11 @@ func MarkPrompt(ctx context.Context, w *workspace.Workspace, id string) time.Tim
 	path := promptMark(w, id)
 	err := errors.Join(RemoveMark(StopMark(w, id)), RemoveMark(EndMark(w, id)))
 	if err == nil {
-		err = WriteMark(w, path, map[string]any{"session_id": id, "timestamp": now})
+		note := promptNote{SessionID: id, Timestamp: now}
+		if !w.Runtime().IsInTree() {
+			note.Start = startElsewhere(w, now)
+		}
+		err = WriteMark(w, path, note)
 	}
 	if err == nil {
 		if at, ok := PromptTime(w, id); ok {
@@ -55,16 +58,51 @@ func MarkPrompt(ctx context.Context, w *workspace.Workspace, id string) time.Tim
 		}
 	}
 	w.Log.WarnContext(ctx, "prompt not marked", "session_id", id, "error", fmt.Sprint(err))
-	return now.Add(-10 * time.Millisecond)
+	return now.Add(-clockSlack)
 }
 
-// PromptTime returns when the prompt's file was written; false if there is none.
+// promptNote is the content of a prompt's mark. Start is the beginning of the turn if the mark is on
+// another file system than the worktree, so that its own time doesn't tell.
+type promptNote struct {
+	SessionID string     `json:"session_id"`
+	Timestamp time.Time  `json:"timestamp"`
+	Start     *time.Time `json:"start,omitempty"`
+}
+
+// PromptTime returns when the prompt's file was written, by the clock of the worktree's file system;
+// false if there is none.
 func PromptTime(w *workspace.Workspace, id string) (time.Time, bool) {
-	info, err := os.Lstat(promptMark(w, id))
+	path := promptMark(w, id)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return time.Time{}, false
 	}
+	if !w.Runtime().IsInTree() {
+		var note promptNote
+		data, err := disk.ReadFile(path)
+		if err == nil && json.Unmarshal(data, &note) == nil && note.Start != nil {
+			return *note.Start, true
+		}
+	}
 	return disk.Changed(info), true
+}
+
+// clockSlack is the maximum time by which the process's clock is ahead of a file system's.
+const clockSlack = 10 * time.Millisecond
+
+// startElsewhere returns the present time by the clock of the worktree's file system, nil if the git
+// directory is on the same one. It leaves nothing in the worktree: the time is that of a file without
+// a name. Where the file system has no such files, it is a little before the process's clock, so that
+// no change of the turn counts as older.
+func startElsewhere(w *workspace.Workspace, now time.Time) *time.Time {
+	if disk.OnSameDevice(w.Repo.Root, w.Repo.CommonDir) {
+		return nil
+	}
+	at, err := disk.Clock(w.Repo.Root)
+	if err != nil {
+		at = now.Add(-clockSlack)
+	}
+	return &at
 }
 
 // BeginLate sets the beginning of a turn from the prompt's file if the hook of the
@@ -93,7 +131,7 @@ func WriteMark(w *workspace.Workspace, path string, note any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := settings.MakeFolder(w.Repo.Root, "tmp", 0o700); err != nil {
+	if _, err := w.Runtime().Make("tmp", 0o700); err != nil {
 		return err
 	}
 	return disk.WriteCache(path, append(data, '\n'), 0o600)

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -58,6 +59,8 @@ func Folders(repo *git.Repo, has Traits, worktrees ...git.Worktree) []string {
 		for _, dir := range RuntimeDirs(w.Root) {
 			list = append(list, place{dir, Recorded | Temporary})
 		}
+		private := settings.GitFolder(repo.CommonDir, checkpoint.WorktreeHash(w.ID))
+		list = append(list, place{private.Path("logs"), Temporary}, place{private.Path("tmp"), Temporary})
 	}
 	for _, a := range agent.All() {
 		if a.HandsOver() {
@@ -118,11 +121,20 @@ func requestsDir(repo *git.Repo, worktree string) string {
 // EntireDir returns the folder of the program in a worktree.
 func EntireDir(root string) string { return filepath.Join(root, ".entire") }
 
-// RuntimeDirs returns the folders that hooks write to in a worktree.
+// RuntimeDirs returns the folders that hooks write to in a worktree that is enabled by itself.
 func RuntimeDirs(root string) []string {
-	dir := EntireDir(root)
-	return []string{filepath.Join(dir, "logs"), filepath.Join(dir, "tmp"), filepath.Join(dir, "metadata")}
+	dir := settings.WorktreeFolder(root)
+	return []string{dir.Path("logs"), dir.Path("tmp"), dir.Path("metadata")}
 }
+
+// Runtime returns the folder to which hooks write the logs and other small files of a worktree that a
+// level enables.
+func Runtime(repo *git.Repo, level settings.Level) settings.Folder {
+	return settings.FolderOf(level, repo.Root, repo.CommonDir, checkpoint.WorktreeHash(repo.WorktreeID))
+}
+
+// Runtime returns the folder to which hooks write the logs and other small files of the worktree.
+func (w *Workspace) Runtime() settings.Folder { return Runtime(w.Repo, w.Options.Level) }
 
 // CheckoutDir returns the folder of files that a rewind without a snapshot checks out for a short
 // time, in the git directory of a worktree.

@@ -156,6 +156,8 @@ const AutoMessage = "auto"
 
 // Options holds the settings of recording.
 type Options struct {
+	// Level is what enables recording here.
+	Level settings.Level
 	// Strategy is Name or AutoCommit; empty means Name.
 	Strategy string
 	// Order is RefsFirst if new checkpoints get refs of their own.
@@ -175,6 +177,13 @@ type Options struct {
 	// OwnRemote reports whether PushRemote comes from the user's own settings, and not from a
 	// proposal of the project: only then may it be a path.
 	OwnRemote bool
+	// ProposedRemote is the remote that only the project's settings name. Checkpoints are sent there if
+	// Global trusts it.
+	ProposedRemote string
+	// NeedsConsent reports that PushRemote is set for all repositories, of which every one is
+	// recorded: checkpoints are sent to those remotes that Global trusts.
+	NeedsConsent bool
+	Global       settings.Global
 	// Summarize reports whether a summary of each checkpoint is written.
 	Summarize bool
 	Bands     BandOptions

@@ -156,7 +156,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 	other := *d
 	other.root = d.path("../other")
 	out := other.must("status")
-	if !strings.HasPrefix(out, "Enabled (manual-commit)\n") || !strings.Contains(out, "hint: run `entire enable --agent claude-code` in $WORK") {
+	if !strings.HasPrefix(out, "Enabled (manual-commit), by this repository's settings\n") || !strings.Contains(out, "hint: run `entire enable --agent claude-code` in $WORK") {
 		t.Error(out)
 	}
 	out = other.must("enable", "--agent", "claude-code")
@@ -167,7 +167,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 	if _, err := os.Stat(other.path(".entire/settings.json")); err == nil {
 		t.Error("wrote settings that the main worktree has already")
 	}
-	check(t, "Enabled (manual-commit)\nSnapshots: off\n", other.must("status"))
+	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\n", other.must("status"))
 }
 
 func TestErrorsAsJSON(t *testing.T) {

@@ -102,6 +102,7 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	if repo != nil {
 		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
 		from.Tracked = func(root string) bool { return TracksLocalSettings(repo, root) }
+		from.Origins = func() ([]string, error) { return git.OriginURLs(repo, GlobalGitConfigs(a)...) }
 		from.StoreDefaults = func() (limit, floor int64) {
 			space, err := disk.SpaceAt(repo.CommonDir)
 			if err != nil {
@@ -111,6 +112,23 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 		}
 	}
 	return from
+}
+
+// GlobalGitConfigs returns the files of git's global configuration, whether they exist or not.
+func GlobalGitConfigs(a *App) []string {
+	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
+		return []string{path}
+	}
+	xdg := a.Getenv("XDG_CONFIG_HOME")
+	switch {
+	case a.Home == "" && xdg == "":
+		return nil
+	case a.Home == "":
+		return []string{filepath.Join(xdg, "git", "config")}
+	case xdg == "":
+		xdg = filepath.Join(a.Home, ".config")
+	}
+	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
 // trackedTimeout limits how long git may take to report whether it tracks a file.

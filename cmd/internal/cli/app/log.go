@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -17,38 +16,34 @@ import (
 // logLimit is the size at which the log is rotated. One old file is kept.
 const logLimit = 5 << 20
 
-// LogPath returns the path of the log of the worktree at root.
-func LogPath(root string) string { return filepath.Join(root, ".entire", "logs", "entire.log") }
+// LogPath returns the path of the log in the folder of a worktree.
+func LogPath(in settings.Folder) string { return in.Path("logs", "entire.log") }
 
-// OpenLog returns the log of the worktree at root: a JSON object per line, of level and above. It
+// OpenLog returns the log in the folder of a worktree: a JSON object per line, of level and above. It
 // opens and creates nothing before the first record, and the returned closer may be closed in any
-// case. If the log can't be written, the records are lost without further effect. Without a root
-// all records are dropped.
+// case. If the log can't be written, the records are lost without further effect.
 //
 // A hook logs one line with the keys component, hook, hook_type (agent, git), duration_ms,
 // git_processes, success and, if there is one, session_id; a line with success=false is a failure
 // that `entire status` counts.
-func OpenLog(root string, level slog.Level) (*slog.Logger, io.Closer) {
-	f := &logFile{root: root}
-	if root == "" {
-		return slog.New(slog.DiscardHandler), f
-	}
+func OpenLog(in settings.Folder, level slog.Level) (*slog.Logger, io.Closer) {
+	f := &logFile{folder: in}
 	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level})), f
 }
 
 // logFile opens the log when the first line is written. slog serialises the
 // calls of Write.
 type logFile struct {
-	root string
-	file *os.File
-	dead bool
+	folder settings.Folder
+	file   *os.File
+	dead   bool
 }
 
 // Write appends a line in one system call, so that lines of concurrent processes don't mix. Hidden
 // characters are escaped, because logs are read with programs that print them as they are.
 func (l *logFile) Write(line []byte) (int, error) {
 	if l.file == nil && !l.dead {
-		file, err := openLogFile(l.root)
+		file, err := openLogFile(l.folder)
 		l.file, l.dead = file, err != nil
 	}
 	if l.dead {
@@ -68,14 +63,14 @@ func (l *logFile) Close() error {
 	return file.Close()
 }
 
-// openLogFile opens the log. It creates the log's directories, but not root, which may have been
-// removed.
-func openLogFile(root string) (*os.File, error) {
-	path := LogPath(root)
+// openLogFile opens the log. It creates the log's directories, but not the worktree, which may have
+// been removed.
+func openLogFile(in settings.Folder) (*os.File, error) {
+	path := LogPath(in)
 	if err := disk.Step("append", path); err != nil {
 		return nil, err
 	}
-	if _, err := settings.MakeFolder(root, "logs", 0o750); err != nil {
+	if _, err := in.Make("logs", 0o750); err != nil {
 		return nil, err
 	}
 	if info, err := os.Lstat(path); err == nil {

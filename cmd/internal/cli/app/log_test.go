@@ -13,12 +13,13 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 func TestLogIsLazyAndLeveled(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	log, closer := OpenLog(root, slog.LevelWarn)
+	log, closer := OpenLog(settings.WorktreeFolder(root), slog.LevelWarn)
 	log.InfoContext(context.Background(), "quiet")
 	if _, err := os.Stat(filepath.Join(root, ".entire")); err == nil {
 		t.Error("made a folder before the first record")
@@ -27,12 +28,12 @@ func TestLogIsLazyAndLeveled(t *testing.T) {
 	if err := closer.Close(); err != nil {
 		t.Error(err)
 	}
-	lines := LogTail(LogPath(root), 1000)
+	lines := LogTail(LogPath(settings.WorktreeFolder(root)), 1000)
 	var record map[string]any
 	if len(lines) != 1 || json.Unmarshal([]byte(lines[0]), &record) != nil || record["msg"] != "loud" || record["hook"] != "stop" {
 		t.Errorf("%q", lines)
 	}
-	info, err := os.Stat(LogPath(root))
+	info, err := os.Stat(LogPath(settings.WorktreeFolder(root)))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
@@ -41,13 +42,13 @@ func TestLogIsLazyAndLeveled(t *testing.T) {
 func TestAttackLog(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	log, closer := OpenLog(root, slog.LevelInfo)
+	log, closer := OpenLog(settings.WorktreeFolder(root), slog.LevelInfo)
 	const text = "a\x1b]0;t\x07\u009b2J\u202e\x7f\U000e0041\nb"
 	log.InfoContext(context.Background(), text, "text", text, "error", errors.New(text))
 	if err := closer.Close(); err != nil {
 		t.Error(err)
 	}
-	data, err := os.ReadFile(LogPath(root))
+	data, err := os.ReadFile(LogPath(settings.WorktreeFolder(root)))
 	line, last := bytes.CutSuffix(data, []byte("\n"))
 	var record map[string]any
 	if err != nil || !last || json.Unmarshal(line, &record) != nil || record["msg"] != text || record["text"] != text || record["error"] != text {
@@ -61,7 +62,7 @@ func TestAttackLog(t *testing.T) {
 func TestLogDoesNotCreateWorktree(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "gone")
-	log, closer := OpenLog(root, slog.LevelInfo)
+	log, closer := OpenLog(settings.WorktreeFolder(root), slog.LevelInfo)
 	log.ErrorContext(context.Background(), "lost")
 	if _, err := os.Stat(root); err == nil {
 		t.Error("made the worktree's folder")
@@ -82,7 +83,7 @@ func TestLogFollowsNoLinks(t *testing.T) {
 		if err := os.Symlink(elsewhere, path); err != nil {
 			t.Fatal(err)
 		}
-		log, closer := OpenLog(root, slog.LevelInfo)
+		log, closer := OpenLog(settings.WorktreeFolder(root), slog.LevelInfo)
 		log.ErrorContext(context.Background(), "lost")
 		_ = closer.Close()
 		if entries, _ := os.ReadDir(elsewhere); len(entries) > 0 {
@@ -94,35 +95,35 @@ func TestLogFollowsNoLinks(t *testing.T) {
 func TestLogRotates(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Dir(LogPath(root)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(LogPath(settings.WorktreeFolder(root))), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	old := strings.Repeat("{\"old\":true}\n", logLimit/13+1)
-	if err := os.WriteFile(LogPath(root), []byte(old), 0o600); err != nil {
+	if err := os.WriteFile(LogPath(settings.WorktreeFolder(root)), []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const writers = 8
 	var wg sync.WaitGroup
 	for i := range writers {
 		wg.Go(func() {
-			log, closer := OpenLog(root, slog.LevelInfo)
+			log, closer := OpenLog(settings.WorktreeFolder(root), slog.LevelInfo)
 			log.InfoContext(context.Background(), "new line", slog.Int("writer", i))
 			_ = closer.Close()
 		})
 	}
 	wg.Wait()
-	kept, err := os.ReadFile(LogPath(root) + ".1")
+	kept, err := os.ReadFile(LogPath(settings.WorktreeFolder(root)) + ".1")
 	if err != nil || !strings.HasPrefix(string(kept), old) {
 		t.Errorf("the old log has %d bytes, %v", len(kept), err)
 	}
-	now, err := os.ReadFile(LogPath(root))
+	now, err := os.ReadFile(LogPath(settings.WorktreeFolder(root)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(now)+string(kept[len(old):]), "new line"); n != writers {
 		t.Errorf("%d lines of %d", n, writers)
 	}
-	entries, _ := os.ReadDir(filepath.Dir(LogPath(root)))
+	entries, _ := os.ReadDir(filepath.Dir(LogPath(settings.WorktreeFolder(root))))
 	if len(entries) != 2 {
 		t.Errorf("%v", entries)
 	}

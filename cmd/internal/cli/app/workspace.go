@@ -31,21 +31,24 @@ func (a *App) Workspace(repo *git.Repo) *workspace.Workspace {
 // LoggingWorkspace is Workspace with the log of the worktree for a component, which the caller closes.
 func (a *App) LoggingWorkspace(repo *git.Repo, component string) (*workspace.Workspace, io.Closer) {
 	is := a.Settings(repo)
-	log, file := OpenLog(repo.Root, is.LogLevel)
+	log, file := OpenLog(workspace.Runtime(repo, is.Activation.Level), is.LogLevel)
 	return a.WorkspaceOf(repo, is, log.With("component", component)), file
 }
 
 // WorkspaceOf returns the workspace of a repository. It confirms all questions without asking, and
 // starts no child processes.
 func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger) *workspace.Workspace {
+	remote := s.Source(settings.KeyPushRemote).Layer
 	w := &workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New().WithFilesOf(repo.Root).WithMemory(),
 		Options: workspace.Options{
+			Level:    s.Activation.Level,
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, AmendCommits: s.AmendCommits, LockTimeout: s.LockTimeout,
 			Order:      checkpoint.Order(s.Primary == settings.GitRefs),
-			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
+			PushRemote: s.PushRemote, OwnRemote: remote != settings.Project, ProposedRemote: s.Proposed(settings.KeyPushRemote),
+			NeedsConsent: s.Global.Enabled && (remote == settings.User || remote == settings.Env), Global: s.Global,
 			Summarize: s.Summarize, Bands: BandOptions(s), Recall: s.Recall,
 		},
 		Env: workspace.Environment{

@@ -73,7 +73,7 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 		w.Printf("%s  %s %s  %s: %s\n%s\n", e.Time.Format(time.RFC3339), e.Agent, cmp.Or(e.Version, "of an unknown version"), e.Event, e.Error, e.Payload)
 	}
 	w.Printf("\nEnd of the log\n\n")
-	for _, line := range app.LogTail(app.LogPath(repo.Root), reportedLog) {
+	for _, line := range app.LogTail(app.LogPath(workspace.Runtime(repo, s.Activation.Level)), reportedLog) {
 		w.Printf("%s\n", line)
 	}
 	clean := redact.New().WithFilesOf(repo.Root).Text(b.String())

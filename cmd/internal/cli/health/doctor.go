@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type doctorOptions struct {
@@ -97,7 +98,7 @@ func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []strin
 	is := a.Settings(repo)
 	log := slog.New(slog.DiscardHandler)
 	if opts.fix || opts.force {
-		log, _ = app.OpenLog(repo.Root, is.LogLevel)
+		log, _ = app.OpenLog(workspace.Runtime(repo, is.Activation.Level), is.LogLevel)
 	}
 	w := a.WorkspaceOf(repo, is, log.With("component", "doctor"))
 	w.Options.LockTimeout = app.ChildLock

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Codes of findings that only the command line makes; the others are those of the notes of
@@ -34,15 +35,21 @@ const hookBackup = ".pre-entire"
 func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check {
 	if !is.Configured {
 		return []doctor.Check{func(context.Context) ([]doctor.Finding, error) {
-			return []doctor.Finding{{
+			f := doctor.Finding{
 				Code: codeNotSetUp, Severity: doctor.Note, What: "sessions are not recorded here", Why: "nothing is linked to commits until that is set up",
 				Hint: "run `entire enable`",
-			}}, nil
+			}
+			if is.Activation.Reason != settings.NotEnabled {
+				f.What += ": " + is.Activation.Text()
+				f.Hint = "see " + settings.UserFile(a.SettingsSources(repo))
+			}
+			return []doctor.Finding{f}, nil
 		}}
 	}
 	return []doctor.Check{
-		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, repo) },
-		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo) },
+		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, repo, is) },
+		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo, is) },
+		func(context.Context) ([]doctor.Finding, error) { return checkUserHooks(a, is), nil },
 		func(context.Context) ([]doctor.Finding, error) { return checkQuestioning(a, repo) },
 		// The program that hooks run as `entire`.
 		func(context.Context) ([]doctor.Finding, error) {
@@ -83,7 +90,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 		},
 		// Failed hooks.
 		func(context.Context) ([]doctor.Finding, error) {
-			failed := failures(a, repo.Root)
+			failed := failures(a, workspace.Runtime(repo, is.Activation.Level))
 			if failed == nil {
 				return nil, nil
 			}
@@ -97,10 +104,13 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 }
 
 // checkGitHooks checks whether git runs our hooks, and finds the reasons if it doesn't.
-func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error) {
+func checkGitHooks(ctx context.Context, repo *git.Repo, is settings.Settings) ([]doctor.Finding, error) {
 	s, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if is.Activation.Level == settings.Machine && !s.AnyInstalled() {
+		return nil, nil // the first session installs them
 	}
 	// All files that installing git's hooks may change.
 	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
@@ -154,11 +164,14 @@ func checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Finding, error
 const executable = 1
 
 // checkAgentHooks checks whether agents run our hooks, and finds the reasons if they don't.
-func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+func checkAgentHooks(a *app.App, repo *git.Repo, is settings.Settings) ([]doctor.Finding, error) {
 	agents, err := setup.CheckAgents(a, repo)
 	var list []doctor.Finding
-	texts := notes(agents, repo)
-	for i, h := range lacking(agents) {
+	texts, lacks := notes(agents, repo), lacking(agents)
+	if is.Activation.Level == settings.Machine {
+		lacks = nil // see checkUserHooks
+	}
+	for i, h := range lacks {
 		list = append(list, doctor.Finding{
 			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
 			Why: "sessions of this worktree are not recorded, or not all of them",
@@ -186,6 +199,28 @@ func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 		})
 	}
 	return list, err
+}
+
+// checkUserHooks checks the hooks in the user's own settings of agents, if every repository of the
+// machine is recorded.
+func checkUserHooks(a *app.App, is settings.Settings) []doctor.Finding {
+	if !is.Global.Enabled {
+		return nil
+	}
+	var list []doctor.Finding
+	notes := setup.UserHooksNotes(a)
+	for i, s := range setup.UserHooksMissing(a) {
+		list = append(list, doctor.Finding{
+			Code: notes[i].Code, Severity: doctor.Warning, Subject: s.Path, What: sentence(notes[i].Message),
+			Why: "sessions in repositories without hooks of their own are not recorded, or not all of them",
+			Fix: "add them to " + s.Path,
+			Repair: &doctor.Repair{Files: []string{s.Path}, Do: func(context.Context) error {
+				_, _, err := s.Install()
+				return err
+			}},
+		})
+	}
+	return list
 }
 
 // sentence returns a note's message without its full stop.

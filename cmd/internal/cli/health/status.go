@@ -75,7 +75,9 @@ const (
 // statusReport is the output of `status --json`; docs/formats/status.md
 // describes it.
 type statusReport struct {
-	State      string              `json:"state"`
+	State string `json:"state"`
+	// Activation is the level that enables recording, and the reason why it is off.
+	Activation *activationJSON     `json:"activation,omitempty"`
 	Strategy   string              `json:"strategy,omitempty"`
 	Repository *repositoryJSON     `json:"repository,omitempty"`
 	Settings   *setup.SettingsJSON `json:"settings,omitempty"`
@@ -88,15 +90,24 @@ type statusReport struct {
 	Snapshots   *snapshotsJSON    `json:"snapshots,omitempty"`
 	Contexts    *contextJSON      `json:"context_checkpoints,omitempty"`
 	Next        *nextCommitJSON   `json:"next_commit,omitempty"`
-	Sessions    []sessionJSON     `json:"sessions"`
-	Notes       []app.Note        `json:"notes"`
+	// Sending is the remote to which each push sends checkpoints, or would if the user allowed it.
+	Sending  *setup.SendingJSON `json:"sending,omitempty"`
+	Sessions []sessionJSON      `json:"sessions"`
+	Notes    []app.Note         `json:"notes"`
 	// Copies describes the transcripts that a rewind or a resume replaced.
 	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
 	// Interrupted is the point of an interrupted rewind.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 
-	// decidedBy is the file or variable that disables recording.
-	decidedBy string
+	// text says why nothing is recorded; runtime is the folder of the log.
+	text    string
+	runtime settings.Folder
+}
+
+type activationJSON struct {
+	Level  settings.Level  `json:"level"`
+	Reason settings.Reason `json:"reason,omitempty"`
+	By     string          `json:"by,omitempty"`
 }
 
 type repositoryJSON struct {
@@ -151,7 +162,8 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	default:
 		r.State = stateNotSetUp
 	}
-	r.Strategy, r.decidedBy = s.Strategy, s.Source(settings.KeyEnabled).Name
+	r.Strategy, r.Activation = s.Strategy, &activationJSON{s.Activation.Level, s.Activation.Reason, s.Activation.By}
+	r.text = s.Activation.Text()
 	r.Interrupted, _ = app.InterruptedRewind(repo)
 	copies := transcriptCopiesJSON{Dir: workspace.TranscriptCopies(repo)}
 	if entries, err := os.ReadDir(copies.Dir); err == nil {
@@ -168,10 +180,17 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	all := setup.WithStores(a, s)
 	files := setup.NewSettingsJSON(&all)
 	r.Settings = &files
-	r.Notes = append(r.Notes, setup.SettingsNotes(&all)...)
-	if s.Configured {
-		addHooks(ctx, a, r, repo, s.Enabled)
+	if s.Enabled {
+		r.Sending, err = setup.Sending(ctx, a.Workspace(repo))
+		if err != nil {
+			r.Notes = append(r.Notes, app.Note{Code: "sending", Message: "The remote for checkpoints can't be found: " + err.Error()})
+		}
 	}
+	r.Notes = append(r.Notes, settingsNotes(&all, r.Sending)...)
+	if s.Configured {
+		addHooks(ctx, a, r, repo, s)
+	}
+	r.runtime = workspace.Runtime(repo, s.Activation.Level)
 	addRecords(ctx, a, r, repo)
 	if partial, err := repo.IsPartial(); err == nil && partial || git.IsShallow(repo) {
 		if gaps, err := (query.CheckpointReader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
@@ -187,9 +206,31 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	return r, nil
 }
 
+// settingsNotes returns the notes on settings: a remote that the project proposes is in force if the
+// user has allowed sending there.
+func settingsNotes(s *settings.Settings, to *setup.SendingJSON) []app.Note {
+	if to == nil {
+		return setup.SettingsNotes(s)
+	}
+	known := *s
+	if to.Proposed && to.Allowed {
+		known.Proposals = slices.DeleteFunc(slices.Clone(s.Proposals), func(p settings.Proposal) bool { return p.Key == settings.KeyPushRemote })
+	}
+	notes := setup.SettingsNotes(&known)
+	if !to.Proposed && !to.Allowed {
+		notes = append(notes, app.Note{
+			Code: "not-trusted", Message: "Checkpoints are not sent to " + to.Remote + ": you have not allowed it for this remote.",
+			Hint: "run `entire trust`",
+		})
+	}
+	return notes
+}
+
 // addHooks reports the hooks of git and of the agents. It adds notes on missing hooks only if
-// recording is enabled.
-func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, enabled bool) {
+// recording is enabled. Where it is enabled only for the machine, git's hooks are not missing before the
+// first session, and agents' hooks only from the user's own settings.
+func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, s settings.Settings) {
+	isMachine := s.Activation.Level == settings.Machine
 	hooks, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{Code: "git-hooks", Message: "The git hooks can't be checked: " + err.Error()})
@@ -221,13 +262,18 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 			}}
 		}
 	}
-	if !enabled {
+	if !s.Enabled {
 		return
 	}
-	if hooks.Dir != "" {
+	if hooks.Dir != "" && (!isMachine || hooks.AnyInstalled()) {
 		r.Notes = append(r.Notes, setup.GitHookNotes(hooks)...)
 	}
-	r.Notes = append(r.Notes, notes(agents, repo)...)
+	if s.Global.Enabled {
+		r.Notes = append(r.Notes, setup.UserHooksNotes(a)...)
+	}
+	if !isMachine {
+		r.Notes = append(r.Notes, notes(agents, repo)...)
+	}
 	r.Notes = append(r.Notes, server...)
 	if agents[0].Former {
 		r.Notes = append(r.Notes, app.Note{
@@ -289,21 +335,24 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	case stateBare:
 		w.Printf("%s bare repository: nothing to do here\n", w.Paint(ui.Dim, "○"))
 	case stateNotSetUp:
+		if r.Activation.Reason != settings.NotEnabled {
+			w.Printf("%s not recorded: %s\n", w.Paint(ui.Dim, "○"), r.text)
+			break
+		}
 		w.Printf("%s not set up (run `entire enable`)\n", w.Paint(ui.Dim, "○"))
 	case stateDisabled:
-		by := ""
-		if r.decidedBy != "" {
-			by = ", by " + r.decidedBy
-		}
-		w.Printf("%s (%s)%s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, by)
+		w.Printf("%s (%s), %s\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy, strings.TrimPrefix(r.text, "disabled "))
 	default:
-		w.Printf("%s (%s)\n", w.Paint(ui.Green, "Enabled"), r.Strategy)
+		w.Printf("%s (%s), %s\n", w.Paint(ui.Green, "Enabled"), r.Strategy, levelText(r.Activation.Level))
 	}
 	if opts.detailed {
 		printFiles(w, r)
 		printSessionsDetailed(w, r.Sessions, a.Now())
 	} else {
 		printSessions(w, r, a.Now())
+	}
+	if r.Sending != nil && r.Sending.Allowed {
+		w.Printf("Each git push sends checkpoints to %s\n", r.Sending.Remote)
 	}
 	printNext(w, r.Next)
 	printSnapshots(a, w, r.Snapshots, opts.detailed)
@@ -319,11 +368,23 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	}
 	// If the time of the last failure can't be written, the failures are shown again.
 	if r.Failures != nil {
-		if dir, err := settings.MakeFolder(r.Repository.Root, "logs", 0o755); err == nil {
+		if dir, err := r.runtime.Make("logs", 0o755); err == nil {
 			_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)
 		}
 	}
 	return nil
+}
+
+// levelText says what enables recording.
+func levelText(l settings.Level) string {
+	switch l {
+	case settings.Machine:
+		return "as every repository on this machine"
+	case settings.Marker:
+		return "by `entire enable` on this machine"
+	case settings.Repository, settings.NoLevel:
+	}
+	return "by this repository's settings"
 }
 
 func printFiles(w ui.Streams, r *statusReport) {

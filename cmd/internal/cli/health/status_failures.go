@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 const (
@@ -31,8 +32,8 @@ type failuresJSON struct {
 
 // failures counts the recent hook failures in the log after the last one that was shown; nil if
 // there are none.
-func failures(a *app.App, root string) *failuresJSON {
-	path := app.LogPath(root)
+func failures(a *app.App, in settings.Folder) *failuresJSON {
+	path := app.LogPath(in)
 	var seen time.Time // zero if no failure was shown
 	if data, err := os.ReadFile(filepath.Join(filepath.Dir(path), seenName)); err == nil {
 		seen, _ = time.Parse(time.RFC3339Nano, strings.TrimSpace(string(data)))

@@ -73,7 +73,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
 	})
 	addCheckpoints(ctx, a.Workspace(repo), r.Sessions)
-	if f := failures(a, repo.Root); f != nil {
+	if f := failures(a, r.runtime); f != nil {
 		r.Failures = f
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "hook-failures",

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // recallExitStatus is the end of the help of the commands below recall.
@@ -118,7 +119,7 @@ func recallRun(a *app.App, opts *outputFlags, do func(context.Context, *recallin
 			return err
 		}
 		is := a.Settings(repo)
-		log, file := app.OpenLog(repo.Root, is.LogLevel)
+		log, file := app.OpenLog(workspace.Runtime(repo, is.Activation.Level), is.LogLevel)
 		w := a.WorkspaceOf(repo, is, log.With("component", "recall"))
 		err = do(cmd.Context(), &recalling{
 			App: a, opts: *opts, root: repo.Root, is: is,

@@ -222,14 +222,16 @@ func sessionRepo(a *app.App, p agenthook.Payload) (*git.Repo, error) {
 
 // repairHooks records at the start of a session or a turn that the repository is enabled on this
 // machine, and repairs hooks that other tools have changed. At the start of a turn it runs no git
-// process if git's hooks are unchanged.
+// process if git's hooks are unchanged. In a repository that is recorded only because every one is,
+// it leaves no marker, so that this ends with the user's setting, and installs git's hooks at the
+// first event, whichever that is.
 func (h *hook) repairHooks(ctx context.Context) {
-	start := h.name == "session-start"
-	if !start && h.name != "user-prompt-submit" {
+	start, isMachine := h.name == "session-start", h.settings.Activation.Level == settings.Machine
+	if !start && h.name != "user-prompt-submit" && !isMachine {
 		return
 	}
 	marker := settings.MarkerFile(h.repo.CommonDir)
-	if _, err := os.Lstat(marker); err != nil {
+	if _, err := os.Lstat(marker); err != nil && !isMachine {
 		err := os.MkdirAll(filepath.Dir(marker), 0o700)
 		if err == nil {
 			err = disk.WriteCache(marker, nil, 0o600)
@@ -238,7 +240,7 @@ func (h *hook) repairHooks(ctx context.Context) {
 			h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
 		}
 	}
-	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
+	installer, configs := githook.Installer{Repo: h.repo}, app.GlobalGitConfigs(h.app)
 	if start || installer.MayHaveChanged(configs...) {
 		before := h.repo.Processes()
 		report, err := installer.Mend(ctx, configs...)
@@ -278,23 +280,6 @@ func (h *hook) repairHooks(ctx context.Context) {
 	if err := errors.Join(failed...); err != nil {
 		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
 	}
-}
-
-// globalGitConfigs returns the files of git's global configuration, whether they exist or not.
-func globalGitConfigs(a *app.App) []string {
-	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
-		return []string{path}
-	}
-	xdg := a.Getenv("XDG_CONFIG_HOME")
-	switch {
-	case a.Home == "" && xdg == "":
-		return nil
-	case a.Home == "":
-		return []string{filepath.Join(xdg, "git", "config")}
-	case xdg == "":
-		xdg = filepath.Join(a.Home, ".config")
-	}
-	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
 // isDuplicate reports whether the agent also runs the hook of another file for the same event,

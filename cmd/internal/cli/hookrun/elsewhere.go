@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -128,6 +129,9 @@ func (h *hook) inRepository(ctx context.Context, root string, do func(ctx contex
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = workspace.Recover(func() error { return do(ctx, there.workspace(there.settings.LockTimeout)) })
+	if _, unknown := session.Open(repo.CommonDir).Load(h.session); unknown == nil && there.settings.Activation.Level == settings.Machine {
+		there.repairHooks(ctx) // the first event of a session there installs git's hooks
+	}
 	err = errors.Join(err, there.finish(ctx))
 	there.end(ctx, began, err)
 	return err

@@ -173,7 +173,7 @@ func (h *hook) open(repo *git.Repo) (on bool) {
 		return false
 	}
 	h.repo = repo
-	h.log, h.logFile = app.OpenLog(repo.Root, h.settings.LogLevel)
+	h.log, h.logFile = app.OpenLog(workspace.Runtime(repo, h.settings.Activation.Level), h.settings.LogLevel)
 	return true
 }
 

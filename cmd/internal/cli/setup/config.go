@@ -181,10 +181,14 @@ func SettingsNotes(s *settings.Settings) []app.Note {
 		notes = append(notes, app.Note{Code: "unknown-key", Message: u.File + ": unknown key " + strconv.Quote(u.Key)})
 	}
 	for _, p := range s.Pending() {
+		hint := "run `entire enable` on a terminal to decide, or `entire enable --accept " + p.Key + "`"
+		if p.Key == settings.KeyPushRemote {
+			hint += "; `entire trust` accepts the remote for all clones"
+		}
 		notes = append(notes, app.Note{
 			Code:    "proposal",
 			Message: fmt.Sprintf("%s proposes %s = %s; it isn't in force until you accept it", p.File, p.Key, ui.Line(p.Value, format.ValueWidth)),
-			Hint:    "run `entire enable` on a terminal to decide, or `entire enable --accept " + p.Key + "`",
+			Hint:    hint,
 		})
 	}
 	return notes

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-type disableOptions struct{ project, uninstall, force bool }
+type disableOptions struct{ project, uninstall, force, global bool }
 
 // NewDisable returns the command that turns recording off.
 func NewDisable(a *app.App) *cobra.Command {
@@ -22,7 +22,11 @@ func NewDisable(a *app.App) *cobra.Command {
 		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
 entire enable goes on with it. It is noted in .entire/settings.local.json of the
 main worktree, which counts in all worktrees, with --project in
-.entire/settings.json.
+.entire/settings.json. In a repository that is recorded only because every one
+is, it is noted in the git directory.
+
+With --global repositories that were not enabled themselves are no longer recorded,
+and the agents' hooks are taken out of your own settings.
 
 With --uninstall everything that was set up is removed from this worktree: the
 agent's hooks, .entire/, the state of sessions, and the branches with what no
@@ -37,10 +41,17 @@ EXIT STATUS
   2    wrong usage; --uninstall without --force where nobody can be asked
   130  interrupted`,
 		Example: `  entire disable
-  entire disable --uninstall`,
+  entire disable --uninstall
+  entire disable --global`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.global {
+				if opts.project || opts.uninstall || opts.force {
+					return app.Usagef("--global can't be combined with other flags")
+				}
+				return disableGlobal(a)
+			}
 			repo, err := a.Worktree()
 			if err != nil {
 				return err
@@ -50,6 +61,13 @@ EXIT STATUS
 				return runUninstall(cmd.Context(), a, opts, repo)
 			}
 			is := a.Settings(repo)
+			if is.Activation.Level == settings.Machine && !opts.project {
+				if err := disableClone(repo); err != nil {
+					return err
+				}
+				a.Streams.Printf("Entire is now disabled.\n")
+				return nil
+			}
 			if !is.Configured {
 				a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
 				return nil
@@ -95,6 +113,7 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
+	f.BoolVar(&opts.global, "global", false, "end the recording of every repository on this machine")
 	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
 	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -32,6 +33,7 @@ type enableOptions struct {
 func NewEnable(a *app.App) *cobra.Command {
 	var opts enableOptions
 	var accept []string
+	var machine globalOptions
 	cmd := &cobra.Command{
 		Use:        "enable",
 		SuggestFor: []string{"init", "install", "setup", "start"},
@@ -57,6 +59,13 @@ away. With --statusline Claude Code reports to entire statusline how full the co
 is, so that a checkpoint is saved in time; a status line of yours goes on
 running. --no-statusline puts yours back.
 
+With --global every repository on this machine is recorded from its first session
+on, with nothing written into its tree: the agents' hooks go to your own settings
+of them, for Claude Code unless --agent names others; git's hooks are installed
+when a session starts in a repository; logs and the like are kept in its git
+directory. --exclude leaves repositories out, by path or by the remote origin, and
+so does entire disable in one. Nothing is sent before you say so: entire trust.
+
 What the project's settings propose, and only you can decide, it asks on a
 terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
 directory and covers that value only.
@@ -66,10 +75,14 @@ EXIT STATUS
   1    failure; running it again goes on where it stopped
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
-		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code,codex\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
+		Example: "  entire enable --agent claude-code\n  entire enable --agent claude-code,codex\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline\n" +
+			"  entire enable --global --exclude '~/work/**' --exclude 'github.com/acme/*'",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if machine.global || len(machine.exclude) > 0 {
+				return runEnableGlobal(a, cmd, machine, opts.agent)
+			}
 			return runEnable(cmd.Context(), a, opts, accept)
 		},
 	}
@@ -86,6 +99,8 @@ EXIT STATUS
 	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
 	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
 	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
+	f.BoolVar(&machine.global, "global", false, "record every repository on this machine")
+	f.StringArrayVar(&machine.exclude, "exclude", nil, "with --global: leave out repositories, by `PATTERN` for a path, =PATH for it alone, or a remote")
 	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
 	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
@@ -95,6 +110,28 @@ EXIT STATUS
 		f.Lookup(name).Hidden = true // scripts for the former Entire CLI pass them
 	}
 	return cmd
+}
+
+// runEnableGlobal is enable for the whole machine, with which only --agent and --exclude can be
+// combined.
+func runEnableGlobal(a *app.App, cmd *cobra.Command, opts globalOptions, names string) error {
+	if !opts.global {
+		return app.WithHint(app.Usagef("--exclude is for --global"), "run `entire disable` in a repository to leave it out")
+	}
+	other := ""
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"global", "exclude", "agent"}, f.Name) && !f.Hidden {
+			other = f.Name
+		}
+	})
+	if other != "" {
+		return app.Usagef("--global and --%s exclude each other", other)
+	}
+	named, err := findAgents(names)
+	if err != nil {
+		return err
+	}
+	return enableGlobal(a, opts, named)
 }
 
 // enabling is one run of enable.

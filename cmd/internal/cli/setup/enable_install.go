@@ -73,7 +73,10 @@ func (e *enabling) install(ctx context.Context) error {
 		e.Streams.Hint("add the folder of `entire` to PATH")
 	}
 	s := e.Settings(e.repo)
-	if src := s.Source(settings.KeyEnabled); !s.Enabled {
+	if src := s.Source(settings.KeyEnabled); s.Activation.Reason == settings.Excluded {
+		e.Streams.Notef("This repository is still not recorded: it is %s, in %s.", s.Activation.Text(), e.ShortPath(settings.UserFile(e.SettingsSources(nil))))
+		e.Streams.Hint("run `entire enable --local` to record this clone all the same")
+	} else if !s.Enabled {
 		e.Streams.Notef("Recording is still disabled by %s.", strings.TrimSpace(fmt.Sprint(src.Layer, " ", src.Name)))
 	}
 	return nil
@@ -94,13 +97,20 @@ func (e *enabling) writeSettings(p *Project) (string, error) {
 	if i := slices.IndexFunc(e.is.Files, isOff); i >= 0 && !e.opts.local {
 		target = e.is.Files[i].Path // of the main worktree, if recording is disabled there
 	}
-	shared := slices.IndexFunc(e.is.Files, func(f settings.File) bool { return f.Layer != settings.User })
+	shared := slices.IndexFunc(e.is.Files, func(f settings.File) bool {
+		return f.Layer != settings.User && f.Layer != settings.Clone
+	})
 	switch {
 	case e.opts.local:
 	case e.opts.project, shared < 0:
 		target = settings.ProjectFile(e.repo.Root)
 	case e.is.Enabled && e.opts.strategy == "":
 		return e.is.Files[shared].Path, nil
+	}
+	if i := slices.IndexFunc(e.is.Files, func(f settings.File) bool { return f.Layer == settings.Clone && !f.Enabled }); i >= 0 {
+		if _, err := settings.EditClone(e.repo.CommonDir, settings.Change{Key: settings.KeyEnabled}); err != nil {
+			return "", err
+		}
 	}
 	changes := []settings.Change{{Key: settings.KeyEnabled, Value: true}}
 	if e.opts.strategy != "" || (!e.has(settings.Project) && e.is.Source(settings.KeyStrategy).Layer == settings.Default) {
