@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -61,12 +62,37 @@ func TestScript(t *testing.T) {
 			return n%64 != 0
 		}
 	})
+	if inRefs() {
+		files = withULIDs(t, files)
+	}
 	testscript.Run(t, testscript.Params{
 		Files:     files,
 		Setup:     setup,
 		Cmds:      commands(),
 		Condition: condition,
 	})
+}
+
+// inRefs reports whether ENTIRE_TEST_PRIMARY selects refs of their own for new checkpoints.
+func inRefs() bool { return os.Getenv("ENTIRE_TEST_PRIMARY") == settings.GitRefs }
+
+// withULIDs returns copies of the scripts in which patterns of ids match ULIDs, too.
+func withULIDs(t *testing.T, files []string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	copies := make([]string, len(files))
+	for i, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies[i] = filepath.Join(dir, filepath.Base(path))
+		text := strings.ReplaceAll(string(data), "[0-9a-f]{12}", "(?:[0-9a-f]{12}|[0-9A-Z]{26})")
+		if err := os.WriteFile(copies[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copies
 }
 
 // storyKey is the key of the story of a script.
@@ -122,6 +148,8 @@ func condition(cond string) (bool, error) {
 	switch cond {
 	case "race":
 		return raceEnabled, nil
+	case "refs":
+		return inRefs(), nil
 	case "programs":
 		return os.Getenv("ENTIRE_TEST_PROGRAMS") != "", nil
 	case "reftable":

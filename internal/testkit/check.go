@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -302,7 +301,7 @@ func (slot Slot) partFaults() []string {
 // entryFaults checks a slot's entry in the root metadata.
 func (c *Stored) entryFaults(index int) []string {
 	var faults []string
-	dir := fmt.Sprintf("/%s/%s/%d/", c.ID[:2], c.ID[2:], index)
+	dir := fmt.Sprintf("%s%d/", c.Root, index)
 	entry := c.Summary.Sessions[index]
 	want := map[string]string{
 		"metadata": dir + "metadata.json", "transcript": dir + "full.jsonl", "content_hash": dir + "content_hash.txt",
@@ -317,7 +316,7 @@ func (c *Stored) entryFaults(index int) []string {
 		if name == "" {
 			continue
 		}
-		if _, ok := c.Files[strings.TrimPrefix(name, path.Dir(path.Dir(dir))+"/")]; !ok {
+		if _, ok := c.Files[strings.TrimPrefix(name, c.Root)]; !ok {
 			faults = append(faults, fmt.Sprintf("%q is named but not there", name))
 		}
 	}
@@ -339,7 +338,7 @@ func leftovers(tb TB, repo *Repo) []string {
 			if err != nil || entry.IsDir() {
 				return nil //nolint:nilerr // what has gone meanwhile is no leftover
 			}
-			advisory := strings.HasSuffix(name, ".lock") && filepath.Base(filepath.Dir(name)) == "entire"
+			advisory := strings.HasSuffix(name, ".lock") && (filepath.Base(filepath.Dir(name)) == "entire" || entry.Name() == "entire-checkpoint-push-queue.lock")
 			if temporary.MatchString(entry.Name()) && !advisory {
 				faults = append(faults, "left over: "+name)
 			}

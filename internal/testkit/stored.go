@@ -6,18 +6,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Branch is the branch of the committed checkpoints.
-const Branch = "refs/heads/entire/checkpoints/v1"
+// Branch is the branch of the committed checkpoints, Refs begins the names of the refs of checkpoints.
+const (
+	Branch = "refs/heads/entire/checkpoints/v1"
+	Refs   = "refs/entire/checkpoints/"
+)
 
-// Stored is a checkpoint on the branch.
+// Stored is a checkpoint on the branch or in its ref.
 type Stored struct {
 	ID      string
+	Root    string // path of its folder
 	Summary Summary
 	Slots   []Slot
 	Files   map[string][]byte // path below the checkpoint's folder -> content
@@ -108,23 +113,48 @@ func (r *Repo) Trailers(rev string) []string {
 	return strings.Fields(r.Git("log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", rev, "--"))
 }
 
-// HasBranch reports whether there are committed checkpoints.
+// HasBranch reports whether there is a branch of checkpoints.
 func (r *Repo) HasBranch() bool {
 	r.TB.Helper()
 	return r.TryGit("rev-parse", "-q", "--verify", Branch).Code == 0
 }
 
-// Stored reads all checkpoints on the branch, by id.
+// Stored reads all checkpoints on the branch and in refs, by id.
 func (r *Repo) Stored() map[string]*Stored {
 	r.TB.Helper()
+	found := map[string]*Stored{}
 	files := listFiles(r, Branch)
-	if files.Code != 0 {
-		if !r.HasBranch() {
-			return map[string]*Stored{}
-		}
+	if files.Code != 0 && r.HasBranch() {
 		files = listFiles(r, Branch) // meanwhile a child of a hook made the branch
 	}
-	return storedIn(r, Branch, files)
+	if files.Code == 0 {
+		found = storedIn(r, Branch, files)
+	}
+	for ref := range strings.FieldsSeq(r.Git("for-each-ref", "--format=%(refname)", Refs)) {
+		id := path.Base(ref)
+		if ref != Refs+id[len(id)-2:]+"/"+id {
+			continue // another program's
+		}
+		files := listFiles(r, ref)
+		if files.Code != 0 {
+			r.TB.Fatalf("list the files of %s: %s", ref, files.Stderr)
+		}
+		checkpoint := &Stored{ID: id, Root: "/", Files: map[string][]byte{}}
+		var names, objects []string
+		for entry := range strings.SplitSeq(strings.TrimSuffix(files.Stdout, "\x00"), "\x00") {
+			if info, name, ok := strings.Cut(entry, "\t"); ok {
+				names, objects = append(names, name), append(objects, strings.Fields(info)[2])
+			}
+		}
+		for i, content := range r.Objects(objects) {
+			checkpoint.Files[names[i]] = content
+		}
+		if err := checkpoint.decode(); err != nil {
+			r.TB.Fatalf("checkpoint %s: %v", id, err)
+		}
+		found[id] = checkpoint
+	}
+	return found
 }
 
 // StoredAt reads all checkpoints of a branch or commit, by id.
@@ -164,7 +194,7 @@ func storedIn(r *Repo, rev string, files Result) map[string]*Stored {
 		part := pattern.FindStringSubmatch(names[i])
 		id := part[1] + part[2]
 		if found[id] == nil {
-			found[id] = &Stored{ID: id, Files: map[string][]byte{}}
+			found[id] = &Stored{ID: id, Root: "/" + part[1] + "/" + part[2] + "/", Files: map[string][]byte{}}
 		}
 		found[id].Files[part[3]] = content
 	}
