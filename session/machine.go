@@ -193,6 +193,29 @@ func (m *Machine) Remove(id string) error {
 	return disk.Remove(m.path(id))
 }
 
+// Bounds of the other repositories that a state keeps, and of the turns of each.
+const (
+	mostOthers     = 128
+	mostOtherTurns = 50
+)
+
+// AddOther records that a turn changed another repository, too. It reports whether that is new.
+func (r *Recorder) AddOther(repo MachineRepository, turn string) bool {
+	i := slices.IndexFunc(r.Others, func(o Other) bool { return o.CommonDir == repo.CommonDir })
+	if i < 0 {
+		r.Others = append(r.Others[max(0, len(r.Others)-mostOthers+1):], Other{})
+		i = len(r.Others) - 1
+	}
+	o := &r.Others[i]
+	if slices.Contains(o.Turns, turn) && o.Root == repo.Root {
+		return false
+	}
+	o.Root, o.CommonDir, o.Worktree = repo.Root, repo.CommonDir, repo.Worktree
+	o.Turns = append(slices.DeleteFunc(o.Turns, func(t string) bool { return t == turn }), turn)
+	o.Turns = o.Turns[max(0, len(o.Turns)-mostOtherTurns):]
+	return true
+}
+
 // Has reports whether the record has the worktree at root.
 func (r *MachineRecord) Has(root string) bool {
 	return slices.ContainsFunc(r.Repositories, func(o MachineRepository) bool { return o.Root == root })

@@ -420,6 +420,20 @@ func (t Tokens) Minus(o Tokens) Tokens {
 	return t.Plus(o.negated())
 }
 
+// Max returns the greater count of each kind.
+func (t Tokens) Max(o Tokens) Tokens { return t.Plus(o.Minus(t).Positive()) }
+
+// Positive returns t with zero in place of negative counts.
+func (t Tokens) Positive() Tokens {
+	t.Input, t.CacheCreation, t.CacheRead = max(t.Input, 0), max(t.CacheCreation, 0), max(t.CacheRead, 0)
+	t.Output, t.Calls = max(t.Output, 0), max(t.Calls, 0)
+	if t.Subagents != nil {
+		below := t.Subagents.Positive()
+		t.Subagents = sum(&below, nil)
+	}
+	return t
+}
+
 func (t Tokens) negated() Tokens {
 	n := Tokens{Input: -t.Input, CacheCreation: -t.CacheCreation, CacheRead: -t.CacheRead, Output: -t.Output, Calls: -t.Calls}
 	if t.Subagents != nil {

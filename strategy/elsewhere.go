@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/record"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -32,6 +33,12 @@ func Follow(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 	case "post-tool":
 		return ToolUsed(ctx, w, in)
 	case "stop", "stop-failure":
+		if s, err := w.Sessions.Load(in.SessionID); err != nil || s.TurnID != in.Turn { // it wasn't told of the prompt
+			has, err := Arrive(ctx, w, record.Arrival{Input: in}, false)
+			if err != nil || !has {
+				return err
+			}
+		}
 		err := Stop(ctx, w, in)
 		_, failed := CommitTurn(ctx, w, in.SessionID)
 		return errors.Join(err, failed)
@@ -39,6 +46,19 @@ func Follow(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 		return SessionEnd(ctx, w, in)
 	}
 	return nil
+}
+
+// FollowLate is Follow for a prompt whose turn may have reached the repository already, or be over.
+func FollowLate(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
+	if s, err := w.Sessions.Load(in.SessionID); err != nil || s.TurnID == in.Turn {
+		return nil
+	}
+	in.Late = true
+	err := Prompt(ctx, w, in)
+	if errors.Is(err, record.ErrTurnOver) {
+		return tracking.RemoveMark(tracking.PromptMark(w, in.SessionID))
+	}
+	return err
 }
 
 // Arrive records the session's running turn here, if changed reports that it need not have changed a
@@ -126,16 +146,17 @@ func isOtherWorktree(w *workspace.Workspace, r session.MachineRecord) bool {
 // it started where nothing is recorded; false if no turn runs.
 func arrivalOf(r session.MachineRecord) (record.Arrival, bool) {
 	a := record.Arrival{Input: workspace.Input{
-		SessionID: r.ID, Transcript: r.TranscriptPath, Agent: r.Agent, AgentType: r.AgentType, Turn: r.Turn.ID, Launched: r.Launched,
-	}, Start: r.Turn.Start, Line: r.Turn.Line}
+		SessionID: r.ID, Transcript: r.TranscriptPath, Agent: r.Agent, AgentType: r.AgentType, Launched: r.Launched,
+		Turn: r.Turn.ID, TurnStart: r.Turn.Start, TurnLine: r.Turn.Line,
+	}}
 	found := r.Turn.Active
 	for _, repo := range r.Repositories {
 		s, err := session.Open(repo.CommonDir).Load(r.ID)
-		if err != nil || !workspace.IsBusy(s) || s.Recorder.Turn.Start.Before(a.Start) {
+		if err != nil || !workspace.IsBusy(s) || s.Recorder.Turn.Start.Before(a.Input.TurnStart) {
 			continue
 		}
 		found = true
-		a.Input.Turn, a.Start, a.Line = s.TurnID, s.Recorder.Turn.Start, s.Recorder.Turn.Line
+		a.Input.Turn, a.Input.TurnStart, a.Input.TurnLine = s.TurnID, s.Recorder.Turn.Start, s.Recorder.Turn.Line
 		a.FirstPrompt, a.Started = s.FirstPrompt, s.StartedAt
 		if s.TranscriptPath != "" {
 			a.Input.Transcript = s.TranscriptPath
@@ -183,7 +204,8 @@ func LastTurn(ctx context.Context, in workspace.Input, bytes int64) (record.Arri
 	in.Launched = cmp.Or(launchedIn(ctx, in.Transcript), "/")
 	scan.Edits = slices.DeleteFunc(scan.Edits, func(e transcript.Edit) bool { return e.Line < prompt.Line })
 	scan.Calls = slices.DeleteFunc(scan.Calls, func(c transcript.Call) bool { return c.Line < prompt.Line })
-	return record.Arrival{Input: in, Start: prompt.Time.Add(-workspace.ClockSlack), Line: prompt.Line}, scan, nil
+	in.TurnStart, in.TurnLine = prompt.Time.Add(-workspace.ClockSlack), prompt.Line
+	return record.Arrival{Input: in}, scan, nil
 }
 
 // launchedIn returns the directory in which the session of a transcript started, "" if no line names it.
@@ -218,3 +240,31 @@ func LaunchedElsewhere(w *workspace.Workspace, dir string) string {
 
 // turnIDLength is the length of the id of a turn.
 const turnIDLength = 12
+
+// NoteOthers records in the session's state which other repositories a turn changed.
+func NoteOthers(ctx context.Context, w *workspace.Workspace, id, turn string, others []session.MachineRepository) error {
+	return w.WithLock(ctx, func() error {
+		s, err := w.Sessions.Load(id)
+		if err != nil {
+			return err
+		}
+		changed := false
+		for _, o := range others {
+			if o.CommonDir != w.Repo.CommonDir && s.Recorder.AddOther(o, turn) {
+				changed = true
+			}
+		}
+		if !changed {
+			return nil
+		}
+		return w.Sessions.Save(s)
+	})
+}
+
+// ChangedIn returns the repositories of a session that a turn changed.
+func ChangedIn(r session.MachineRecord, turn string) []session.MachineRepository {
+	return slices.DeleteFunc(slices.Clone(r.Repositories), func(o session.MachineRepository) bool {
+		s, err := session.Open(o.CommonDir).Load(r.ID)
+		return err != nil || s.Recorder.Changed != turn
+	})
+}

@@ -162,7 +162,11 @@ func cmdTokens(s *story, args []string) {
 	var sum testkit.Usage
 	var last testkit.Slot
 	for _, rev := range revs {
-		last = *s.repo().Checkpoint(rev).Slot(scriptTB{s.ts}, session.ID)
+		repo := s.repo()
+		if dir, in, ok := strings.Cut(rev, "//"); ok {
+			repo, rev = repo.At(s.ts.MkAbs(dir)), in
+		}
+		last = *repo.Checkpoint(rev).Slot(scriptTB{s.ts}, session.ID)
 		sum = sum.Add(last.Meta.TokenUsage.Usage())
 	}
 	if total := last.Meta.SessionUsage.Usage(); total != sum {

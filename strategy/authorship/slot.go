@@ -19,6 +19,8 @@ type Slot struct {
 	Rest     Remaining
 	Written  checkpoint.WrittenPrompts
 	Complete bool // the whole transcript is stored
+	// Tokens are those that the checkpoint counts.
+	Tokens session.Tokens
 	// Pending are the files that were pending before the commit.
 	Pending     []string
 	Attribution json.RawMessage

@@ -12,10 +12,7 @@ import (
 // Arrival is a session that comes to a repository in a turn that began elsewhere.
 type Arrival struct {
 	Input workspace.Input
-	// Start and Line are the beginning of the turn, FirstPrompt the session's first request and
-	// Started its beginning, if they are known.
-	Start       time.Time
-	Line        int
+	// FirstPrompt is the session's first request, Started its beginning, if they are known.
 	FirstPrompt string
 	Started     time.Time
 }
@@ -50,18 +47,18 @@ func arrived(ctx context.Context, w *workspace.Workspace, a Arrival) (*session.S
 		return nil, false, err
 	}
 	rec := &s.Recorder
-	if s.TurnID == a.Input.Turn && s.TurnID != "" || s.Phase == session.Active {
+	if s.Phase == session.Active {
 		return s, false, nil
 	}
 	now := w.Env.Now()
 	s.Phase, s.EndedAt, s.TurnID, s.LastCheckpointID, s.LastInteraction = session.Active, nil, a.Input.Turn, "", &now
 	rec.Agent, rec.Background, rec.Expect = a.Input.Agent, false, ""
-	rec.Turn = session.Turn{Start: a.Start, Line: a.Line, Timed: true, Late: true}
+	rec.Turn = session.Turn{Start: a.Input.TurnStart, Line: a.Input.TurnLine, Timed: true, Late: true}
 	if s.FirstPrompt == "" {
 		s.FirstPrompt = a.FirstPrompt
 	}
 	if rec.Cursor.Offset == 0 { // it is new here
-		s.TranscriptStart = max(s.TranscriptStart, a.Line)
+		s.TranscriptStart = max(s.TranscriptStart, a.Input.TurnLine)
 		if !a.Started.IsZero() {
 			s.StartedAt = a.Started
 		}

@@ -64,7 +64,7 @@ func completeOnce(ctx context.Context, w *workspace.Workspace, id string) error 
 			if err := RewriteSlots(ctx, w, s, n, ids, last); err != nil {
 				return err
 			}
-			MarkCovered(s, last)
+			MarkCovered(w, s, last)
 		}
 		if s.Recorder.Expect == "" {
 			s.Recorder.Incomplete = nil

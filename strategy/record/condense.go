@@ -271,9 +271,10 @@ func condense(ctx context.Context, w *workspace.Workspace, d tracking.Decision, 
 	if err := tracking.DropCommitted(w, s, notes, m.Changes); err != nil {
 		return authorship.Slot{}, err
 	}
+	tokens := tokensOf(w, s, d.Amend)
 	// The transcript may lag behind the input of the last stop.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
-	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
+	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Tokens: tokens, Pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.Ahead.Take(s); ok && !notes.Masked {
 		notes.Texts, notes.TextsEnd, c.Written = a.Texts, a.End, a.Written
 	}
@@ -311,7 +312,7 @@ func commitStates(ctx context.Context, w *workspace.Workspace, d tracking.Decisi
 		}
 		s.TranscriptIDAtStart = rec.LastUUID
 		if counted {
-			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
+			rec.CountedBefore, rec.Counted, rec.CountedIn = s.Total().Minus(c.Tokens), s.Total(), string(d.ID)
 		}
 		rec.Applied = d.Nonce
 		var rest []tracking.Step // of turns with files that are still pending

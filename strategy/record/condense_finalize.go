@@ -46,7 +46,7 @@ func CompleteSlots(ctx context.Context, w *workspace.Workspace, s *session.State
 	if err := RewriteSlots(ctx, w, s, n, c.Checkpoints, c.Last); err != nil {
 		return err
 	}
-	MarkCovered(s, c.Last)
+	MarkCovered(w, s, c.Last)
 	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
 	if !c.Stored || s.Recorder.Expect != "" {
 		s.Recorder.Incomplete = c.Checkpoints
@@ -75,10 +75,11 @@ func recount(ctx context.Context, w *workspace.Workspace, s *session.State) erro
 
 // MarkCovered records that the checkpoint last, if it is the session's last one, contains everything
 // up to now: the next one begins after it.
-func MarkCovered(s *session.State, last string) {
+func MarkCovered(w *workspace.Workspace, s *session.State, last string) {
 	if last == "" || last != s.LastCheckpointID {
 		return
 	}
+	s.Recorder.CountedBefore = s.Total().Minus(tokensOf(w, s, true))
 	s.Recorder.Counted = s.Total()
 	if len(s.FilesTouched) == 0 {
 		s.TranscriptStart = s.Recorder.Cursor.Lines
@@ -94,7 +95,7 @@ func RewriteSlots(ctx context.Context, w *workspace.Workspace, s *session.State,
 		return err
 	}
 	total := s.Total()
-	share := total.Minus(s.Recorder.CountedBefore)
+	share := tokensOf(w, s, true)
 	mine := "" // the one that counts the rest
 	if last == s.LastCheckpointID {
 		mine = last

@@ -18,13 +18,14 @@ import (
 )
 
 // agentSession returns the session whose agent makes this commit, if an agent does: the agent's
-// mark is in the environment, and the session that it names is at work or left tasks running. An
+// mark is in the environment, and the session that it names is at work or left tasks running; or
+// without a mark, the agent's process is an ancestor of this one. An
 // editor or a shell that the agent once started has the mark, too. Therefore the session must be
 // known, and busy or in the commit of its turn.
 func agentSession(w *workspace.Workspace, here []*session.State) (*session.State, bool) {
 	callers := agent.Callers(w.Env.Getenv)
 	if len(callers) == 0 {
-		return nil, false
+		return sessionOfProcess(w, here)
 	}
 	if id := agent.CallingSession(w.Env.Getenv); id != "" {
 		for _, s := range here {
@@ -47,6 +48,22 @@ func agentSession(w *workspace.Workspace, here []*session.State) (*session.State
 		return nil, false
 	}
 	return active[0], true
+}
+
+// sessionOfProcess returns the session at work whose agent's process started git, if it is known.
+func sessionOfProcess(w *workspace.Workspace, here []*session.State) (*session.State, bool) {
+	isBusy := func(s *session.State) bool { return s.Recorder.Agent.Start != 0 && workspace.IsBusy(s) }
+	if w.Env.Ancestors == nil || !slices.ContainsFunc(here, isBusy) {
+		return nil, false
+	}
+	for _, p := range w.Env.Ancestors() {
+		for _, s := range here {
+			if isBusy(s) && s.Recorder.Agent == (session.Process{PID: p.PID, Start: p.Start}) {
+				return s, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // inTurn reports whether a commit by the session's agent belongs to its turn: a turn is running,

@@ -40,8 +40,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
 	slot.Meta.SessionTokenUsage, slot.Meta.Attribution, slot.Meta.Title = &total, c.Attribution, c.Title
 	if counts(s, d) {
-		share := total.Minus(countedBefore(s, d))
-		slot.Meta.TokenUsage = &share
+		slot.Meta.TokenUsage = &c.Tokens
 	}
 	shadow := ""
 	if s.BaseCommit != "" {
@@ -152,12 +151,40 @@ func counts(s *session.State, d tracking.Decision) bool {
 	return !d.Amend || s.LastCheckpointID == string(d.ID)
 }
 
-// countedBefore returns the tokens counted by the checkpoints before the decision's.
-func countedBefore(s *session.State, d tracking.Decision) session.Tokens {
-	if d.Amend {
-		return s.Recorder.CountedBefore
+// tokensOf returns the tokens that a checkpoint counts: those that no checkpoint of the session has
+// counted so far, in any of its repositories, and if it is the session's last one here, those that it
+// counts already.
+func tokensOf(w *workspace.Workspace, s *session.State, isLast bool) session.Tokens {
+	share := s.Total().Minus(countedAnywhere(w, s)).Positive()
+	if isLast {
+		share = share.Plus(s.Recorder.Counted.Minus(s.Recorder.CountedBefore))
 	}
-	return s.Recorder.Counted
+	return share
+}
+
+// countedAnywhere returns the session's total when a checkpoint counted its tokens last, in any of its
+// repositories: they read the same transcript.
+func countedAnywhere(w *workspace.Workspace, s *session.State) session.Tokens {
+	counted := s.Recorder.Counted
+	dirs := map[string]bool{w.Repo.CommonDir: true}
+	add := func(commonDir string) {
+		if dirs[commonDir] {
+			return
+		}
+		dirs[commonDir] = true
+		if o, err := session.Open(commonDir).Load(s.ID); err == nil {
+			counted = counted.Max(o.Recorder.Counted)
+		}
+	}
+	if r, err := w.Env.Machine.Load(s.ID); err == nil {
+		for _, o := range r.Repositories {
+			add(o.CommonDir)
+		}
+	}
+	for _, o := range s.Recorder.Others {
+		add(o.CommonDir)
+	}
+	return counted
 }
 
 // maxTaskBlob is the maximum size of a file of a task. Larger files are omitted.

@@ -20,13 +20,19 @@ import (
 // the turn before it. A turn that had no stop stays unclosed, which a child changes.
 func BeginTurn(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
 	start := tracking.MarkPrompt(ctx, w, in.SessionID)
+	if !in.TurnStart.IsZero() && in.TurnStart.Before(start) {
+		start = in.TurnStart
+	}
 	begin := func(s *session.State, n *tracking.Pending) error {
 		rec := &s.Recorder
+		if in.Late && s.TurnID == in.Turn {
+			return ErrTurnOver
+		}
 		rec.Agent, rec.Expect = in.Agent, ""
 		if rec.Launched != "" { // they are looked at where the session started
 			rec.Elsewhere = nil
 		}
-		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
+		if !in.Late && !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
 			w.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
 		} else {
 			id, err := turnID(w, in)

@@ -249,7 +249,7 @@ func Own(repo *git.Repo, s *session.State, scan transcript.Scan) transcript.Scan
 	for i, e := range scan.Edits {
 		scan.Edits[i].Path = absolutePath(e.Dir, e.Path)
 	}
-	scan.Edits = slices.DeleteFunc(scan.Edits, func(e transcript.Edit) bool { return e.Path == "" })
+	scan.Edits = slices.DeleteFunc(scan.Edits, func(e transcript.Edit) bool { _, in := repo.Rel(e.Path); return !in })
 	scan.Calls = slices.DeleteFunc(slices.Clone(scan.Calls), func(c transcript.Call) bool {
 		return !transcript.IsTask(c.Tool) && !worksIn(repo, c)
 	})

@@ -23,7 +23,8 @@ import (
 // MarksDir returns the folder of the marks.
 func MarksDir(w *workspace.Workspace) string { return w.Runtime().Path("tmp") }
 
-func promptMark(w *workspace.Workspace, id string) string {
+// PromptMark returns the path of the file that records that a prompt has begun a turn.
+func PromptMark(w *workspace.Workspace, id string) string {
 	return filepath.Join(MarksDir(w), "pre-prompt-"+id+".json")
 }
 
@@ -43,7 +44,7 @@ func StopMark(w *workspace.Workspace, id string) string {
 // that haven't been carried out: the turn continues with this prompt.
 func MarkPrompt(ctx context.Context, w *workspace.Workspace, id string) time.Time {
 	now := w.Env.Now()
-	path := promptMark(w, id)
+	path := PromptMark(w, id)
 	err := errors.Join(RemoveMark(StopMark(w, id)), RemoveMark(EndMark(w, id)))
 	if err == nil {
 		note := promptNote{SessionID: id, Timestamp: now}
@@ -72,7 +73,7 @@ type promptNote struct {
 // PromptTime returns when the prompt's file was written, by the clock of the worktree's file system;
 // false if there is none.
 func PromptTime(w *workspace.Workspace, id string) (time.Time, bool) {
-	path := promptMark(w, id)
+	path := PromptMark(w, id)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return time.Time{}, false
@@ -120,7 +121,7 @@ func BeginLate(w *workspace.Workspace, s *session.State) {
 func UnmarkTurn(w *workspace.Workspace, id string, prompt time.Time) error {
 	err := RemoveMark(StopMark(w, id))
 	if at, ok := PromptTime(w, id); ok && at.Equal(prompt) {
-		err = errors.Join(err, RemoveMark(promptMark(w, id)))
+		err = errors.Join(err, RemoveMark(PromptMark(w, id)))
 	}
 	return err
 }

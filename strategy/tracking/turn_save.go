@@ -23,7 +23,11 @@ import (
 func SaveTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending, in workspace.Input) error {
 	n.Prompted, _ = PromptTime(w, s.ID)
 	BeginLate(w, s)
-	seen, err := observe(ctx, w, s, n, in)
+	var seen observation
+	isIdle, err := isIdle(ctx, w, s, n, in)
+	if err == nil && !isIdle {
+		seen, err = observe(ctx, w, s, n, in)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,6 +81,20 @@ func SaveTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n *
 	return nil
 }
 
+// isIdle reports whether the turn of a session that started elsewhere had no tool call here, so that it has
+// changed nothing.
+func isIdle(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending, in workspace.Input) (bool, error) {
+	if s.Recorder.Launched == "" || in.Background || len(s.Recorder.Unclosed) > 0 {
+		return false, nil
+	}
+	if err := CatchUp(ctx, w, s, n); err != nil {
+		return false, err
+	}
+	t := s.Recorder.Turn
+	named := w.RelativePaths(t.Edits)
+	return len(named)+len(t.Calls)+len(s.TurnCheckpointIDs) == 0, nil
+}
+
 // SaveUnclosed makes the shadow checkpoints of the session's turns that a prompt followed without a
 // stop, while the turn of the last prompt may run.
 func SaveUnclosed(ctx context.Context, w *workspace.Workspace, s *session.State, n *Pending) error {
@@ -120,6 +138,9 @@ func closeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n 
 		return nil, nil, err
 	}
 	markShared(ctx, w, s, touched, changes)
+	if len(touched)+len(s.TurnCheckpointIDs) > 0 {
+		s.Recorder.Changed = s.TurnID
+	}
 	if len(touched) > 0 {
 		err = storeTurn(ctx, w, s, n, changes, touched, seen)
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
@@ -25,9 +26,14 @@ type Input struct {
 	// Agent is the process of the agent, AgentType the agent's name in metadata.
 	Agent     session.Process
 	AgentType string
-	// Turn is the id of the turn, if it began in another repository. Launched is the folder in which
+	// Turn is the id of the turn, if it began in another repository, TurnStart its beginning and
+	// TurnLine its first line in the transcript, if they are known. Launched is the folder in which
 	// the session started, if that is outside of this repository.
 	Turn, Launched string
+	TurnStart      time.Time
+	TurnLine       int
+	// Late reports whether the prompt's turn may have begun here already.
+	Late bool
 	// Hurried reports whether work that a child can do must be left to one.
 	Hurried bool
 	// Source is why a session starts, Reason why it ends, PromptID the id of the prompt that

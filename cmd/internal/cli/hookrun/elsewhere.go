@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -24,7 +26,7 @@ import (
 
 // mostLookedAt is the maximum number of repositories that a stop looks at because a tool call named
 // them, the ones named last first.
-const mostLookedAt = 32
+const mostLookedAt = 128
 
 // elsewhere runs the event in the other repositories of the session, after it was handled here, and at
 // the end of a turn finds others that the turn has changed.
@@ -64,17 +66,51 @@ func (h *hook) elsewhere(ctx context.Context, payload agenthook.Payload, in work
 		}
 		return nil
 	}
-	in.Turn, in.Launched = s.TurnID, r.Launched
-	failed := h.inOthers(ctx, r, h.repo.Root, in)
+	isNew := r.Turn.ID != s.TurnID
+	if h.name == "user-prompt-submit" && isNew && len(r.Repositories) > 1 {
+		t := s.Recorder.Turn
+		r, err = machine.Update(ctx, h.session, func(r *session.MachineRecord) error {
+			r.Turn = session.MachineTurn{ID: s.TurnID, Start: t.Start, Line: t.Line}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, s.TurnID, r.Turn.Start, r.Turn.Line
+	failed := h.tellOthers(ctx, r, in, isNew)
 	switch h.name {
 	case "stop", "stop-failure":
 		if len(s.Recorder.Elsewhere) > 0 {
 			failed = errors.Join(failed, h.find(ctx, r, s.Recorder.Elsewhere, in), h.forgetElsewhere(ctx))
 		}
+		failed = errors.Join(failed, h.noteOthers(ctx, s.TurnID))
 	case "session-end":
 		failed = errors.Join(failed, machine.Remove(h.session))
 	}
 	return failed
+}
+
+// noteOthers records in the repositories that a turn changed which others it changed.
+func (h *hook) noteOthers(ctx context.Context, turn string) error {
+	r, err := h.app.Machine().Load(h.session)
+	if err != nil || len(r.Repositories) < 2 {
+		return nil
+	}
+	changed := strategy.ChangedIn(r, turn)
+	if len(changed) < 2 { //nolint:mnd // there is no other one
+		return nil
+	}
+	failed := make([]error, 0, len(changed))
+	for _, o := range changed {
+		repo, err := git.Discover(git.Locate{Dir: o.Root, Getenv: h.app.Getenv, Environ: childEnviron(h.app), Here: true})
+		if err != nil {
+			continue // it was moved or removed
+		}
+		w := h.app.Workspace(repo)
+		failed = append(failed, strategy.NoteOthers(ctx, w, h.session, turn, changed), repo.Close())
+	}
+	return errors.Join(failed...)
 }
 
 // forgetElsewhere removes the repositories that were looked at from the state.
@@ -89,22 +125,85 @@ func (h *hook) forgetElsewhere(ctx context.Context) error {
 	})
 }
 
-// inOthers runs the event in the repositories of a record, except the one at root.
-func (h *hook) inOthers(ctx context.Context, r session.MachineRecord, root string, in workspace.Input) error {
-	failed := make([]error, 0, len(r.Repositories))
-	for _, o := range r.Repositories {
-		if o.Root == root {
-			continue
-		}
-		failed = append(failed, h.inRepository(ctx, o.Root, func(ctx context.Context, w *workspace.Workspace) error {
-			if w.Repo.CommonDir != o.CommonDir {
-				return nil // the folder is another repository's now
-			}
-			in := in
-			in.Launched = strategy.LaunchedElsewhere(w, in.Launched)
-			return strategy.Follow(ctx, w, h.name, in)
-		}))
+// mostTold is the maximum number of other repositories in which a prompt begins a turn while the user
+// waits.
+const mostTold = 2
+
+// tellOthers runs the event in the other repositories of a record. If there are many, a child begins a new
+// turn there: a stop that comes first takes the turn as one that wasn't observed.
+func (h *hook) tellOthers(ctx context.Context, r session.MachineRecord, in workspace.Input, isNew bool) error {
+	root := ""
+	if h.repo != nil {
+		root = h.repo.Root
 	}
+	follow := strategy.Follow
+	if others := len(r.Repositories); h.name == "user-prompt-submit" && others > mostTold+1 {
+		if !isNew {
+			return nil
+		}
+		self, err := os.Executable()
+		if err == nil && h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
+			return proc.Detached{Path: self, Args: []string{"hooks", childFollow, h.session, root}, Dir: "/", Env: childEnviron(h.app)}.Start()
+		}
+	}
+	return h.inOthers(ctx, r, root, in, follow)
+}
+
+// followPrompt begins the session's turn in its repositories except the one at root, as a child.
+func (h *hook) followPrompt(ctx context.Context, id, root string) error {
+	r, err := h.app.Machine().Load(id)
+	if err != nil {
+		return nil // the session has ended
+	}
+	h.session, h.name, h.inline = id, "user-prompt-submit", true
+	return h.inOthers(ctx, r, root, workspace.Input{
+		SessionID: id, Transcript: r.TranscriptPath, Agent: r.Agent, AgentType: r.AgentType, Launched: r.Launched,
+		Turn: r.Turn.ID, TurnStart: r.Turn.Start, TurnLine: r.Turn.Line,
+	}, func(ctx context.Context, w *workspace.Workspace, _ string, in workspace.Input) error {
+		return strategy.FollowLate(ctx, w, in)
+	})
+}
+
+// mostAtOnce is the maximum number of repositories in which an event runs at the same time.
+const mostAtOnce = 4
+
+// inOthers runs the event in the repositories of a record, except the one at root.
+func (h *hook) inOthers(ctx context.Context, r session.MachineRecord, root string, in workspace.Input,
+	follow func(ctx context.Context, w *workspace.Workspace, verb string, in workspace.Input) error,
+) error {
+	var roots []string
+	byRoot := map[string]session.MachineRepository{}
+	for _, o := range r.Repositories {
+		if o.Root != root {
+			roots, byRoot[o.Root] = append(roots, o.Root), o
+		}
+	}
+	return h.inEach(ctx, roots, func(ctx context.Context, w *workspace.Workspace) error {
+		if w.Repo.CommonDir != byRoot[w.Repo.Root].CommonDir {
+			return nil // the folder is another repository's now
+		}
+		in := in
+		in.Launched = strategy.LaunchedElsewhere(w, in.Launched)
+		return follow(ctx, w, h.name, in)
+	})
+}
+
+// inEach calls do for the worktrees at roots, some at the same time.
+func (h *hook) inEach(ctx context.Context, roots []string, do func(ctx context.Context, w *workspace.Workspace) error) error {
+	failed := make([]error, len(roots))
+	slots := make(chan struct{}, mostAtOnce)
+	if h.inline {
+		slots = make(chan struct{}, 1)
+	}
+	var wait sync.WaitGroup
+	for i, root := range roots {
+		slots <- struct{}{}
+		workspace.Guard(&wait, &failed[i], func() error {
+			defer func() { <-slots }()
+			return h.inRepository(ctx, root, do)
+		})
+	}
+	wait.Wait()
 	return errors.Join(failed...)
 }
 
@@ -116,7 +215,7 @@ func (h *hook) inRepository(ctx context.Context, root string, do func(ctx contex
 		return nil // it was moved or removed
 	}
 	defer func() { _ = repo.Close() }()
-	there := &hook{app: h.app, kind: h.kind, name: h.name, by: h.by, session: h.session, log: slog.New(slog.DiscardHandler)}
+	there := &hook{app: h.app, kind: h.kind, name: h.name, by: h.by, session: h.session, inline: h.inline, log: slog.New(slog.DiscardHandler)}
 	if !there.open(repo) {
 		return nil
 	}
@@ -140,44 +239,39 @@ func (h *hook) inRepository(ctx context.Context, root string, do func(ctx contex
 // find records the turn in the repositories that its tool calls named, if it changed something there, and
 // ends it there.
 func (h *hook) find(ctx context.Context, r session.MachineRecord, named []session.Elsewhere, in workspace.Input) error {
-	var failed []error
-	seen := map[string]bool{}
+	var roots []string
+	byRoot := map[string]session.Elsewhere{}
 	for _, e := range slices.Backward(named) {
-		if seen[e.Root] || len(seen) == mostLookedAt {
-			continue
+		if _, known := byRoot[e.Root]; !known && len(roots) < mostLookedAt {
+			roots, byRoot[e.Root] = append(roots, e.Root), e
 		}
-		seen[e.Root] = true
-		failed = append(failed, h.inRepository(ctx, e.Root, func(ctx context.Context, w *workspace.Workspace) error {
-			isKnown := func(o session.MachineRepository) bool { return o.CommonDir == w.Repo.CommonDir }
-			if slices.ContainsFunc(r.Repositories, isKnown) {
-				return nil // the event reached it, or it is in another worktree
-			}
-			a := record.Arrival{Input: in, Start: e.Start, Line: e.Line, FirstPrompt: in.Prompt}
-			a.Input.Turn, a.Input.Launched = e.Turn, strategy.LaunchedElsewhere(w, r.Launched)
-			if s, err := session.Open(h.commonDir()).Load(h.session); err == nil {
-				a.FirstPrompt, a.Started = s.FirstPrompt, s.StartedAt
-			}
-			has, err := strategy.Arrive(ctx, w, a, false)
-			if err != nil || !has {
-				return err
-			}
-			return strategy.Follow(ctx, w, h.name, a.Input)
-		}))
 	}
-	return errors.Join(failed...)
+	first, started := "", time.Time{}
+	if h.repo != nil {
+		if s, err := h.w.Sessions.Load(h.session); err == nil {
+			first, started = s.FirstPrompt, s.StartedAt
+		}
+	}
+	return h.inEach(ctx, roots, func(ctx context.Context, w *workspace.Workspace) error {
+		isKnown := func(o session.MachineRepository) bool { return o.CommonDir == w.Repo.CommonDir }
+		if slices.ContainsFunc(r.Repositories, isKnown) {
+			return nil // the event reached it, or it is in another worktree
+		}
+		e := byRoot[w.Repo.Root]
+		a := record.Arrival{Input: in, FirstPrompt: first, Started: started}
+		a.Input.Turn, a.Input.TurnStart, a.Input.TurnLine = e.Turn, e.Start, e.Line
+		a.Input.Launched = strategy.LaunchedElsewhere(w, r.Launched)
+		has, err := strategy.Arrive(ctx, w, a, false)
+		if err != nil || !has {
+			return err
+		}
+		return strategy.Follow(ctx, w, h.name, a.Input)
+	})
 }
 
 // mostRead is the number of bytes at the end of a transcript that are searched for other repositories at
 // the stop of a session in a repository that isn't recorded.
 const mostRead = 256 << 10
-
-// commonDir returns the common directory of the hook's repository, "" if it has none.
-func (h *hook) commonDir() string {
-	if h.repo == nil {
-		return ""
-	}
-	return h.repo.CommonDir
-}
 
 // unrecorded handles the event of a session whose folder isn't recorded: it may work in repositories
 // that are. If the folder is in a repository, nothing is written until the session changes such a
@@ -205,7 +299,7 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 		}
 		named := tracking.NamedRepositories("", scan)
 		for i := range named {
-			named[i].Turn, named[i].Start, named[i].Line = a.Input.Turn, a.Start, a.Line
+			named[i].Turn, named[i].Start, named[i].Line = a.Input.Turn, a.Input.TurnStart, a.Input.TurnLine
 		}
 		return h.find(ctx, session.MachineRecord{Launched: a.Input.Launched}, named, in)
 	}
@@ -215,15 +309,15 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 		if err != nil {
 			return err
 		}
-		in.Turn, in.Launched = r.Turn.ID, r.Launched
-		return h.inOthers(ctx, r, "", in)
+		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
+		return h.tellOthers(ctx, r, in, true)
 	case "post-tool":
 		r, err := machine.Load(h.session)
 		if err != nil {
 			return nil
 		}
-		in.Turn, in.Launched = r.Turn.ID, r.Launched
-		return h.inOthers(ctx, r, "", in)
+		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
+		return h.tellOthers(ctx, r, in, true)
 	case "stop", "stop-failure":
 		return h.stopUnrecorded(ctx, machine, in)
 	case "session-end":
@@ -231,8 +325,8 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 		if err != nil {
 			return nil
 		}
-		in.Turn, in.Launched = r.Turn.ID, r.Launched
-		return errors.Join(h.inOthers(ctx, r, "", in), machine.Remove(h.session))
+		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
+		return errors.Join(h.tellOthers(ctx, r, in, true), machine.Remove(h.session))
 	}
 	return nil
 }
@@ -277,9 +371,9 @@ func (h *hook) stopUnrecorded(ctx context.Context, machine *session.Machine, in 
 	if err != nil {
 		return nil // it has had no prompt
 	}
-	in.Turn, in.Launched = r.Turn.ID, r.Launched
+	in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
 	var failed []error
-	failed = append(failed, h.inOthers(ctx, r, "", in))
+	failed = append(failed, h.tellOthers(ctx, r, in, true))
 	var named []session.Elsewhere
 	cursor := r.Cursor
 	if r.TranscriptPath != "" {
@@ -298,7 +392,7 @@ func (h *hook) stopUnrecorded(ctx context.Context, machine *session.Machine, in 
 		}
 		return nil
 	})
-	failed = append(failed, err)
+	failed = append(failed, err, h.noteOthers(ctx, in.Turn))
 	for i, err := range failed {
 		if err != nil {
 			failed[i] = errors.New(redact.New().Text(err.Error()))

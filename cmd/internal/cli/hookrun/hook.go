@@ -42,13 +42,15 @@ const lineTimeout = 4 * time.Minute
 const slowLock = 100 * time.Millisecond
 
 // The tasks of a detached child: the rest of a session's work, snapshots, the summary of a
-// checkpoint, the rest of a session's context, or the index of turns.
+// checkpoint, the rest of a session's context, the index of turns, or a prompt in the other
+// repositories of a session.
 const (
 	childComplete  = "complete"
 	childSnapshot  = "snapshot"
 	childSummarize = "summarize"
 	childRecall    = "recall"
 	childIndex     = "index"
+	childFollow    = "follow"
 )
 
 // hook is one run of a hook.
@@ -68,6 +70,7 @@ type hook struct {
 	mended   int        // git processes that repaired git's hooks
 	later    [][]string // children to run in this process, if they may not be detached
 	started  bool       // a child was started
+	inline   bool       // children run in this process, one after another
 	w        *workspace.Workspace
 }
 
@@ -83,7 +86,7 @@ func parse(args []string) *hook {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case isAgent && agenthook.Verb(h.by, args[1]) != "":
 		h.kind, h.name, h.args = "agent", agenthook.Verb(h.by, args[1]), args[2:]
-	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex}, args[0]):
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall, childIndex, childFollow}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	}
 	return h
@@ -222,6 +225,9 @@ func (h *hook) finish(ctx context.Context) error {
 
 // child runs the task that a hook left to a detached child.
 func (h *hook) child(ctx context.Context) error {
+	if h.name == childFollow && len(h.args) == 2 {
+		return h.followPrompt(ctx, h.args[0], h.args[1])
+	}
 	repo, err := h.app.Repository()
 	if err != nil {
 		return nil // the worktree was removed

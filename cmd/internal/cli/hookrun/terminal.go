@@ -73,7 +73,7 @@ func (h *hook) detach(args ...string) error {
 	}
 	child := proc.Detached{Path: self, Args: args, Dir: h.repo.Root, Env: childEnviron(h.app)}
 	h.started = true
-	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
+	if !h.inline && h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
 		return child.Start()
 	}
 	// In tests children run in this process.
