@@ -31,14 +31,11 @@ type MachineRecord struct {
 	TranscriptPath string `json:"transcript_path,omitempty"`
 	// Repositories are those in which the session is recorded, in the order in which they were found.
 	Repositories []MachineRepository `json:"repositories,omitempty"`
-	// Turn is the running or last turn of a session that started where nothing is recorded, Cursor
-	// how far its transcript has been searched for paths of repositories.
+	// Turn is the running or last turn, if the session is in several repositories or started where
+	// nothing is recorded. Cursor is how far the transcript of the latter has been searched for
+	// paths of repositories.
 	Turn   MachineTurn       `json:"turn,omitzero"`
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
-	// Counted is the number of tokens of the session that checkpoints of any repository have counted,
-	// Counts what the last checkpoints counted.
-	Counted Tokens         `json:"counted,omitzero"`
-	Counts  []MachineCount `json:"counts,omitempty"`
 }
 
 // MachineRepository is a worktree in which a session is recorded.
@@ -50,19 +47,12 @@ type MachineRepository struct {
 	Since string `json:"since_turn,omitempty"`
 }
 
-// MachineTurn is a turn of a session that started where nothing is recorded.
+// MachineTurn is a turn. It is Active only for a session that started where nothing is recorded.
 type MachineTurn struct {
 	ID     string    `json:"id,omitempty"`
 	Start  time.Time `json:"start,omitzero"`
 	Line   int       `json:"line,omitempty"`
 	Active bool      `json:"active,omitempty"`
-}
-
-// MachineCount is the number of tokens that a checkpoint counted, by the nonce of its decision.
-type MachineCount struct {
-	Checkpoint string `json:"checkpoint_id"`
-	Nonce      string `json:"nonce"`
-	Tokens     Tokens `json:"tokens"`
 }
 
 // ErrUnchanged is returned by the function of [Machine.Update] if it leaves the record as it is.

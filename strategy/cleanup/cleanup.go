@@ -56,6 +56,8 @@ const (
 	// copyAge is for copies: transcripts, damaged files, rescues without a
 	// snapshot.
 	copyAge = 30 * 24 * time.Hour
+	// deadAge is for records of sessions on this machine whose agents exited without an end.
+	deadAge = 24 * time.Hour
 	// writeAge is the age above which no hook is still writing a file.
 	writeAge = time.Hour
 )
@@ -271,6 +273,18 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 		{c.w.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
 		{workspace.JournalDir(c.w.Repo), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+	}
+	if m := c.w.Env.Machine; m != nil {
+		isKnown := func(known bool) func(string) bool {
+			return func(name string) bool {
+				id, isRecord := strings.CutSuffix(name, ".json")
+				r, err := m.Load(id)
+				return isRecord && err == nil && (r.Agent.PID != 0) == known && !c.w.Env.Alive(r.Agent.PID, r.Agent.Start)
+			}
+		}
+		dirs = append(dirs,
+			remains{m.Dir(), deadAge, Leftover, "of a session whose agent is not running", isKnown(true)},
+			remains{m.Dir(), quietAge, Leftover, "of a session without an event for 30 days", isKnown(false)})
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})

@@ -141,6 +141,9 @@ func tempDirs(w *workspace.Workspace) []string {
 			}
 		}
 	}
+	if w.Env.Machine != nil {
+		dirs = append(dirs, w.Env.Machine.Dir())
+	}
 	return dirs
 }
 
