@@ -111,12 +111,21 @@ func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, er
 // had before it was rewritten: the clone that has forgotten the data may have known more of it, and
 // so removed more.
 func replay(ctx context.Context, repo *git.Repo, _ git.Signature, ours, theirs git.Commit) (git.OID, error) {
+	return replayBy(ctx, repo, ours, theirs, func(ctx context.Context, t three) (git.OID, string, error) {
+		return mergeTrees(ctx, merger{repo: repo, masked: true}, t)
+	})
+}
+
+// replayBy is replay with a function that merges two trees and returns a text for the commit's message.
+func replayBy(ctx context.Context, repo *git.Repo, ours, theirs git.Commit, merge func(context.Context, three) (git.OID, string, error)) (git.OID, error) {
 	base, err := git.MergeBase(ctx, repo, ours.OID, theirs.OID)
 	switch {
 	case err != nil:
 		return "", err
 	case base == theirs.OID:
 		return ours.OID, nil
+	case base == ours.OID:
+		return theirs.OID, nil
 	}
 	out, err := repo.Run(ctx, "rev-list", "--topo-order", "--reverse", string(ours.OID), "^"+string(theirs.OID), "--")
 	if err != nil {
@@ -136,7 +145,7 @@ func replay(ctx context.Context, repo *git.Repo, _ git.Signature, ours, theirs g
 			}
 			t.base = treeEntry(before.Tree)
 		}
-		tree, unread, err := mergeTrees(ctx, merger{repo: repo, masked: true}, t)
+		tree, unread, err := merge(ctx, t)
 		if err != nil {
 			return "", err
 		}
@@ -150,6 +159,34 @@ func replay(ctx context.Context, repo *git.Repo, _ git.Signature, ours, theirs g
 		tip = c
 	}
 	return tip.OID, nil
+}
+
+// MergeRef returns a commit for the ref of a checkpoint that contains both sides: one of them if
+// possible, else commits that add the changes of ours to theirs. The sessions of both are kept, as by
+// Merge. If one side is too large to be read, the other one's content is kept. Only objects are written.
+func MergeRef(ctx context.Context, repo *git.Repo, id ID, ours, theirs git.OID) (git.OID, error) {
+	our, err := repo.Commit(ctx, string(ours))
+	if err != nil {
+		return "", err
+	}
+	their, err := repo.Commit(ctx, string(theirs))
+	if err != nil {
+		return "", err
+	}
+	m := merger{repo: repo, inRef: true, unread: new([]ID)}
+	next, err := replayBy(ctx, repo, our, their, func(ctx context.Context, t three) (git.OID, string, error) {
+		tree, err := m.checkpoint(ctx, id, t)
+		if errors.Is(err, git.ErrTooMuch) {
+			var kept git.TreeEntry
+			kept, err = m.readable(ctx, t)
+			return kept.OID, "\nOne side is too large to be read.\n", err
+		}
+		return tree, "", err
+	})
+	if err != nil {
+		return "", fmt.Errorf("merge checkpoint %s: %w", id, err)
+	}
+	return next, nil
 }
 
 // join returns a commit that contains both: one of them if possible, else a new one. ours may be

@@ -50,6 +50,50 @@ func Push(ctx context.Context, r *Repo, remote, refspec string) (PushResult, err
 	return parsePushed(string(out), err)
 }
 
+// PushedRefs is the effect of a push of several refs, by their names.
+type PushedRefs struct {
+	// Sent are those that the remote has now, Behind those of which it has commits that are missing here.
+	Sent, Behind []string
+	// Refused are the remote's reasons for others that it didn't take.
+	Refused map[string]string
+}
+
+// PushRefs pushes refs to a remote's name or URL, without force: New of each is the commit for Name. An
+// error means that the remote said nothing about any of them.
+func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (PushedRefs, error) {
+	args := []string{
+		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--", remote,
+	}
+	for _, ref := range refs {
+		args = append(args, string(ref.New)+":"+ref.Name)
+	}
+	out, err := runRemote(ctx, r, Command{Args: args})
+	done := PushedRefs{Refused: map[string]string{}}
+	said := false
+	for line := range strings.Lines(string(out)) {
+		flag, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		pair, summary, ok := strings.Cut(rest, "\t")
+		_, name, isPair := strings.Cut(pair, ":")
+		if !ok || !isPair {
+			continue
+		}
+		said = true
+		switch {
+		case flag != "!":
+			done.Sent = append(done.Sent, name)
+		case isBehind(summary):
+			done.Behind = append(done.Behind, name)
+		default:
+			done.Refused[name] = HideURL(summary)
+		}
+	}
+	if said && ctx.Err() == nil {
+		err = nil
+	}
+	return done, err
+}
+
 // ReplaceRemoteRef sets a remote's ref to New, even if it loses commits, provided it is still at
 // Old; an empty Old means that the ref must not exist. The error is ErrRemoteDiverged if it isn't.
 func ReplaceRemoteRef(ctx context.Context, r *Repo, remote string, u RefChange) error {
@@ -69,6 +113,40 @@ func RemoteRef(ctx context.Context, r *Repo, remote, name string) (OID, error) {
 		return "", err
 	}
 	return OID(oid), nil
+}
+
+// RemoteRefs returns the refs of a remote that match one of the patterns, which may be whole names.
+func RemoteRefs(ctx context.Context, r *Repo, remote string, patterns ...string) ([]Ref, error) {
+	out, err := runRemote(ctx, r, Command{Args: append([]string{"ls-remote", "--", remote}, patterns...)})
+	if err != nil {
+		return nil, err
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ok && r.Format.Valid(OID(oid)) {
+			refs = append(refs, Ref{Name: name, OID: OID(oid)})
+		}
+	}
+	return refs, nil
+}
+
+// FetchRefs is Fetch for any number of refspecs. In a partial clone it fetches all objects of the refs.
+func FetchRefs(ctx context.Context, r *Repo, remote string, refspecs []string) error {
+	if len(refspecs) == 0 {
+		return nil
+	}
+	args := []string{
+		"fetch", "--quiet", r.ProgressFlag(), "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no",
+		"--refmap=", "--stdin",
+	}
+	if partial, err := r.IsPartial(); err != nil {
+		return err
+	} else if partial {
+		args = append(args, "--no-filter")
+	}
+	_, err := runRemote(ctx, r, Command{Args: append(args, "--", remote), Stdin: strings.NewReader(strings.Join(refspecs, "\n") + "\n")})
+	return err
 }
 
 // Fetch fetches refspecs from a remote's name or URL, without tags and without prompting. No other
@@ -136,17 +214,11 @@ func parsePushed(out string, err error) (PushResult, error) {
 		case "=":
 			return PushResult{}, err
 		case "!":
-			// The remote's message for one of two concurrent pushes differs from that for a late
-			// push.
 			failure, ok := errors.AsType[*RemoteError](err)
 			if !ok {
 				return PushResult{}, err
 			}
-			behind := strings.HasPrefix(summary, "[rejected]")
-			for _, race := range []string{"cannot lock ref", "failed to update ref", "incorrect old value"} {
-				behind = behind || strings.Contains(summary, race)
-			}
-			if behind {
+			if isBehind(summary) {
 				failure.cause = ErrRemoteDiverged
 			}
 			failure.Reason = summary
@@ -160,6 +232,14 @@ func parsePushed(out string, err error) (PushResult, error) {
 		}
 	}
 	return PushResult{}, err
+}
+
+// isBehind reports whether the summary of a rejected ref means that the remote has another commit than
+// git expected. The message for one of two concurrent pushes differs from that for a late push.
+func isBehind(summary string) bool {
+	return strings.HasPrefix(summary, "[rejected]") || slices.ContainsFunc([]string{"cannot lock ref", "failed to update ref", "incorrect old value"}, func(race string) bool {
+		return strings.Contains(summary, race)
+	})
 }
 
 // remoteReason returns the line of git's stderr with the cause of a failure: the first one that is

@@ -23,6 +23,7 @@ func TestHarmlessTextsAreKept(t *testing.T) {
 		"the secret is stored in /etc/app/secret.key\n",
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8RmYz3pq0Q7v3fJmZ1kHq9sXb5Yx0c4N2dWq3eLr7T bob@host\n",
 		"uuid 5f0c7a52-3f3e-4c0a-9d43-1d64c1d0a111 toolu_01A09q90qw90lq917835lq9 req_011CYSyCRyvMdP7HjUu3fok9\n",
+		"Entire-Checkpoint: 01M8PTZDN068FS3XTDMA06B9G8\nrefs/entire/checkpoints/XK/01M8PTZDQBCSFCYSBT6CV29SXK\n",
 		"docker pull alpine@sha256:c5b1261d6d3e43071626931fc004f70149baeba2c8ec672bd4f27761f8e1ad6b\n",
 		"export default class PasswordResetController2024 extends BaseController {\n",
 		"password_hash = bcrypt.hashpw(password.encode('utf-8'), salt)\n",

@@ -13,8 +13,8 @@ import (
 // MissingRecords describes what this clone lacks of checkpoints.
 type MissingRecords struct {
 	Objects []git.OID
-	// Unknown reports that no branch with checkpoints has one of them.
-	Unknown bool
+	// Unknown are the checkpoints that are not in this clone.
+	Unknown []checkpoint.ID
 }
 
 // MissingOfCheckpoint returns what this clone lacks of the checkpoints whose ids begin with prefix.
@@ -25,7 +25,10 @@ func (r CheckpointReader) MissingOfCheckpoint(ctx context.Context, prefix string
 	}
 	ids, err := book.find(ctx, prefix)
 	if err != nil || len(ids) == 0 {
-		return MissingRecords{Unknown: true}, err
+		if name, ok := checkpoint.Prefix(prefix); ok {
+			prefix = name
+		}
+		return MissingRecords{Unknown: []checkpoint.ID{checkpoint.ID(prefix)}}, err
 	}
 	return book.missing(ctx, ids, false)
 }
@@ -147,7 +150,7 @@ func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) (
 	for _, id := range ids {
 		at, err := r.Locate(ctx, id)
 		if errors.Is(err, checkpoint.ErrNotFound) {
-			found.Unknown = true
+			found.Unknown = append(found.Unknown, id)
 			continue
 		}
 		if err == nil {

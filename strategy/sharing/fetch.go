@@ -214,6 +214,15 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 // that was last sent there, if any.
 func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git.OID) (taken, error) {
 	err := git.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
+	if isNone := errors.Is(err, git.ErrNoRemoteRef); isNone || err == nil && w.Options.Order == checkpoint.RefsFirst {
+		some, failed := takeInRefs(ctx, w, remote)
+		if failed != nil {
+			return taken{}, failed
+		}
+		if isNone && some { // it has checkpoints without the branch
+			return taken{}, takeInNotes(ctx, w, remote)
+		}
+	}
 	if err != nil {
 		return taken{}, err
 	}
@@ -231,6 +240,24 @@ func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git
 		}
 	}
 	return mergeFetched(ctx, w, sent)
+}
+
+// takeInNotes fetches a remote's notes and merges them.
+func takeInNotes(ctx context.Context, w *workspace.Workspace, remote string) error {
+	if err := git.Fetch(ctx, w.Repo, remote, "+"+git.NotesRef+"*:"+fetchedNotes+"*"); err != nil {
+		return err
+	}
+	by, err := w.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return w.WithLock(ctx, func() error {
+		err := git.ErrRefMoved
+		for attempt := 0; attempt < pushAttempts && errors.Is(err, git.ErrRefMoved); attempt++ {
+			err = mergeNotes(ctx, w, by)
+		}
+		return err
+	})
 }
 
 // mergeFetched merges the fetched checkpoints and notes.

@@ -115,7 +115,11 @@ func (p *push) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	current := !p.stale && !t.Unswept
+	refs, err := p.queued(ctx)
+	if err != nil {
+		return err
+	}
+	current := !p.stale && !t.Unswept && len(refs) == 0
 	for _, ref := range p.refs {
 		tip, err := p.missing(ctx, ref)
 		if err != nil {
@@ -147,7 +151,9 @@ func (p *push) run(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		done, err := p.sendRefs(ctx)
+		done.report(p.shown, p.say)
+		return err
 	})
 }
 

@@ -174,6 +174,8 @@ type Options struct {
 	LineTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
+	// ReadRemote is the remote to ask first for missing checkpoints, if any.
+	ReadRemote string
 	// OwnRemote reports whether PushRemote comes from the user's own settings, and not from a
 	// proposal of the project: only then may it be a path.
 	OwnRemote bool

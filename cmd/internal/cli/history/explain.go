@@ -208,8 +208,8 @@ func (e *explaining) fetch(ctx context.Context) error {
 		}
 	}
 	missing, err := find(ctx)
-	if err == nil && missing.Unknown {
-		if err = e.FetchRecord(ctx, repo); err == nil {
+	if err == nil && len(missing.Unknown) > 0 {
+		if err = e.fetchUnknown(ctx, missing.Unknown); err == nil {
 			missing, err = find(ctx)
 		}
 	}
@@ -218,6 +218,32 @@ func (e *explaining) fetch(ctx context.Context) error {
 	}
 	e.found = nil
 	return err
+}
+
+// fetchUnknown fetches checkpoints that are not in this clone: those with refs alone, for others the
+// branch.
+func (e *explaining) fetchUnknown(ctx context.Context, unknown []checkpoint.ID) error {
+	repo := e.reader.Repo
+	inRefs := slices.DeleteFunc(slices.Clone(unknown), func(id checkpoint.ID) bool {
+		_, err := checkpoint.ParseID(string(id))
+		return err != nil || !id.IsULID()
+	})
+	if len(inRefs) < len(unknown) {
+		if err := e.FetchRecord(ctx, repo); err != nil {
+			return err
+		}
+	}
+	if len(inRefs) == 0 {
+		return nil
+	}
+	w := e.Workspace(repo)
+	remotes, err := sharing.ReadRemotes(ctx, w)
+	if err != nil {
+		return err
+	}
+	return e.WithTransferProgress(repo, "Fetching "+ui.Plural(len(inRefs), "checkpoint"), func() error {
+		return sharing.FetchRefs(ctx, w, remotes, inRefs)
+	})
 }
 
 func (e *explaining) options() query.ExplainOptions {
@@ -397,7 +423,7 @@ func (e *explaining) countEdited(ctx context.Context, details []query.Detail) er
 }
 
 // fetchHint is the hint if checkpoints that commits name are not stored here.
-const fetchHint = "`entire explain --fetch` fetches what the remote has on entire/checkpoints/v1"
+const fetchHint = "`entire explain --fetch` fetches what the remote has of them"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d query.Detail) error {

@@ -141,7 +141,7 @@ func (r *resuming) stored(ctx context.Context, b rewind.ResumeBranch, c rewind.C
 	if !errors.Is(err, checkpoint.ErrNotFound) {
 		return stored, unread(err, c.IDs[0])
 	}
-	missing := r.fetchCheckpoints(ctx, b)
+	missing := r.fetchCheckpoints(ctx, b, c.IDs)
 	if ctx.Err() != nil {
 		return stored, missing
 	}
@@ -160,8 +160,8 @@ func (r *resuming) stored(ctx context.Context, b rewind.ResumeBranch, c rewind.C
 // notPushed is a hint on why a checkpoint may be missing.
 const notPushed = "its author may not have pushed it, or pushed it to another repository: name that in `strategy_options.push_remote`"
 
-// fetchCheckpoints fetches the checkpoints of the remote.
-func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch) error {
+// fetchCheckpoints fetches checkpoints from the remote: those with refs alone, for others the branch.
+func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch, ids []checkpoint.ID) error {
 	name := b.Name
 	if name == "" {
 		var err error
@@ -179,11 +179,25 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch) 
 	if remote == "" {
 		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = r.WithTransferProgress(r.repo, "Fetching checkpoints", func() error { return sharing.FetchCheckpoints(ctx, r.w, remote) })
-	if err != nil {
-		return app.WithHint(err, notPushed)
-	}
-	return nil
+	inRefs := slices.DeleteFunc(slices.Clone(ids), func(id checkpoint.ID) bool { return !id.IsULID() })
+	return r.WithTransferProgress(r.repo, "Fetching checkpoints", func() error {
+		if len(inRefs) < len(ids) {
+			if err := sharing.FetchCheckpoints(ctx, r.w, remote); err != nil {
+				return app.WithHint(err, notPushed)
+			}
+		}
+		if len(inRefs) == 0 {
+			return nil
+		}
+		remotes, err := sharing.ReadRemotes(ctx, r.w)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(remotes, remote) {
+			remotes = append([]string{remote}, remotes...)
+		}
+		return sharing.FetchRefs(ctx, r.w, remotes, inRefs)
+	})
 }
 
 // unread adds a hint to the error of an object that the clone lacks.
