@@ -111,6 +111,23 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 	return installed, missing, nil
 }
 
+// Runs reports whether the file has a hook with the verb.
+func (s Settings) Runs(verb string) bool {
+	if s.dialect().plugin {
+		n, _, err := s.Check()
+		return err == nil && n > 0
+	}
+	d, err := s.file().Read()
+	if err != nil {
+		return false
+	}
+	hooks, _ := d.Find("hooks")
+	return slices.ContainsFunc(jsonedit.MemberNames(hooks), func(event string) bool {
+		groups, _ := d.Find("hooks", event)
+		return slices.ContainsFunc(handlers(groups), func(h handler) bool { return Verb(s.Agent, h.verb) == verb })
+	})
+}
+
 // Sweep removes temporary files of writers that were interrupted before the given time.
 func (s Settings) Sweep(before time.Time) error { return s.file().Sweep(before) }
 

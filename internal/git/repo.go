@@ -22,6 +22,9 @@ type Repo struct {
 	// Bare reports that there is no working tree here: a bare repository, or a
 	// directory inside a git directory.
 	Bare bool
+	// Implicit reports that the git directory is not the .git of the folders around the working directory,
+	// as that of a bare repository among the files of another one, and is not named by GIT_DIR.
+	Implicit bool
 	// Format is the hash function.
 	Format Format
 	// RefStorage is "files" or "reftable".
@@ -63,7 +66,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		return nil, err
 	}
 	r := &Repo{
-		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Format: SHA1, RefStorage: "files",
+		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Implicit: f.base == "" && !f.explicit, Format: SHA1, RefStorage: "files",
 		paths: disk.NewResolver(root, dir),
 	}
 	if s.objectFormat == string(SHA256) {

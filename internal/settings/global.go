@@ -121,11 +121,12 @@ func (a Activation) Text() string {
 //
 // A value false of "enabled", in any layer, is a veto. Exclusions count only with global.enabled; then
 // they stand above settings that came with a clone and above the marker, but not above the user's
-// own "enabled": true for this clone.
+// own "enabled": true for this clone. A repository without a .git of its own is not one of the machine's:
+// it may be a part of another one's tree, with a configuration that its author wrote.
 func (l *loader) activation() Activation {
 	a := Activation{Level: l.ownLevel()}
 	unusable := l.unusable()
-	isGlobal := l.Global.Enabled && l.from.CommonDir != "" && unusable == ""
+	isGlobal := l.Global.Enabled && l.from.CommonDir != "" && !l.from.Implicit && unusable == ""
 	if isGlobal && (a.Level == NoLevel || a.Level == Repository && l.hasOnlySilentFiles()) {
 		a.Level = Machine
 	}

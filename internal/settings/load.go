@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -273,5 +274,5 @@ func (l *loader) apply(f *field, r raw, from Source) {
 }
 
 func bad(f *field, r raw, from Source) Problem {
-	return Problem{Where: from.Name, Key: f.name(from.Layer), Got: r.quoted(), Allowed: f.allowed}
+	return Problem{Where: from.Name, Key: cmp.Or(f.name(from.Layer), f.key), Got: r.quoted(), Allowed: f.allowed}
 }

@@ -65,8 +65,10 @@ type Source struct {
 type Sources struct {
 	Worktree, MainWorktree string
 	CommonDir              string
-	Home                   string
-	Getenv                 func(string) string
+	// Implicit reports that the repository has no .git of its own, as one among the files of another.
+	Implicit bool
+	Home     string
+	Getenv   func(string) string
 	// Tracked reports whether git controls the personal file of a worktree root, which then counts
 	// as the project's. It is called only if that matters. nil means no.
 	Tracked func(root string) bool

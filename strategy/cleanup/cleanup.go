@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -290,6 +291,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
 		dirs = append(dirs, c.handedOver(v)...)
 	}
+	dirs = append(dirs, c.goneWorktrees()...)
 	var items []Item
 	for _, d := range dirs {
 		entries, err := os.ReadDir(d.dir)
@@ -313,6 +315,25 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		items = append(items, Item{Kind: Leftover, Name: path, Why: "temporary, its writer was stopped"})
 	}
 	return items, nil
+}
+
+// goneWorktrees returns the folders of logs and the like that are in the git directory for worktrees
+// which no longer exist.
+func (c Cleaner) goneWorktrees() []remains {
+	var known []string
+	for _, w := range git.Worktrees(c.w.Repo) {
+		known = append(known, settings.GitFolder(c.w.Repo.CommonDir, checkpoint.WorktreeHash(w.ID)).Path())
+	}
+	var dirs []remains
+	for _, dir := range disk.Glob(filepath.Join(c.w.RecordsDir(), "worktree"), "*") {
+		if slices.Contains(known, dir) {
+			continue
+		}
+		for _, name := range []string{"logs", "tmp"} {
+			dirs = append(dirs, remains{filepath.Join(dir, name), copyAge, Leftover, "its worktree is gone", func(string) bool { return true }})
+		}
+	}
+	return dirs
 }
 
 // handedOver returns the folders of transcripts that were written from data handed over by

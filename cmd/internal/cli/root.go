@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 	_ "github.com/seed-3aff656d/entire/internal/database/driver" // for the catalog and the index
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 // build returns a new command.
@@ -166,6 +167,10 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	s := a.Settings(repo)
 	if !s.Configured || s.Enabled {
 		return nil
+	}
+	if s.Activation.Reason != settings.Vetoed {
+		a.Streams.Printf("Entire is disabled: %s. Run `entire enable --local` to record this clone all the same.\n", s.Activation.Text())
+		return app.ErrDone
 	}
 	a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
 	return app.ErrDone

@@ -100,7 +100,7 @@ func (a *App) Settings(repo *git.Repo) settings.Settings {
 func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
 	if repo != nil {
-		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
+		from.Worktree, from.MainWorktree, from.CommonDir, from.Implicit = repo.Root, repo.MainRoot(), repo.CommonDir, repo.Implicit
 		from.Tracked = func(root string) bool { return TracksLocalSettings(repo, root) }
 		from.Origins = func() ([]string, error) { return git.OriginURLs(repo, GlobalGitConfigs(a)...) }
 		from.StoreDefaults = func() (limit, floor int64) {

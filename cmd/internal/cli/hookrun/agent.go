@@ -289,10 +289,7 @@ func (h *hook) isDuplicate() bool {
 	if !isUser && !isPlugin {
 		return false
 	}
-	has := func(s agenthook.Settings) bool {
-		n, _, err := s.Check()
-		return err == nil && n > 0
-	}
+	has := func(s agenthook.Settings) bool { return s.Runs(h.name) }
 	user, known := app.UserSettings(h.app, h.by)
 	for _, path := range agenthook.Files(h.by, h.repo.Root) {
 		if path != user.Path && has(app.AgentSettings(h.repo, h.by, path)) {

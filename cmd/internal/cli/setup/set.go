@@ -19,7 +19,7 @@ type layerOptions struct{ user, project, local bool }
 
 func (o *layerOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json (the default in an enabled one)")
+	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json, or its git directory (the default in an enabled one)")
 	f.BoolVar(&o.project, "project", false, "for everybody who works on it: .entire/settings.json")
 	f.BoolVar(&o.user, "user", false, "for you in all repositories: ~/.config/entire/settings.json (the default elsewhere)")
 	cmd.MarkFlagsMutuallyExclusive("local", "project", "user")
@@ -148,11 +148,15 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	from := a.SettingsSources(repo)
 	layer, path := settings.User, settings.UserFile(from)
 	switch enabled := repo != nil && repo.Root != "" && s.Configured; {
-	case opts.user, !opts.local && !opts.project && !enabled:
+	case settings.IsGlobal(change.Key) && (opts.local || opts.project):
+		return app.Usagef("%s is for all repositories: pass --user, or no flag", change.Key)
+	case opts.user, !opts.local && !opts.project && !enabled, settings.IsGlobal(change.Key):
 	case !enabled:
 		return app.WithHint(errors.New("Entire is not enabled in this repository"), "run `entire enable`, or pass --user") //nolint:staticcheck // a name
 	case opts.project:
 		layer, path = settings.Project, settings.ProjectFile(repo.Root)
+	case s.Activation.Level == settings.Machine: // nothing is written into the tree
+		layer, path = settings.Clone, settings.CloneFile(repo.CommonDir)
 	default:
 		layer, path = settings.Local, settings.LocalFile(repo.Root)
 	}
@@ -170,7 +174,9 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	case layer == settings.User:
 		_, err = settings.Configure(from, change)
 	default:
-		if change, err = change.Check(settings.Source{Layer: layer, Name: path}); err == nil {
+		if change, err = change.Check(settings.Source{Layer: layer, Name: path}); err == nil && layer == settings.Clone {
+			_, err = settings.EditClone(repo.CommonDir, change)
+		} else if err == nil {
 			err = writeHere(repo, path, layer == settings.Local, change)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -34,6 +35,7 @@ type uninstalling struct {
 	roots    []string             // of all worktrees
 	others   []string             // roots of other worktrees that record
 	user     []agenthook.Settings // the user's own, which stay
+	level    settings.Level       // what enables recording here
 	prints   []*Footprint
 	shadows  []git.Ref
 	held     []git.Ref // left by rewinds, repairs and pushes
@@ -47,7 +49,7 @@ type uninstalling struct {
 }
 
 func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
-	u := &uninstalling{App: a, repo: repo}
+	u := &uninstalling{App: a, repo: repo, level: a.Settings(repo).Activation.Level}
 	if err := u.find(ctx); err != nil {
 		return err
 	}
@@ -180,7 +182,14 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := disk.RemoveAll(workspace.Runtime(u.repo, settings.Machine).Path()); err != nil {
+		return err
+	}
 	u.done("Removed .entire")
+	if u.level == settings.Machine {
+		u.Streams.Notef("Every repository on this machine is recorded: the next session here is, too.")
+		u.Streams.Hint("run `entire disable` to leave out this repository, with all of its worktrees")
+	}
 	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
 		"Git hooks and snapshots stay, as other worktrees record:\n")
 	for _, root := range u.others {
@@ -192,6 +201,11 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 // remove removes hooks first and the data that other steps need last, so that a second run
 // completes an interrupted first one.
 func (u *uninstalling) remove(ctx context.Context) error {
+	if u.level == settings.Machine {
+		if err := disableClone(u.repo); err != nil { // no session may install the hooks again meanwhile
+			return err
+		}
+	}
 	if err := u.removeAgentHooks(u.roots...); err != nil {
 		return err
 	}
@@ -238,6 +252,12 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		if err := disk.RemoveAll(dir); err != nil {
 			return err
 		}
+	}
+	if u.level == settings.Machine {
+		if err := disableClone(u.repo); err != nil {
+			return err
+		}
+		u.Streams.Printf("\nEvery repository on this machine is recorded: this one is left out now, by %s.\n", u.ShortPath(settings.CloneFile(u.repo.CommonDir)))
 	}
 	stays := "The branch entire/checkpoints/v1 stays."
 	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
