@@ -70,7 +70,8 @@ func (s *Session) runInstalled(event string, payload Object) Result {
 // each once, as the agent runs them; tool is the tool of a tool event.
 func installedCommands(tb TB, dirs []string, event, tool string) []string {
 	tb.Helper()
-	var files, commands []string
+	var commands []string
+	files := make([]string, 0, 2*len(dirs)) //nolint:mnd // the files of each
 	for _, dir := range dirs {
 		files = append(files, filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json"))
 	}

@@ -320,8 +320,9 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 // goneWorktrees returns the folders of logs and the like that are in the git directory for worktrees
 // which no longer exist.
 func (c Cleaner) goneWorktrees() []remains {
-	var known []string
-	for _, w := range git.Worktrees(c.w.Repo) {
+	worktrees := git.Worktrees(c.w.Repo)
+	known := make([]string, 0, len(worktrees))
+	for _, w := range worktrees {
 		known = append(known, settings.GitFolder(c.w.Repo.CommonDir, checkpoint.WorktreeHash(w.ID)).Path())
 	}
 	var dirs []remains

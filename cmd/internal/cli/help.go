@@ -138,6 +138,7 @@ func commandList(cmd *cobra.Command, group string, columns int) string {
 // workflows describes five uses of the program that take several commands each.
 const workflows = `Record a day's work
   entire enable --agent claude-code    once in each repository
+  entire enable --global               or once for every repository on this machine
   claude                               work as always, and commit with git as always
   entire status                        what is recorded, and what the next commit takes
   entire explain HEAD                  what was asked, said and done for the commit
@@ -158,6 +159,7 @@ Continue after /clear, tomorrow, or on another machine
 Share the record with a team
   entire config set push_remote origin --user
                                        each git push sends the checkpoints there, too
+  entire trust                         needed for that after enable --global, once for each remote
   entire explain HEAD --fetch          get what a colleague recorded
   entire resume feature                continue a colleague's session on a branch
 

@@ -60,55 +60,7 @@ EXIT STATUS
 			if opts.uninstall {
 				return runUninstall(cmd.Context(), a, opts, repo)
 			}
-			is := a.Settings(repo)
-			if is.Activation.Level == settings.Machine && !opts.project {
-				if err := disableClone(repo); err != nil {
-					return err
-				}
-				a.Streams.Printf("Entire is now disabled.\n")
-				return nil
-			}
-			if !is.Configured {
-				a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
-				return nil
-			}
-			p, err := OpenProject(repo)
-			if err != nil {
-				return err
-			}
-			off := settings.Change{Key: settings.KeyEnabled, Value: false}
-			var files []string
-			if opts.project {
-				files = append(files, settings.ProjectFile(repo.Root))
-			}
-			if main := repo.MainRoot(); main != "" && main != repo.Root {
-				files = append(files, settings.LocalFile(main)) // in force in all worktrees
-			}
-			files = append(files, settings.LocalFile(repo.Root))
-			for i, file := range files {
-				if i > 0 && !a.Settings(repo).Enabled {
-					break
-				}
-				if err := p.Set(file, off); err != nil {
-					return err
-				}
-			}
-			if err := p.Ignore(false); err != nil {
-				return err
-			}
-			if s := a.Settings(repo); s.Enabled {
-				return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
-			}
-			a.Streams.Printf("Entire is now disabled.\n")
-			for _, w := range git.Worktrees(repo)[1:] {
-				from := a.SettingsSources(repo)
-				from.Worktree = w.Root
-				if s := settings.Load(from); s.Enabled {
-					a.Streams.Notef("Still recorded: the worktree %s, which has settings of its own.", w.Root)
-					a.Streams.Hint("run `entire disable` there, too")
-				}
-			}
-			return nil
+			return runDisable(a, opts, repo)
 		},
 	}
 	f := cmd.Flags()
@@ -117,4 +69,70 @@ EXIT STATUS
 	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
 	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
 	return cmd
+}
+
+// runDisable writes the veto: of a repository that is recorded only because every one is into its git
+// directory, else into the personal settings of the main worktree, which count in all worktrees.
+func runDisable(a *app.App, opts disableOptions, repo *git.Repo) error {
+	is := a.Settings(repo)
+	if is.Activation.Level == settings.Machine && !opts.project {
+		if err := disableClone(repo); err != nil {
+			return err
+		}
+		if err := stillEnabled(a, repo); err != nil {
+			return err
+		}
+		a.Streams.Printf("Entire is now disabled.\n")
+		return nil
+	}
+	if !is.Configured {
+		a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+		return nil
+	}
+	p, err := OpenProject(repo)
+	if err != nil {
+		return err
+	}
+	off := settings.Change{Key: settings.KeyEnabled, Value: false}
+	var files []string
+	if opts.project {
+		files = append(files, settings.ProjectFile(repo.Root))
+	}
+	if main := repo.MainRoot(); main != "" && main != repo.Root {
+		files = append(files, settings.LocalFile(main)) // in force in all worktrees
+	}
+	files = append(files, settings.LocalFile(repo.Root))
+	for i, file := range files {
+		if i > 0 && !a.Settings(repo).Enabled {
+			break
+		}
+		if err := p.Set(file, off); err != nil {
+			return err
+		}
+	}
+	if err := p.Ignore(false); err != nil {
+		return err
+	}
+	if err := stillEnabled(a, repo); err != nil {
+		return err
+	}
+	a.Streams.Printf("Entire is now disabled.\n")
+	for _, w := range git.Worktrees(repo)[1:] {
+		from := a.SettingsSources(repo)
+		from.Worktree = w.Root
+		if s := settings.Load(from); s.Enabled {
+			a.Streams.Notef("Still recorded: the worktree %s, which has settings of its own.", w.Root)
+			a.Streams.Hint("run `entire disable` there, too")
+		}
+	}
+	return nil
+}
+
+// stillEnabled returns an error that names what enables recording in spite of a veto.
+func stillEnabled(a *app.App, repo *git.Repo) error {
+	s := a.Settings(repo)
+	if !s.Enabled {
+		return nil
+	}
+	return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
 }

@@ -223,8 +223,9 @@ func UserHooksMissing(a *app.App) []agenthook.Settings {
 
 // UserHooksNotes returns a note for each agent of UserHooksMissing.
 func UserHooksNotes(a *app.App) []app.Note {
-	var notes []app.Note
-	for _, hooks := range UserHooksMissing(a) {
+	missing := UserHooksMissing(a)
+	notes := make([]app.Note, 0, len(missing))
+	for _, hooks := range missing {
 		notes = append(notes, app.Note{
 			Code:    "user-hooks-missing",
 			Message: "Every repository is to be recorded, but hooks for " + hooks.Agent.Label + " are missing in " + a.ShortPath(hooks.Path) + ".",
