@@ -32,6 +32,12 @@ func (i Installer) Mend(ctx context.Context, configs ...string) (Report, error) 
 	return r, disk.WriteCache(i.seenPath(), []byte(before), 0o600)
 }
 
+// WasTried reports whether hooks were ever installed in the repository, successfully or not.
+func (i Installer) WasTried() bool {
+	_, err := os.Lstat(i.lockPath())
+	return err == nil
+}
+
 // seenPath returns the file with the last intact state's fingerprint, for this worktree.
 func (i Installer) seenPath() string {
 	name := seenName

@@ -93,7 +93,8 @@ const (
 )
 
 // Activation is the answer to whether sessions are recorded in a worktree, by which level, and if
-// not, why. It is decided by Load only, without starting a process.
+// not, why. It is decided by Load only. That starts no process, unless the user's settings exclude the
+// repository and a personal file of it enables recording: git then tells whose file that is.
 type Activation struct {
 	On     bool
 	Level  Level  // what enables recording, or would do so but for Reason
@@ -137,8 +138,11 @@ func (l *loader) activation() Activation {
 		a.Reason = NotEnabled
 	case !l.Enabled:
 		a.Reason, a.By = Vetoed, l.sources[KeyEnabled].Name
-	case isGlobal && !l.isEnabledByUser():
-		a.Reason, a.By = l.exclusion()
+	case isGlobal:
+		reason, by := l.exclusion()
+		if reason != "" && !l.isEnabledByUser() { // the latter may start a process
+			a.Reason, a.By = reason, by
+		}
 	}
 	a.On = a.Reason == ""
 	return a

@@ -241,6 +241,9 @@ func (h *hook) repairHooks(ctx context.Context) {
 		}
 	}
 	installer, configs := githook.Installer{Repo: h.repo}, app.GlobalGitConfigs(h.app)
+	if !start && h.name != "user-prompt-submit" && installer.WasTried() {
+		return
+	}
 	if start || installer.MayHaveChanged(configs...) {
 		before := h.repo.Processes()
 		report, err := installer.Mend(ctx, configs...)
