@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -105,11 +106,7 @@ func committedContext(prompts []string) string {
 	for i, p := range prompts {
 		shown := p
 		if len(p) > maxShown {
-			end := maxShown
-			for end > 0 && !utf8.RuneStart(p[end]) { // don't split a code point
-				end--
-			}
-			shown = p[:end] + "..."
+			shown = plain.Head(p, maxShown) + "..."
 		}
 		for _, part := range []string{"### Prompt ", strconv.Itoa(i + 1), "\n\n", shown, "\n\n"} {
 			b.WriteString(part)

@@ -59,7 +59,7 @@ func cmdUninstalled(s *story, _ []string) {
 		left = append(left, disk.Glob(filepath.Dir(dir), filepath.Base(dir))...)
 	}
 	for name := range strings.FieldsSeq(s.repo().Git(append([]string{"for-each-ref", "--format=%(refname)"}, workspace.Refs(workspace.Own)...)...)) {
-		if name != checkpoint.MetadataBranch {
+		if name != checkpoint.MetadataBranch && !strings.HasPrefix(name, checkpoint.CheckpointRefs) {
 			left = append(left, name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Commit is a commit without the headers that the program doesn't need (signature, encoding).
@@ -22,6 +23,9 @@ type Commit struct {
 	// Note is the text stored for the commit in NotesRef.
 	Note string
 }
+
+// Subject returns the first line of the message.
+func (c Commit) Subject() string { return plain.FirstLine(c.Message) }
 
 // FirstParent returns the first parent, empty for a root commit.
 func (c Commit) FirstParent() OID {

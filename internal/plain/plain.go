@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -179,12 +180,29 @@ type Forgetter interface {
 	Forget(line []byte) []byte
 }
 
-// Plural returns n with its noun: "1 hook", "2 hooks".
+// Plural returns n with its noun: "1 hook", "2 hooks", "2 branches".
 func Plural(n int, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
+	case strings.HasSuffix(noun, "ch"):
+		noun += "e"
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Elapsed returns a duration in minutes, hours or days, rounded down, with the noun; 0 if it is less
+// than a minute.
+func Elapsed(d time.Duration) (n int, unit string) {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Hour:
+		return max(int(d/time.Minute), 0), "minute"
+	case d < day:
+		return int(d / time.Hour), "hour"
+	default:
+		return int(d / day), "day"
+	}
 }
 
 // FirstLine returns the first line of a text without the white space around the text.

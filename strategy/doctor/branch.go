@@ -223,8 +223,7 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 		if err != nil {
 			return git.Commit{}, err
 		}
-		subject, _, _ := strings.Cut(c.Message, "\n")
-		if _, ours := checkpoint.SubjectID(subject); ours {
+		if _, ours := checkpoint.SubjectID(c.Subject()); ours {
 			found = append(found, c)
 			for _, p := range c.Parents {
 				parents[p] = true

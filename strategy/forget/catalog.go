@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
@@ -56,7 +57,7 @@ func (c *catalog) places() []Place {
 		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are rebuilt", Stays: c.done}
 		switch {
 		case c.err != nil:
-			place.What = "the catalog could not be rewritten: " + firstLine(c.err) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"
+			place.What = "the catalog could not be rewritten: " + plain.FirstLine(c.err.Error()) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"
 		case c.done:
 			place.What = "the catalog has it in rows of another repository: forget it there too"
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -127,7 +128,7 @@ func (pr *pruner) packed(packs *git.Packs, oid git.OID) (Place, error) {
 	case why == "" && pr.packErr == nil:
 		return Place{Kind: Packed, What: "is removed: its pack is rewritten without it"}, nil
 	case why == "":
-		why = "its pack could not be rewritten (" + firstLine(pr.packErr) + ")"
+		why = "its pack could not be rewritten (" + plain.FirstLine(pr.packErr.Error()) + ")"
 	}
 	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
 }

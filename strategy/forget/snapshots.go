@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
@@ -56,14 +57,9 @@ func (t *target) snapshotPlaces(ctx context.Context) ([]Place, error) {
 		places = append(places, Place{Kind: Snapshot, Name: p.Path, What: "is taken out of " + text})
 	}
 	if damage != nil {
-		places = append(places, Place{Kind: Unknown, Name: "snapshots", Stays: true, What: "could not be searched: " + firstLine(damage)})
+		places = append(places, Place{Kind: Unknown, Name: "snapshots", Stays: true, What: "could not be searched: " + plain.FirstLine(damage.Error())})
 	}
 	return places, nil
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // eraseSnapshots erases the matches from the contents of snapshots.

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/agent"
 )
@@ -43,7 +44,7 @@ func (t *target) transcriptChange(s *session.State, path string, data []byte) fi
 		return stays("is the agent's own transcript: --agent-transcript changes it too")
 	}
 	if err := t.w.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
-		return stays("is the agent's own transcript, and not where the agent keeps them: " + firstLine(err))
+		return stays("is the agent's own transcript, and not where the agent keeps them: " + plain.FirstLine(err.Error()))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return stays("is the agent's own transcript, and not a regular file")

@@ -41,7 +41,7 @@ func (sh shadowReader) temporaryPoints(ctx context.Context) ([]ExplainPoint, err
 			p.Agent = s.AgentType
 		}
 		p.Task = trailer(c, checkpoint.TaskKey) != ""
-		if p.Prompt = subject(c); !p.Task {
+		if p.Prompt = c.Subject(); !p.Task {
 			p.Prompt = sh.shadowPrompt(ctx, c, dir)
 		}
 		points = append(points, p)
@@ -84,11 +84,6 @@ func trailer(c git.Commit, key string) string {
 	return value
 }
 
-func subject(c git.Commit) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-	return line
-}
-
 // shadowPrompt returns the last prompt of a shadow commit's turn, or its subject.
 func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
 	entry, found, err := git.LookupPath(ctx, sh.repo, c.Tree, dir)
@@ -98,7 +93,7 @@ func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir strin
 			return prompts[n-1]
 		}
 	}
-	return subject(c)
+	return c.Subject()
 }
 
 // temporary reads the shadow commit whose id begins with prefix.

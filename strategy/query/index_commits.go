@@ -99,8 +99,7 @@ func (r *run) putCommit(ctx context.Context, c git.Commit) error {
 }
 
 func commitRow(c git.Commit, id checkpoint.ID) index.Commit {
-	subject, _, _ := strings.Cut(c.Message, "\n")
-	return index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: subject, Derived: checkpoint.IsDerived(c)}
+	return index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: c.Subject(), Derived: checkpoint.IsDerived(c)}
 }
 
 // noted updates those commits in the histories of tips whose notes differ between two trees of

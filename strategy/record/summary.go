@@ -157,14 +157,11 @@ func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	head, tail := limit/3, len(text)-limit*2/3 //nolint:mnd // a third and two thirds
-	for !utf8.RuneStart(text[head]) {
-		head--
-	}
+	tail := len(text) - limit*2/3 //nolint:mnd // a third and two thirds
 	for !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	return text[:head] + "\n\n[... left out ...]\n\n" + text[tail:]
+	return plain.Head(text, limit/3) + "\n\n[... left out ...]\n\n" + text[tail:]
 }
 
 const (

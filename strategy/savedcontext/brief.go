@@ -106,8 +106,7 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 	}
 	m.Commit = string(head.OID)
 	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
-		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
-		m.Subject = w.Redact.Text(subject)
+		m.Subject = w.Redact.Text(head.Subject())
 	}
 	if m.Branch, err = branchShown(ctx, w); err != nil {
 		return m, err

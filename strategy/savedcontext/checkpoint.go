@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
@@ -167,8 +168,7 @@ func (cr *contextReader) subjects(ctx context.Context) ([]string, error) {
 		ours := func(linked string) bool { return slices.Contains(ids, checkpoint.ID(linked)) }
 		if slices.ContainsFunc(missing, ours) {
 			missing = slices.DeleteFunc(missing, ours)
-			subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-			subjects = append(subjects, cr.w.Redact.Text(subject[:min(len(subject), workspace.CutMargin)]))
+			subjects = append(subjects, cr.w.Redact.Text(plain.Head(c.Subject(), workspace.CutMargin)))
 		}
 		if len(c.Parents) == 0 {
 			break
@@ -201,8 +201,7 @@ func addCommits(ctx context.Context, w *workspace.Workspace, m *brief.Material, 
 		}
 		ours := func(id checkpoint.ID) bool { return slices.Contains(c.Checkpoints, string(id)) }
 		if slices.ContainsFunc(checkpoint.IDsOf(commit), ours) {
-			subject, _, _ := strings.Cut(strings.TrimSpace(commit.Message), "\n")
-			m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: w.Redact.Text(subject)})
+			m.Commits = append(m.Commits, recall.Commit{Hash: string(commit.OID), Subject: w.Redact.Text(commit.Subject())})
 		}
 		if len(commit.Parents) == 0 {
 			break

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -28,11 +29,7 @@ func RecallStop(ctx context.Context, w *workspace.Workspace, in workspace.Input)
 		cw.seen(in.Agent)
 		cw.m.End = nil
 		if in.Summary != "" {
-			said := in.Summary
-			if len(said) > maxSpoken {
-				said = strings.ToValidUTF8(said[:maxSpoken], "")
-			}
-			cw.m.Said = w.Redact.Text(said)
+			cw.m.Said = w.Redact.Text(plain.Head(in.Summary, maxSpoken))
 		}
 		var err error
 		notice, err = cw.threshold(ctx)

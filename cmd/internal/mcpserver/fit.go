@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
@@ -172,24 +173,20 @@ func shortLists(out *fitted) string {
 	} {
 		cut := make([]string, 0, fewItems)
 		for _, item := range (*list)[:min(len(*list), fewItems)] {
-			cut = append(cut, short(item))
+			cut = append(cut, short(item, fewBytes))
 		}
 		*list = cut
 	}
 	for _, text := range []*string{&out.Summary, &out.Description, &a.CurrentTask, &at.WorkingDirectory, &at.GitBranch} {
-		*text = short(*text)
+		*text = short(*text, fewBytes)
 	}
 	return told
 }
 
-// short returns the beginning of a text.
-func short(text string) string {
-	if len(text) <= fewBytes {
+// short returns the beginning of a text, of most bytes.
+func short(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	cut := fewBytes
-	for cut > 0 && text[cut]&0xc0 == 0x80 { //nolint:mnd // inside of a character
-		cut--
-	}
-	return text[:cut] + "..."
+	return plain.Head(text, most) + "..."
 }

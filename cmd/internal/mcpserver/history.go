@@ -196,11 +196,7 @@ func turnOf(r *index.Row, now time.Time) historyTurn {
 
 // shortLine returns the beginning of a text as one line.
 func shortLine(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return short(strings.Join(strings.Fields(text), " "), most)
 }
 
 // history queries the index of the call's repository, and returns as many of the turns as

@@ -107,8 +107,7 @@ func (f *filling) selected(ctx context.Context, s Selection) error {
 		}
 		var ids []string
 		for _, c := range commits {
-			subject, _, _ := strings.Cut(c.Message, "\n")
-			ids = append(ids, f.addCommit(c, subject)...)
+			ids = append(ids, f.addCommit(c, c.Subject())...)
 		}
 		if f.rows, err = f.index.TurnsOf(ctx, ids); err != nil {
 			return err

@@ -107,10 +107,7 @@ func cut(s string, limit int) (string, int) {
 	if len(s) <= limit {
 		return s, 0
 	}
-	head := s[:max(limit, 0)]
-	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
-		head = head[:len(head)-1]
-	}
+	head := plain.Head(s, max(limit, 0))
 	if i := strings.LastIndexByte(head, '\n'); i > 0 {
 		head = head[:i]
 	}

@@ -152,21 +152,11 @@ func (t *Table) cut(column, width int) {
 
 // Ago returns the time from t to now in one unit: "just now", "5m ago", "3h ago", "2d ago".
 func Ago(now, t time.Time) string {
-	const day = 24 * time.Hour
-	switch d := now.Sub(t); {
-	case d < time.Minute:
+	n, unit := plain.Elapsed(now.Sub(t))
+	if n == 0 {
 		return "just now"
-	case d < time.Hour:
-		return count(d, time.Minute, "m")
-	case d < day:
-		return count(d, time.Hour, "h")
-	default:
-		return count(d, day, "d")
 	}
-}
-
-func count(d, unit time.Duration, name string) string {
-	return strconv.Itoa(int(d/unit)) + name + " ago"
+	return strconv.Itoa(n) + unit[:1] + " ago"
 }
 
 // Since returns the day of t for a sentence such as "3 failures since Tuesday": today,
@@ -186,5 +176,5 @@ func Since(now, t time.Time) string {
 	}
 }
 
-// Plural returns n with its noun: "1 hook", "2 hooks".
+// Plural is [plain.Plural].
 func Plural(n int, noun string) string { return plain.Plural(n, noun) }

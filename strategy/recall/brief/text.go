@@ -1,7 +1,6 @@
 package brief
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,30 +8,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/linediff"
+	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // Ago returns the time from t to now in words: "just now", "45 minutes ago", "1 hour ago",
 // "3 days ago".
 func Ago(now, t time.Time) string {
-	const day = 24 * time.Hour
-	switch d := now.Sub(t); {
-	case d < time.Minute:
+	n, unit := plain.Elapsed(now.Sub(t))
+	if n == 0 {
 		return "just now"
-	case d < time.Hour:
-		return ago(d, time.Minute, "minute")
-	case d < day:
-		return ago(d, time.Hour, "hour")
-	default:
-		return ago(d, day, "day")
 	}
-}
-
-func ago(d, unit time.Duration, name string) string {
-	n := int64(d / unit)
-	if n != 1 {
-		name += "s"
-	}
-	return fmt.Sprintf("%d %s ago", n, name)
+	return plain.Plural(n, unit) + " ago"
 }
 
 // shownLine returns a text as one line of at most limit bytes, without invisible
@@ -83,14 +69,11 @@ func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := max(0, limit-len(more))
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	head := plain.Head(text, max(0, limit-len(more)))
+	if space := strings.LastIndexByte(head, ' '); space > len(head)*3/4 {
+		head = head[:space]
 	}
-	if space := strings.LastIndexByte(text[:end], ' '); space > end*3/4 {
-		end = space
-	}
-	return strings.TrimRight(text[:end], " ") + more
+	return strings.TrimRight(head, " ") + more
 }
 
 // cleaned returns the content of a file without invisible characters and the agent's own

@@ -7,8 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
@@ -77,11 +77,7 @@ func (o *outliner) add(line int) bool {
 	}
 	text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(o.lines[line-1], "")), " \t{")
 	if len(text) > maxDeclaration {
-		cut := maxDeclaration - len("…")
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
+		text = plain.Head(text, maxDeclaration-len("…")) + "…"
 	}
 	if text != "" {
 		o.list = append(o.list, recall.Declaration{Line: line, Text: text})

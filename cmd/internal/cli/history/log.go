@@ -165,10 +165,7 @@ func (l *log) text(turns []entry) string {
 	now := l.app.Now()
 	for i := range turns {
 		e := &turns[i]
-		when, agent, files, lines, commands, commit := "-", "-", "-", "-", "-", "-"
-		if !e.At.IsZero() {
-			when = ui.Ago(now, e.At)
-		}
+		agent, files, lines, commands, commit := "-", "-", "-", "-", "-"
 		if e.Agent != "" {
 			agent = ui.Line(e.Agent, 16) //nolint:mnd // the width of the longest common label
 		}
@@ -184,7 +181,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		row(when, agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder

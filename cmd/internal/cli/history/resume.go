@@ -158,8 +158,7 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 	if last.Newer > 0 {
 		title := fmt.Sprintf("Above the last checkpoint of '%s': %s without one. Resume from %s all the same?",
 			b.Name, ui.Plural(last.Newer, "commit"), last.Commit.OID.Short())
-		subject, _, _ := strings.Cut(last.Commit.Message, "\n")
-		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"}); err != nil {
+		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(last.Commit.Subject(), 60), Flag: "--force"}); err != nil {
 			return err
 		}
 	}

@@ -140,11 +140,7 @@ func (s *search) run(ctx context.Context, text string) error {
 // and the commit.
 func (s *search) hit(b *strings.Builder, h *index.Hit, session string) {
 	streams := s.app.Streams
-	when := "-"
-	if !h.At.IsZero() {
-		when = ui.Ago(s.app.Now(), h.At)
-	}
-	fmt.Fprintf(b, "%s  %s\n", streams.Paint(ui.Yellow, fmt.Sprintf("%-8s", when)), streams.Paint(ui.Bold, ui.Line(h.Prompt, format.SubjectWidth)))
+	fmt.Fprintf(b, "%s  %s\n", streams.Paint(ui.Yellow, fmt.Sprintf("%-8s", agoOf(s.app.Now(), h.At))), streams.Paint(ui.Bold, ui.Line(h.Prompt, format.SubjectWidth)))
 	if len(h.Excerpt) > 0 {
 		fmt.Fprintf(b, "  %s: ", h.Kind)
 		for _, p := range h.Excerpt {

@@ -76,7 +76,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 		}
 		q.Title = "Remove Entire from this repository?"
 		q.Help = fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
-			ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
+			ui.Plural(u.sessions, "session"), ui.Plural(len(u.shadows), "shadow branch"), snapshots)
 	}
 	if !opts.force {
 		answers, err := a.Prompter.Ask(ctx, q)
@@ -136,13 +136,6 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 	return nil
 }
 
-func count(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", more)
-}
-
 // removeHere removes the parts that belong to this worktree alone.
 func (u *uninstalling) removeHere(ctx context.Context) error {
 	if err := u.removeAgentHooks(u.repo.Root); err != nil {
@@ -172,7 +165,7 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
-	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.doneWith(len(u.shadows), "Removed "+ui.Plural(len(u.shadows), "shadow branch"))
 	// The worktree's former .entire is restored.
 	if i := slices.IndexFunc(u.prints, func(f *Footprint) bool { return f.Worktree == u.repo.Root }); i >= 0 {
 		err = u.prints[i].TakeBackHere()
@@ -228,7 +221,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	if err := u.removeShadows(ctx); err != nil {
 		return err
 	}
-	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.doneWith(len(u.shadows), "Removed "+ui.Plural(len(u.shadows), "shadow branch"))
 	// The catalog's rows of saved contexts, whose refs are removed. If the catalog can't be
 	// written, the rows remain until another repository is added to it.
 	path := u.Registry().CatalogPath()
