@@ -85,6 +85,14 @@ func MachineDir(getenv func(string) string, home string) string {
 // Dir returns the folder.
 func (m *Machine) Dir() string { return m.dir }
 
+// RewindsDir returns the folder of the records of rewinds of several repositories, "" if m is nil.
+func (m *Machine) RewindsDir() string {
+	if m == nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(m.dir), "rewinds")
+}
+
 // Load returns the record of a session. The error wraps ErrNotFound if there is none, or m is nil.
 func (m *Machine) Load(id string) (MachineRecord, error) {
 	var r MachineRecord

@@ -142,7 +142,7 @@ func tempDirs(w *workspace.Workspace) []string {
 		}
 	}
 	if w.Env.Machine != nil {
-		dirs = append(dirs, w.Env.Machine.Dir())
+		dirs = append(dirs, w.Env.Machine.Dir(), w.Env.Machine.RewindsDir())
 	}
 	return dirs
 }

@@ -20,7 +20,9 @@ import (
 // Turn is a turn of this worktree.
 type Turn struct {
 	Session, Agent, Prompt string
-	At                     time.Time
+	// ID is the turn's id, empty if no snapshot names it.
+	ID string
+	At time.Time
 	// Number is its place among the worktree's turns in the index, 1 for the newest; 0 if it
 	// was not found there.
 	Number int
@@ -62,7 +64,7 @@ func pointBeforeTurn(ctx context.Context, w *workspace.Workspace, spec string, n
 	row := &rows[n-1]
 	p = pointOf(store, begin).Point
 	p.Turn = &Turn{
-		Session: row.Session, Agent: row.Agent, Prompt: cmp.Or(transcript.PromptTitle(row.Prompt), row.Prompt), At: row.At, Number: n,
+		ID: all.id(n-1, running(w, row)), Session: row.Session, Agent: row.Agent, Prompt: cmp.Or(transcript.PromptTitle(row.Prompt), row.Prompt), At: row.At, Number: n,
 		Unchanged: !all.changed(n-1) && running(w, row) == "",
 	}
 	if p.Turn.Unchanged {
@@ -96,12 +98,7 @@ type ownSnapshots struct {
 // taken in it or at its end. id is the turn's if it is under way.
 func (o *ownSnapshots) taken(turn int, id string) (first int, within bool) {
 	row := &o.rows[turn]
-	for _, s := range o.list {
-		in := int(s.Version) == row.Snapshot || s.Cause == bands.Commit && !s.Created.Before(row.At) && !s.Created.After(row.Ended)
-		if id == "" && in && s.Causality.Session == row.Session {
-			id = s.Causality.Turn
-		}
-	}
+	id = o.id(turn, id)
 	first = -1
 	for i, s := range o.list {
 		if id == "" || s.Cause == bands.Rescue || s.Causality.Turn != id || s.Causality.Session != row.Session {
@@ -113,6 +110,19 @@ func (o *ownSnapshots) taken(turn int, id string) (first int, within bool) {
 		within = within || s.Cause != bands.Prompt
 	}
 	return first, within
+}
+
+// id returns the id of a turn as its snapshots have it, "" if it has none. known is the id if it is under
+// way.
+func (o *ownSnapshots) id(turn int, known string) string {
+	row := &o.rows[turn]
+	for _, s := range o.list {
+		in := int(s.Version) == row.Snapshot || s.Cause == bands.Commit && !s.Created.Before(row.At) && !s.Created.After(row.Ended)
+		if known == "" && in && s.Causality.Session == row.Session {
+			known = s.Causality.Turn
+		}
+	}
+	return known
 }
 
 // changed reports whether a turn that has ended changed a file.
@@ -165,7 +175,7 @@ func TurnsSince(w *workspace.Workspace, v bands.Version) ([]Turn, error) {
 			continue
 		}
 		last = c.Turn
-		turns = append(turns, Turn{Session: c.Session, Agent: labelOf(c.Agent), Prompt: c.Prompt, At: s.Created})
+		turns = append(turns, Turn{ID: c.Turn, Session: c.Session, Agent: labelOf(c.Agent), Prompt: c.Prompt, At: s.Created})
 	}
 	return turns, nil
 }

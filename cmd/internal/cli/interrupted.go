@@ -29,5 +29,9 @@ func warnInterrupted(a *app.App, cmd *cobra.Command) {
 		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
 		a.Streams.Hint("run the same `entire forget` again to continue")
 	}
+	if err := a.EndRewindsTogether(cmd.Context(), repo); err != nil {
+		a.Streams.Notef("%v", err)
+		a.Streams.Hint(app.HintOf(err))
+	}
 	a.NoteInterruptedRewind(repo)
 }

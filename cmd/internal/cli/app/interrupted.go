@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // NoteInterruptedRewind prints a note on an interrupted rewind of the worktree, as long as it is
@@ -67,6 +69,32 @@ func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 		return "", true
 	}
 	return "", false
+}
+
+// EndRewindsTogether ends the rewinds of several repositories, this one among them, that were stopped: they
+// are completed or taken back in all of them.
+func (a *App) EndRewindsTogether(ctx context.Context, repo *git.Repo) error {
+	for _, t := range rewind.FindTogether(a.Machine().RewindsDir(), repo.Root) {
+		outcome, err := rewind.FinishTogether(ctx, t, func(root string) (*workspace.Workspace, func() error, error) {
+			other, err := git.Discover(git.Locate{Dir: root, Getenv: a.Getenv, Environ: a.Environ, Here: true})
+			if err != nil {
+				return nil, nil, err
+			}
+			return a.Workspace(other), other.Close, nil
+		})
+		if err != nil {
+			return WithHint(fmt.Errorf("a rewind of %d repositories was interrupted, and can't be ended: %w", len(t.Parts), err),
+				"run `entire rewind --list` there to see what was restored; the next command tries again")
+		}
+		switch outcome {
+		case rewind.Completed:
+			a.Streams.Notef("A rewind of %d repositories was interrupted; it is completed now.", len(t.Parts))
+		case rewind.TakenBack:
+			a.Streams.Notef("A rewind of %d repositories was interrupted; it is taken back in all of them now.", len(t.Parts))
+		case rewind.Unbegun:
+		}
+	}
+	return nil
 }
 
 // NoteConversation prints notes on the files of a restored transcript.

@@ -19,6 +19,8 @@ type rewindPlanJSON struct {
 	Committed   []string     `json:"committed"`
 	// TakesBack is what an undo or redo takes back.
 	TakesBack *pastJSON `json:"takes_back,omitempty"`
+	// Others are the other repositories that the turns changed.
+	Others []otherJSON `json:"other_repositories"`
 }
 
 // keptJSON is a path of "kept", and the reason why it stays.
@@ -37,7 +39,7 @@ type atWorkJSON struct {
 func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot, taken takenBack) rewindPlanJSON {
 	j := rewindPlanJSON{
 		PlanJSON: format.NewPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: format.NotNil(p.Both), AtWork: []atWorkJSON{},
-		Turns: []turnJSON{}, Committed: format.NotNil(taken.committed),
+		Turns: []turnJSON{}, Committed: format.NotNil(taken.committed), Others: []otherJSON{},
 	}
 	for _, t := range taken.turns {
 		j.Turns = append(j.Turns, newTurnJSON(t))

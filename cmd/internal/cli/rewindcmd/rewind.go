@@ -32,6 +32,7 @@ type rewindOptions struct {
 	logsOnly, reset      bool
 	preview, undo, redo  bool
 	nested, exact, force bool
+	allRepositories      bool
 }
 
 // NewCommand returns the command rewind.
@@ -66,6 +67,9 @@ since stays and is named; what an agent and you have both changed is restored an
 named. --exact makes everything what it was. Files that another session is at
 work on stay, unless --force is given. Of a repository inside this one nothing
 changes without --nested, of .claude nothing without --paths.
+
+It names the other repositories that the turns changed. With --all-repositories, or
+a yes, the turns are taken back in all of them, or if one fails in none.
 
 A file that gets its former content gets the present time, so that build tools
 see the change; with --exact its former time.
@@ -113,9 +117,13 @@ EXIT STATUS
 	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
 	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
+	f.BoolVar(&opts.allRepositories, "all-repositories", false, "take the turns back in the other repositories that they changed, too: in all or in none")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
+	for _, name := range []string{"list", "undo", "redo", "paths", "logs-only", "reset"} {
+		cmd.MarkFlagsMutuallyExclusive("all-repositories", name)
+	}
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Versions, setup.Checkpoints)
 	setup.Flag(cmd, "to", cmd.ValidArgsFunction)
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
@@ -134,6 +142,7 @@ type rewinding struct {
 	keepBoth, atWork bool
 	confirmed        bool // all questions are answered
 	plans            map[string]rewind.Plan
+	others           []*otherRepository // that the turns of the point changed
 }
 
 // reporter returns the reporter of the run.
@@ -154,6 +163,10 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	there, log := a.LoggingWorkspace(repo, "rewind")
 	defer func() { _ = log.Close() }()
 	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.Plan{}, w: there}
+	defer func() { err = errors.Join(err, w.closeOthers()) }()
+	if err := a.EndRewindsTogether(ctx, repo); err != nil {
+		return err
+	}
 	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.NoteInterruptedRewind(repo)
 	}
@@ -241,6 +254,9 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 	case (opts.all || len(opts.paths) > 0 || (opts.conversation && p.TaskID == "")) && p.Snapshot == 0:
 		return app.WithHint(fmt.Errorf("%s has no snapshot of the whole tree", format.ID(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
 	}
+	if err := r.findOthers(ctx, p); err != nil {
+		return err
+	}
 	switch {
 	case r.opts.preview && r.onlyLogs(p):
 		return (&logsRestore{r}).preview(ctx, p)
@@ -266,6 +282,9 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 	if p.Snapshot == 0 {
 		return r.goToCode(ctx, p)
 	}
+	if err := r.confirmOthers(ctx); err != nil {
+		return err
+	}
 	o, err := r.scope(p)
 	if err != nil {
 		return err
@@ -277,7 +296,7 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 	began := r.Now()
 	var done rewind.Rewound
 	err = r.withProgress("Restoring "+p.Snapshot.String(), &o, func() (err error) {
-		done, err = rewind.Rewind(ctx, r.w, p, o)
+		done, err = r.rewind(ctx, p, o)
 		return err
 	})
 	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
@@ -295,6 +314,7 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 		r.Streams.Notef("Which committed files changed is not known: %v", failed)
 	}
 	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued, taken)
+	r.reporter().reportOthers()
 	r.reporter().reportConversation(conv)
 	return r.incomplete(err, done)
 }

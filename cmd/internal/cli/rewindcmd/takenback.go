@@ -54,7 +54,9 @@ func (r *rewinding) turnsBack(p rewind.Point) ([]rewind.Turn, error) {
 	case len(turns) == 0:
 		turns = []rewind.Turn{*p.Turn}
 	case turns[0].Session == p.Turn.Session:
+		id := turns[0].ID
 		turns[0] = *p.Turn
+		turns[0].ID = id
 	}
 	return turns, err
 }

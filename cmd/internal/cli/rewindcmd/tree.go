@@ -150,8 +150,10 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 // report prints what a restore changed, and the paths that it left unchanged.
 func (r *reporter) report(done rewind.Rewound, line, back, session string, taken takenBack) {
 	if r.opts.json {
+		j := newRewindPlanJSON(done.Plan, done.Target, taken)
+		j.Others = r.othersJSON()
 		_ = r.Streams.JSON(rewoundJSON{
-			rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target, taken), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
+			rewindPlanJSON: j, Rescue: done.Rescue.Version.String(), Verified: done.Verified,
 			Failed: format.NewFailuresJSON(done.Failed), Sessions: format.NotNil(done.Sessions),
 		})
 		return
@@ -264,9 +266,12 @@ func (r *rewinding) preview(ctx context.Context, p rewind.Point) error {
 		return err
 	}
 	if r.opts.json {
-		return r.Streams.JSON(newRewindPlanJSON(planned, planned.Target, taken))
+		j := newRewindPlanJSON(planned, planned.Target, taken)
+		j.Others = r.othersJSON()
+		return r.Streams.JSON(j)
 	}
 	r.reporter().printPlan(p.Snapshot.String(), planned, taken.lines(r.Now(), false))
+	r.reporter().printOthers()
 	if r.opts.conversation {
 		conv, err := rewind.PreviewConversation(ctx, r.w, p)
 		if err != nil {
