@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,12 +64,8 @@ func recordFaults(tb TB, repo *Repo) []string {
 // work because another hook was faster.
 func manyProcesses(repo *Repo) []string {
 	const most = 6
-	data, err := os.ReadFile(filepath.Join(repo.Dir, ".entire", "logs", "entire.log"))
-	if err != nil {
-		return nil
-	}
 	var faults []string
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(repo.Log()) {
 		var record struct {
 			Hook      string `json:"hook"`
 			Processes int    `json:"git_processes"`

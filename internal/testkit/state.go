@@ -1,8 +1,10 @@
 package testkit
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,14 +76,24 @@ func (r *Repo) Shadows() []string {
 	return names
 }
 
-// Log returns the log of this worktree, "" if there is none.
+// Log returns the logs of this worktree, in it and in the git directory, "" if there is none.
 func (r *Repo) Log() string {
 	r.TB.Helper()
-	data, err := os.ReadFile(filepath.Join(r.Root(), ".entire", "logs", "entire.log"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.TB.Fatalf("read log: %v", err)
+	id := "" // of the main worktree
+	if dir := r.GitDir(); dir != r.CommonDir() {
+		id = filepath.Base(dir)
 	}
-	return string(data)
+	const digits = 6
+	private := filepath.Join(r.CommonDir(), "entire", "worktree", fmt.Sprintf("%x", sha256.Sum256([]byte(id)))[:digits])
+	var text strings.Builder
+	for _, dir := range []string{filepath.Join(private, "logs"), filepath.Join(r.Root(), ".entire", "logs")} {
+		data, err := os.ReadFile(filepath.Join(dir, "entire.log"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.TB.Fatalf("read log: %v", err)
+		}
+		text.Write(data)
+	}
+	return text.String()
 }
 
 // Pass waits until the clock of dir's file system has advanced by d. It is for rules about

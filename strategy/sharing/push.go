@@ -41,9 +41,13 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if !known || call.DryRun {
 		return nil
 	}
-	to, err := FindDestination(ctx, w)
-	if err != nil || to.IsProposed && !to.Allowed {
-		return err
+	to := Destination{Remote: w.Options.PushRemote, Allowed: true}
+	if to.Remote == "" || w.Options.NeedsConsent {
+		var err error
+		to, err = FindDestination(ctx, w)
+		if err != nil || to.IsProposed && !to.Allowed {
+			return err
+		}
 	}
 	if to.IsProposed { // CheckRemote checks it as one
 		asProject := *w

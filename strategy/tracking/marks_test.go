@@ -23,7 +23,7 @@ func TestPromptOfAWorktreeOnAnotherFileSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	common, err := os.MkdirTemp("/dev/shm", "marks")
+	common, err := os.MkdirTemp("/dev/shm", "marks") //nolint:usetesting // another file system
 	if err != nil || disk.OnSameDevice(root, common) {
 		t.Skip("no other file system", err)
 	}

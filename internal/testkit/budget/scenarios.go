@@ -39,6 +39,7 @@ func scenarios() []scenario {
 		{"off", []*row{
 			{Name: "disabled, slowest hook", Unit: perVersion, Budget: 5},
 			{Name: "never enabled, slowest hook", Unit: perVersion, Budget: 5},
+			{Name: "excluded from the machine's repositories, slowest hook", Unit: perVersion, Budget: 5},
 		}, off},
 		{"small", small, smallTurns},
 		{"small with a long conversation", []*row{{Name: "user-prompt-submit, 20 files, 20 MB transcript", Unit: perVersion, Budget: 12}}, long},
@@ -141,7 +142,9 @@ func start(b *bench, rows []*row) {
 func off(b *bench, rows []*row) {
 	disabled := b.enabled(smallRepo(), "disabled")
 	testkit.Call{Dir: disabled, Env: b.env, Name: b.bin, Args: []string{"disable"}}.Must(b)
-	plays := []*play{b.newPlay(disabled, shortTalk), b.newPlay(b.repository(smallRepo(), "never"), shortTalk)}
+	excluded := b.repository(smallRepo(), "excluded")
+	b.git(excluded, "config", "remote.origin.url", "git@example.com:acme/widgets.git")
+	plays := []*play{b.newPlay(disabled, shortTalk), b.newPlay(b.repository(smallRepo(), "never"), shortTalk), b.newPlay(excluded, shortTalk)}
 	for i, p := range plays {
 		for _, hook := range hookNames() {
 			p.rows[hook] = &row{Name: hook, Unit: perVersion}
@@ -150,18 +153,29 @@ func off(b *bench, rows []*row) {
 		b.Must(os.WriteFile(p.message(), []byte("message\n"), 0o644))
 	}
 	b.slim()
-	for n := range b.runs + 1 {
-		for _, p := range plays {
-			p.idle = n == 0
-			p.agent("session-start", "SessionStart", "source", "startup")
-			p.agent("user-prompt-submit", "UserPromptSubmit", "prompt", "refactor")
-			p.agent("stop", "Stop", "last_assistant_message", "Done.")
-			p.agent("session-end", "SessionEnd", "reason", "other")
-			p.gitHook("prepare-commit-msg", p.message(), "message")
-			p.gitHook("commit-msg", p.message())
-			p.gitHook("post-commit")
-		}
+	lap := func(p *play, isFirst bool) {
+		p.idle = isFirst
+		p.agent("session-start", "SessionStart", "source", "startup")
+		p.agent("user-prompt-submit", "UserPromptSubmit", "prompt", "refactor")
+		p.agent("stop", "Stop", "last_assistant_message", "Done.")
+		p.agent("session-end", "SessionEnd", "reason", "other")
+		p.gitHook("prepare-commit-msg", p.message(), "message")
+		p.gitHook("commit-msg", p.message())
+		p.gitHook("post-commit")
 	}
+	for n := range b.runs + 1 {
+		lap(plays[0], n == 0)
+		lap(plays[1], n == 0)
+	}
+	// The last pattern of many excludes it, by its remote.
+	const machine = `{"global": {"enabled": true, "exclude_paths": ["/a/**", "/b/*/c"], "exclude_origins": ["example.org/*", "example.com/acme"]}}`
+	file := filepath.Join(b.env.Get("HOME"), ".config", "entire", "settings.json")
+	b.Must(os.MkdirAll(filepath.Dir(file), 0o700))
+	b.Must(os.WriteFile(file, []byte(machine), 0o600))
+	for n := range b.runs + 1 {
+		lap(plays[2], n == 0)
+	}
+	b.Must(os.Remove(file))
 }
 
 func smallTurns(b *bench, rows []*row) {

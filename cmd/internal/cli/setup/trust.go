@@ -85,7 +85,9 @@ func runTrust(ctx context.Context, a *app.App, opts trustOptions, remote string)
 	}
 	if repo := here(a); repo != nil {
 		defer func() { _ = repo.Close() }()
-		t.w = a.Workspace(repo)
+		if repo.Root != "" {
+			t.w = a.Workspace(repo)
+		}
 	}
 	g := settings.Load(t.from).Global
 	switch {
