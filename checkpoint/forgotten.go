@@ -140,6 +140,20 @@ func (w *Rewriting) Forget(ctx context.Context, tip git.OID, by git.Signature) (
 	return w.list(ctx, next, by)
 }
 
+// Begin returns a first commit of the metadata branch that lists w.Forgotten, for a repository whose
+// checkpoints all have refs: without the list other clones would keep what was forgotten.
+func (w *Rewriting) Begin(ctx context.Context, by git.Signature) (git.OID, error) {
+	tree, err := git.WriteTree(w.Repo, nil)
+	if err != nil {
+		return "", err
+	}
+	first, err := w.Repo.WriteCommit(git.Commit{Tree: tree, Author: by, Committer: by, Message: initMessage})
+	if err != nil {
+		return "", err
+	}
+	return w.list(ctx, first, by)
+}
+
 // list returns a commit whose tree lists w.Forgotten: tip, if its tree does, else a child of it.
 func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (git.OID, error) {
 	if w.Forgotten.Empty() {

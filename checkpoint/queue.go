@@ -37,8 +37,11 @@ type queued struct {
 	Ref string `json:"ref"`
 }
 
-// QueuePath returns the path of the queue of refs to push.
+// QueuePath returns the path of the queue of refs to push, QueueLockPath that of its lock.
 func QueuePath(commonDir string) string { return filepath.Join(commonDir, queueFile) }
+
+// QueueLockPath returns the path of the lock of the queue.
+func QueueLockPath(commonDir string) string { return filepath.Join(commonDir, queueLock) }
 
 // Enqueue adds refs to the queue of refs to push. It doesn't wait until the disk has them.
 func Enqueue(ctx context.Context, commonDir string, refs ...string) error {
@@ -154,7 +157,7 @@ func readQueue(commonDir string) (refs []string, lines int, err error) {
 func withQueue(ctx context.Context, commonDir string, do func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, queueWait)
 	defer cancel()
-	lock, err := disk.AcquireLock(ctx, filepath.Join(commonDir, queueLock))
+	lock, err := disk.AcquireLock(ctx, QueueLockPath(commonDir))
 	if err != nil {
 		return fmt.Errorf("queue checkpoints for a push: %w", err)
 	}

@@ -22,7 +22,7 @@ func unknownPlaces(tb testkit.TB, r *testkit.Repo) []string {
 	isKnown := func(file string) bool {
 		return slices.ContainsFunc(known, func(dir string) bool {
 			inner := func(other string) bool { return strings.HasPrefix(other, dir+string(filepath.Separator)) }
-			return filepath.Dir(file) == dir || inner(file) && !slices.ContainsFunc(known, inner)
+			return file == dir || filepath.Dir(file) == dir || inner(file) && !slices.ContainsFunc(known, inner)
 		})
 	}
 	roots := disk.Glob(repo.CommonDir, "entire*")

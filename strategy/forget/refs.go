@@ -77,7 +77,9 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 		r.saved.RecordsOnly = false
 	}
 	meta, shadow := r.meta, r.shadow
+	isV1 := func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch || r.Name == originV1 }
 	local := slices.ContainsFunc(refs, func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch })
+	begin := !slices.ContainsFunc(refs, isV1) // all checkpoints have refs
 	for _, ref := range refs {
 		change, err := r.change(ctx, meta, shadow, ref)
 		if err != nil {
@@ -105,7 +107,18 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			place.What = "is deleted here; the remote still has it until --push"
 		}
 		p.places = append(p.places, place)
-		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // read and continued without a local branch
+		if _, inRef := checkpoint.ParseRef(ref.Name); inRef && begin && !meta.Forgotten.Empty() {
+			c, err := r.w.Repo.Commit(ctx, string(ref.OID))
+			if err != nil {
+				return p, err
+			}
+			next, err := meta.Begin(ctx, c.Committer)
+			if err != nil {
+				return p, err
+			}
+			begin, p.refs = false, append(p.refs, refChange{Name: checkpoint.MetadataBranch, New: next})
+		}
+		if ref.Name == originV1 && !local { // read and continued without a local branch
 			next, err := r.forgetV1(ctx, meta, ref.OID)
 			if err != nil {
 				return p, err
@@ -124,13 +137,16 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	return p, nil
 }
 
+// originV1 is the metadata branch of origin as it was fetched last.
+const originV1 = "refs/remotes/origin/entire/checkpoints/v1"
+
 // isShared reports whether a history of the metadata branch, of this clone or of a remote, contains
 // the text, so that other clones may have it, too.
 func (r *refs) isShared(ctx context.Context, p refPlan) (bool, error) {
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	reached, err := reachable(ctx, r.w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs)
+	reached, err := reachable(ctx, r.w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.CheckpointRefs)
 	for oid := range p.hits {
 		if reached[oid] && !p.own[oid] {
 			return true, err

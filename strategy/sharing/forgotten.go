@@ -3,6 +3,7 @@ package sharing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -65,6 +66,9 @@ func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) e
 			}
 			at = got.tip
 		}
+		if err := replaceForgottenRefs(ctx, w, remote); err != nil {
+			return err
+		}
 		tip, err := tipOf(ctx, w, checkpoint.MetadataBranch)
 		if err != nil || tip == "" || tip == at {
 			return err
@@ -76,6 +80,52 @@ func PushForgotten(ctx context.Context, w *workspace.Workspace, remote string) e
 	})
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", git.HideURL(remote), err)
+	}
+	return nil
+}
+
+// replaceForgottenRefs replaces those of a remote's refs of checkpoints that have forgotten data by this
+// repository's, provided that they don't move meanwhile. Additions of other clones to them are merged
+// first.
+func replaceForgottenRefs(ctx context.Context, w *workspace.Workspace, remote string) error {
+	theirs, err := git.RemoteRefs(ctx, w.Repo, remote, checkpoint.CheckpointRefs+"*")
+	if err != nil || len(theirs) == 0 {
+		return err
+	}
+	differs := map[checkpoint.ID]git.OID{}
+	for _, ref := range theirs {
+		id, ok := checkpoint.ParseRef(ref.Name)
+		if !ok {
+			continue
+		}
+		ours, _, err := git.RefCommit(ctx, w.Repo, ref.Name)
+		if err != nil {
+			return err
+		}
+		if ours.OID != ref.OID {
+			differs[id] = ref.OID
+		}
+	}
+	forgotten, err := fetchRefs(ctx, w, remote, slices.Sorted(maps.Keys(differs)))
+	if err != nil {
+		return err
+	}
+	if len(forgotten) > 0 {
+		if err := publish(ctx, w); err != nil {
+			return err
+		}
+	}
+	for _, id := range forgotten {
+		tip, found, err := git.RefCommit(ctx, w.Repo, id.Ref())
+		if err != nil || !found {
+			return err
+		}
+		if err := git.ReplaceRemoteRef(ctx, w.Repo, remote, git.RefChange{Name: id.Ref(), New: tip.OID, Old: differs[id]}); err != nil {
+			return err
+		}
+		if _, err := checkpoint.Dequeue(ctx, w.Repo.CommonDir, nil, func(name string) bool { return name == id.Ref() }); err != nil {
+			return err
+		}
 	}
 	return nil
 }

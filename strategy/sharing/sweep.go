@@ -48,7 +48,7 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 		t.Verified = tip
 		return t.Save(w.Repo.CommonDir)
 	}
-	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.BackupRefs)
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.BackupRefs, checkpoint.CheckpointRefs)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,19 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.Name)
-		next, err := rw.Metadata(ctx, ref.OID)
+		id, inRef := checkpoint.ParseRef(ref.Name)
+		var next git.OID
+		if inRef {
+			next, err = rw.Ref(ctx, ref.OID, id)
+		} else {
+			next, err = rw.Metadata(ctx, ref.OID)
+		}
 		switch {
 		case err == nil && next == ref.OID:
 			continue
 		case ref.Name == checkpoint.MetadataBranch && err == nil:
 			next = rw.At(tip)
+		case inRef && err == nil:
 		case err == nil || errors.Is(err, git.ErrMissing):
 			next = "" // it would claim that the remote has the rewritten one, or it can't be searched
 		default:

@@ -42,7 +42,7 @@ func Refs(has Traits) []string {
 	})
 }
 
-// Folders returns the folders that have the traits: those of the repository, and of the worktrees.
+// Folders returns the folders, and the files beside git's own, that have the traits: those of the repository, and of the worktrees.
 func Folders(repo *git.Repo, has Traits, worktrees ...git.Worktree) []string {
 	records, sessions, store := RecordsDir(repo), session.Open(repo.CommonDir), registry.RepositoryDir(repo.CommonDir)
 	list := []place{
@@ -68,6 +68,8 @@ func Folders(repo *git.Repo, has Traits, worktrees ...git.Worktree) []string {
 		}
 	}
 	return with(has, append(list,
+		place{checkpoint.QueuePath(repo.CommonDir), Own},
+		place{checkpoint.QueueLockPath(repo.CommonDir), Own},
 		place{store, Temporary},
 		place{filepath.Join(store, "bands"), 0},
 		place{filepath.Join(store, "checkpoints"), 0},     // a folder for each snapshot

@@ -52,9 +52,13 @@ func Size(n int64) string { return ui.Size(n) }
 // UTC returns a time for JSON: in UTC, truncated to seconds.
 func UTC(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// ID returns the first 7 characters of an id, and the whole name of a version.
+// ID returns the first 7 characters of an id, and the whole name of a version and a ULID, as ULIDs of
+// one time begin alike.
 func ID(id string) string {
 	const digits = 7
+	if name, err := checkpoint.ParseID(id); err == nil && name.IsULID() {
+		return id
+	}
 	if len(id) > digits && id[0] != 'v' {
 		return id[:digits]
 	}

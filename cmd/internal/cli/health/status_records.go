@@ -158,7 +158,7 @@ func printSessionsDetailed(w ui.Streams, sessions []sessionJSON, now time.Time) 
 		}
 		facts := factsOf(s)
 		if s.LastCheckpoint != "" {
-			last := "last checkpoint " + ui.Line(s.LastCheckpoint, 12)
+			last := "last checkpoint " + ui.Line(s.LastCheckpoint, format.NameWidth)
 			if stored := s.Checkpoint; stored != nil {
 				last += " " + ui.Ago(now, stored.CreatedAt)
 				if by := stored.Attribution; by != nil {

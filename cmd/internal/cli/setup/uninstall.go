@@ -252,16 +252,31 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		}
 		u.Streams.Printf("\nEvery repository on this machine is recorded: this one is left out now, by %s.\n", u.ShortPath(settings.CloneFile(u.repo.CommonDir)))
 	}
-	stays := "The branch entire/checkpoints/v1 stays."
-	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
-		stays = "The branch entire/checkpoints/v1 and the links in " + git.NotesRef + " stay."
-	}
-	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", stays)
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", u.stays(ctx))
 	for _, s := range u.user {
 		u.Streams.Notef("The hooks for %s in %s stay, for your other projects.", s.Agent.Label, u.ShortPath(s.Path))
 		u.Streams.Hint("run `entire agents remove " + s.Agent.Name + " --user`")
 	}
 	return nil
+}
+
+// stays returns the sentence about what is not removed.
+func (u *uninstalling) stays(ctx context.Context) string {
+	var list []string
+	inRefs, _ := git.RefsExist(ctx, u.repo, checkpoint.CheckpointRefs)
+	if _, err := u.repo.ResolveRef(checkpoint.MetadataBranch); err == nil || !inRefs {
+		list = append(list, "branch entire/checkpoints/v1")
+	}
+	if inRefs {
+		list = append(list, "checkpoints in "+strings.TrimSuffix(checkpoint.CheckpointRefs, "/"))
+	}
+	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
+		list = append(list, "links in "+git.NotesRef)
+	}
+	if len(list) == 1 && !inRefs {
+		return "The " + list[0] + " stays."
+	}
+	return "The " + strings.Join(list, " and the ") + " stay."
 }
 
 // done records and prints the end of a step.
