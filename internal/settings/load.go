@@ -198,7 +198,7 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 			continue
 		}
 		if !l.group(key, from.Layer) && strings.HasPrefix(key, "checkpoints.") { // a typing error would write them elsewhere
-			l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(m.Value.Value).quoted(), Allowed: "no such key"})
+			l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(m.Value.Value).quoted(), Allowed: `in "checkpoints" only the keys "primary.type" and "mirrors"`})
 			continue
 		}
 		if !l.group(key, from.Layer) {

@@ -35,12 +35,13 @@ type branch struct {
 // loadBranch reads the branch. It calls begin before it examines the checkpoints.
 func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool)) branch {
 	var b branch
+	inRefs, unread := e.inRefs(ctx)
 	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(b.err, git.ErrMissing) {
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
 		// If commits were linked here and no remote has them, the branch was deleted. Its commits
 		// remain until git's gc removes them.
-		if !b.broken && hasHexIDs(record.LinkedCheckpoints(e.w)) && len(e.remotes(ctx)) == 0 {
+		if !b.broken && wereOnBranch(record.LinkedCheckpoints(e.w), inRefs) && len(e.remotes(ctx)) == 0 {
 			b.deleted, b.err = e.dangling(ctx)
 		}
 	}
@@ -48,9 +49,8 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 	if b.err == nil && b.tip.OID != "" {
 		located, b.err = checkpoint.BranchSource(e.repo, b.tip.Tree).List(ctx)
 	}
-	inRefs, err := e.inRefs(ctx)
 	if b.err == nil {
-		b.err = err
+		b.err = unread
 	}
 	b.ids = make(map[checkpoint.ID]bool, len(located)+len(inRefs))
 	for _, c := range slices.Concat(located, inRefs) {
@@ -104,10 +104,10 @@ func (e *exam) inRefs(ctx context.Context) ([]checkpoint.Located, error) {
 	return slices.DeleteFunc(list, func(c checkpoint.Located) bool { return !c.InRef }), err
 }
 
-// hasHexIDs reports whether a checkpoint is among the linked ones that the branch has.
-func hasHexIDs(linked map[checkpoint.ID]record.LinkedFiles) bool {
+// wereOnBranch reports whether one of the linked checkpoints must have been on the branch.
+func wereOnBranch(linked map[checkpoint.ID]record.LinkedFiles, inRefs []checkpoint.Located) bool {
 	for id := range linked {
-		if !id.IsULID() {
+		if !id.IsULID() && !slices.ContainsFunc(inRefs, func(c checkpoint.Located) bool { return c.ID == id }) {
 			return true
 		}
 	}

@@ -288,6 +288,15 @@ func (r *refs) move(ctx context.Context, j *journal) error {
 			updates = append(updates, git.RefChange{Name: c.Name, Old: c.Old, New: c.New})
 		}
 	}
+	var queue []string // the remote has their former commits
+	for _, u := range updates {
+		if _, inRef := checkpoint.ParseRef(u.Name); inRef && u.New != "" {
+			queue = append(queue, u.Name)
+		}
+	}
+	if err := checkpoint.Enqueue(ctx, r.w.Repo.CommonDir, queue...); err != nil {
+		return err
+	}
 	return git.UpdateRefs(ctx, r.w.Repo, "entire: forget", updates)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,9 +58,8 @@ func (p *push) sendRefs(ctx context.Context) (done refsSent, err error) {
 			}
 			break
 		}
-		for name, reason := range failed {
-			last = append(last, name)
-			refused = fmt.Errorf("%s (%s)", reason, name)
+		for name, why := range failed {
+			last, refused = append(last, name), why
 		}
 	}
 	done.left, err = checkpoint.Dequeue(context.WithoutCancel(ctx), p.w.Repo.CommonDir, last, func(string) bool { return false })
@@ -133,8 +131,8 @@ func (p *push) isSent(ctx context.Context, sent map[string]git.OID) func(name st
 }
 
 // sendPart sends refs, and returns the commits of those that were sent and the reasons for others.
-func (p *push) sendPart(ctx context.Context, refs []git.RefChange) (sent map[string]git.OID, failed map[string]string, err error) {
-	sent, failed = map[string]git.OID{}, map[string]string{}
+func (p *push) sendPart(ctx context.Context, refs []git.RefChange) (sent map[string]git.OID, failed map[string]error, err error) {
+	sent, failed = map[string]git.OID{}, map[string]error{}
 	for attempt := 1; len(refs) > 0; attempt++ {
 		done, err := git.PushRefs(ctx, p.w.Repo, p.remote, refs)
 		for _, ref := range refs {
@@ -142,13 +140,15 @@ func (p *push) sendPart(ctx context.Context, refs []git.RefChange) (sent map[str
 				sent[ref.Name] = ref.New
 			}
 		}
-		maps.Copy(failed, done.Refused)
+		for name, reason := range done.Refused {
+			failed[name] = fmt.Errorf("%s (%s)", reason, name)
+		}
 		if err != nil || len(done.Behind) == 0 {
 			return sent, failed, err
 		}
 		if attempt == pushAttempts {
 			for _, name := range done.Behind {
-				failed[name] = "it is changed there all the time"
+				failed[name] = fmt.Errorf("%w (%s)", git.ErrRemoteDiverged, name)
 			}
 			return sent, failed, nil
 		}
@@ -165,7 +165,7 @@ func (p *push) sendPart(ctx context.Context, refs []git.RefChange) (sent map[str
 		refs = refs[:0:0]
 		for _, id := range ids {
 			if slices.Contains(forgotten, id) {
-				failed[id.Ref()] = (&RemoteHasForgottenError{Remote: p.shown}).Error()
+				failed[id.Ref()] = &RemoteHasForgottenError{Remote: p.shown}
 				continue
 			}
 			tip, found, err := git.RefCommit(ctx, p.w.Repo, id.Ref())

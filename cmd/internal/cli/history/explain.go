@@ -181,7 +181,7 @@ func (e *explaining) fetchRecord(ctx context.Context) error {
 	if err := sharing.FetchForgotten(ctx, w); err != nil {
 		return err
 	}
-	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, query.NoRecord) {
+	if gaps, err := e.reader.Gaps(ctx); err == nil && slices.Contains(gaps, query.NoRecord) && !e.wantsRefs(ctx) {
 		if err := e.FetchRecord(ctx, repo); err != nil {
 			return err
 		}
@@ -196,28 +196,37 @@ func (e *explaining) fetchRecord(ctx context.Context) error {
 // fetch fetches what is missing of the checkpoints to show. If no branch here has one of them, it
 // fetches the branch again, which `git fetch` doesn't update in a clone of a single branch.
 func (e *explaining) fetch(ctx context.Context) error {
-	repo, find := e.reader.Repo, e.reader.MissingOfList
-	switch {
-	case e.opts.checkpoint != "":
-		find = func(ctx context.Context) (query.MissingRecords, error) {
-			return e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
-		}
-	case e.opts.commit != "":
-		find = func(ctx context.Context) (query.MissingRecords, error) {
-			return e.reader.MissingOfCommit(ctx, e.opts.commit)
-		}
-	}
-	missing, err := find(ctx)
+	missing, err := e.missing(ctx)
 	if err == nil && len(missing.Unknown) > 0 {
 		if err = e.fetchUnknown(ctx, missing.Unknown); err == nil {
-			missing, err = find(ctx)
+			missing, err = e.missing(ctx)
 		}
 	}
 	if err == nil && len(missing.Objects) > 0 {
-		err = e.FetchObjects(ctx, repo, missing.Objects)
+		err = e.FetchObjects(ctx, e.reader.Repo, missing.Objects)
 	}
 	e.found = nil
 	return err
+}
+
+// missing returns what this clone lacks of the checkpoints to show.
+func (e *explaining) missing(ctx context.Context) (query.MissingRecords, error) {
+	switch {
+	case e.opts.checkpoint != "":
+		return e.reader.MissingOfCheckpoint(ctx, e.opts.checkpoint)
+	case e.opts.commit != "":
+		return e.reader.MissingOfCommit(ctx, e.opts.commit)
+	}
+	return e.reader.MissingOfList(ctx)
+}
+
+// wantsRefs reports whether a checkpoint to show has a ref that is not in this clone.
+func (e *explaining) wantsRefs(ctx context.Context) bool {
+	missing, err := e.missing(ctx)
+	return err == nil && slices.ContainsFunc(missing.Unknown, func(id checkpoint.ID) bool {
+		_, err := checkpoint.ParseID(string(id))
+		return err == nil && id.IsULID()
+	})
 }
 
 // fetchUnknown fetches checkpoints that are not in this clone: those with refs alone, for others the

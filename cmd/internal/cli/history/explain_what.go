@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -21,7 +22,8 @@ const leastID = 4
 func (e *explaining) resolve(ctx context.Context) error {
 	what := e.opts.what
 	isCheckpoint, temporary := false, false
-	if len(what) >= leastID && strings.Trim(strings.ToLower(what), "0123456789abcdef") == "" {
+	id, isPrefix := checkpoint.Prefix(what)
+	if len(what) >= leastID && (isPrefix || strings.Trim(strings.ToLower(what), "0123456789abcdef") == "") {
 		var err error
 		_, temporary, err = e.reader.Lookup(ctx, what)
 		if _, isUnknown := errors.AsType[*query.NotFoundError](err); err != nil && !isUnknown {
@@ -43,6 +45,9 @@ func (e *explaining) resolve(ctx context.Context) error {
 		return nil
 	case isCommit:
 		e.opts.commit = what
+		return nil
+	case isPrefix && checkpoint.ID(id).IsULID(): // a session's id or a file can't have this form
+		e.opts.checkpoint = id
 		return nil
 	}
 	var filters []query.CheckpointFilter
