@@ -208,11 +208,36 @@ func matchesSegments(pattern, name []string) bool {
 // pattern, or a URL in any form.
 func matchOrigin(list []string, key string) (string, bool) {
 	for _, text := range list {
-		if matchesAround(strings.ToLower(text), key) || OriginKey(text, "") == key {
+		if matchesAround(originPattern(text), key) || OriginKey(text, "") == key {
 			return text, true
 		}
 	}
 	return "", false
+}
+
+// originPattern returns a pattern for keys from one for keys or URLs: in lower case, without scheme, user
+// and ".git", and with a slash for the colon after the host. The pattern of a path is the path.
+func originPattern(text string) string {
+	rest, isURL := text, false
+	if before, after, ok := strings.Cut(text, "://"); ok && !strings.ContainsAny(before, "/:") {
+		rest, isURL = after, true
+	}
+	slash := strings.IndexByte(rest, '/')
+	if slash == 0 {
+		return rest
+	}
+	host, name := rest, ""
+	if end := strings.IndexAny(rest, ":/"); end >= 0 {
+		host, name = rest[:end], rest[end+1:]
+		if isURL && rest[end] == ':' { // a port
+			name = ""
+			if slash >= 0 {
+				name = rest[slash+1:]
+			}
+		}
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	return strings.ToLower(strings.TrimSuffix(host+"/"+strings.Trim(name, "/"), ".git"))
 }
 
 // OriginKey returns the form in which remotes are compared, of a URL in any form, or of such a key if
@@ -288,12 +313,7 @@ func ExclusionKey(pattern, dir string) (key, entry string, err error) {
 	case !strings.Contains(text, "/") && !strings.Contains(text, ":"):
 		return "", "", errors.New("neither a path nor a remote: a path starts with /, ~ or ., a remote is like github.com/acme/*")
 	}
-	if !strings.ContainsAny(text, "*?[{") {
-		if entry := OriginKey(text, ""); entry != "" {
-			text = entry
-		}
-	}
-	return KeyExcludeOrigins, text, checkOriginPattern(text)
+	return KeyExcludeOrigins, originPattern(text), checkOriginPattern(text)
 }
 
 // IsListed reports whether one of the roots is an entry of a list of paths.
