@@ -163,17 +163,20 @@ func (p *push) run(ctx context.Context) error {
 
 // hold says how to allow sending if there is something to send.
 func (p *push) hold(ctx context.Context) error {
+	queued, err := p.queued(ctx)
+	hasMore := len(queued) > 0
 	for _, ref := range p.refs {
-		tip, err := p.missing(ctx, ref)
-		if err != nil {
-			return err
+		if err != nil || hasMore {
+			break
 		}
-		if tip != "" {
-			p.say("entire: checkpoints are not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
-			return nil
-		}
+		var tip git.OID
+		tip, err = p.missing(ctx, ref)
+		hasMore = tip != ""
 	}
-	return nil
+	if err == nil && hasMore {
+		p.say("entire: checkpoints are not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
+	}
+	return err
 }
 
 // sentRecord returns the ref that records what was last sent to a destination.

@@ -168,11 +168,14 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	if !s.Configured || s.Enabled {
 		return nil
 	}
-	if s.Activation.Reason != settings.Vetoed {
-		a.Streams.Printf("Entire is disabled: %s. Run `entire enable --local` to record this clone all the same.\n", s.Activation.Text())
-		return app.ErrDone
+	switch s.Activation.Reason {
+	case settings.Excluded:
+		a.Streams.Printf("Entire is disabled: this repository is %s. Run `entire enable --local` to record this clone all the same.\n", s.Activation.Text())
+	case settings.Unusable:
+		a.Streams.Printf("Entire is disabled: %s. Run `entire config` to see what is wrong.\n", s.Activation.Text())
+	case settings.Vetoed, settings.NotEnabled:
+		a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
 	}
-	a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
 	return app.ErrDone
 }
 
