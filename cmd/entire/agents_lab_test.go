@@ -37,6 +37,7 @@ func TestAgentLab(t *testing.T) {
 			t.Run("subagent", func(t *testing.T) { agentDelegates(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("rewound", func(t *testing.T) { agentIsRewound(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("levels", func(t *testing.T) { agentHasTwoLevels(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("several", func(t *testing.T) { agentWorksInSeveral(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
 		})
 	}
@@ -49,6 +50,8 @@ type agentLab struct {
 	agent         agent.Agent
 	// before is the command that the user runs in the project before entire is enabled.
 	before string
+	// setup replaces the command that enables recording in the project, unless it is empty.
+	setup string
 }
 
 func newAgentLab(t *testing.T, lab, bin string, a agent.Agent) *agentLab {
@@ -77,7 +80,8 @@ func (l *agentLab) play(script, input, lines string) {
 	if agenthook.ServersFile(l.agent, l.project()) != "" {
 		mcp = " --mcp"
 	}
-	setup := cmp.Or(l.before, `true`) + ` && entire enable --agent ` + l.agent.Name + mcp + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
+	enable := cmp.Or(l.setup, `entire enable --agent `+l.agent.Name+mcp)
+	setup := cmp.Or(l.before, `true`) + ` && ` + enable + ` && echo "PATH=` + l.bin + `:\$PATH" >> "$HOME/.profile"` +
 		` && git config user.name Lab && git config user.email lab@example.invalid`
 	cmd := exec.CommandContext(l.t.Context(), filepath.Join(l.lab, "run"),
 		"--client", l.agent.Name, "--project", l.project(), "--log", filepath.Join(l.dir, "log"), "--home", l.home(), "--path", l.bin, "--hooklog", "user",
@@ -310,6 +314,27 @@ func agentHasTwoLevels(t *testing.T, l *agentLab) {
 	}
 	for _, page := range []string{"alpha", "beta"} {
 		l.contains(l.run(filepath.Join(l.bin, "entire"), "rewind", "--list", "--json"), "Write the "+page+" page")
+	}
+}
+
+// agentWorksInSeveral lets the client start in a project that doesn't record, above two repositories that do: it
+// edits one and commits in the other.
+func agentWorksInSeveral(t *testing.T, l *agentLab) {
+	l.setup = `entire agents install ` + l.agent.Name + ` --user && git config --global user.name Lab && git config --global user.email lab@example.invalid` +
+		` && for name in a b; do git init -q -b main $name; cd $name; git config user.name Lab; git config user.email lab@example.invalid;` +
+		` echo read > README; git add README; git commit -qm Begin; entire enable --agent ` + l.agent.Name + ` --local; cd ..; done`
+	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [{"match": "in both", "steps": [
+  [{"write": "${CWD}/a/page.md", "content": "# Page\n"}],
+  [{"shell": "cd ${CWD}/b && echo two > note.txt && git add note.txt && git commit -qm note"}],
+  [{"text": "Done in both."}]]}]}`)
+	l.play(script, "prompts", "Write a page and commit a note, in both\n! cd a && git add page.md && git commit -qm page\n")
+	entire := filepath.Join(l.bin, "entire")
+	for _, name := range []string{"a", "b"} {
+		l.contains(l.run("git", "-C", name, "log", "-1", "--notes=entire", "--format=%B%N"), "Entire-Checkpoint: ")
+		l.contains(l.run("sh", "-c", "cd "+name+" && "+entire+" explain HEAD --full"), "("+l.agent.Label+")", "Write a page and commit a note")
+	}
+	if _, err := os.Stat(filepath.Join(l.project(), ".git", "entire")); err == nil {
+		t.Error("the project that doesn't record has a record")
 	}
 }
 
