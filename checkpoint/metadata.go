@@ -44,6 +44,8 @@ type SessionMeta struct {
 	SessionTokenUsage *Tokens `json:"session_token_usage,omitempty"`
 	// Title is the request of the turn that wrote most of the commit's lines, redacted and cut.
 	Title string `json:"title,omitempty"`
+	// OtherRepositories are the names of the other repositories that the session had changed.
+	OtherRepositories []string `json:"other_repositories,omitempty"`
 	// Summary and Attribution are kept unchanged.
 	Summary     json.RawMessage `json:"summary,omitempty"`
 	Attribution json.RawMessage `json:"initial_attribution,omitempty"`

@@ -112,6 +112,12 @@ func (m *Machine) Load(id string) (MachineRecord, error) {
 	return r, nil
 }
 
+// Find returns the record of a session; false if there is none that can be read.
+func (m *Machine) Find(id string) (MachineRecord, bool) {
+	r, err := m.Load(id)
+	return r, err == nil
+}
+
 func (m *Machine) path(id string) string { return filepath.Join(m.dir, id+stateExt) }
 
 // Update changes the record of a session under the lock of the records, and returns it. change gets
@@ -182,8 +188,11 @@ func (m *Machine) All() []MachineRecord {
 
 // Remove deletes the record of a session, if there is one.
 func (m *Machine) Remove(id string) error {
-	if m == nil || CheckID(id) != nil {
+	if m == nil {
 		return nil
+	}
+	if err := CheckID(id); err != nil {
+		return err
 	}
 	if _, err := os.Lstat(m.path(id)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -198,18 +207,19 @@ const (
 )
 
 // AddOther records that a turn changed another repository, too. It reports whether that is new.
-func (r *Recorder) AddOther(repo MachineRepository, turn string) bool {
+func (r *Recorder) AddOther(repo MachineRepository, turn ChangedTurn) bool {
 	i := slices.IndexFunc(r.Others, func(o Other) bool { return o.CommonDir == repo.CommonDir })
 	if i < 0 {
 		r.Others = append(r.Others[max(0, len(r.Others)-mostOthers+1):], Other{})
 		i = len(r.Others) - 1
 	}
 	o := &r.Others[i]
-	if slices.Contains(o.Turns, turn) && o.Root == repo.Root {
+	same := func(t ChangedTurn) bool { return t.ID == turn.ID }
+	if slices.ContainsFunc(o.Turns, same) && o.Root == repo.Root {
 		return false
 	}
 	o.Root, o.CommonDir, o.Worktree = repo.Root, repo.CommonDir, repo.Worktree
-	o.Turns = append(slices.DeleteFunc(o.Turns, func(t string) bool { return t == turn }), turn)
+	o.Turns = append(slices.DeleteFunc(o.Turns, same), turn)
 	o.Turns = o.Turns[max(0, len(o.Turns)-mostOtherTurns):]
 	return true
 }

@@ -126,8 +126,8 @@ type Recorder struct {
 	Launched string `json:"launched,omitempty"`
 	// Elsewhere are other repositories that tool calls named and that haven't been looked at since.
 	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`
-	// Changed is the id of the last turn that changed files here or committed.
-	Changed string `json:"changed,omitempty"`
+	// Changed is the last turn that changed files here or committed.
+	Changed ChangedTurn `json:"changed,omitzero"`
 	// Others are the other repositories that the session changed.
 	Others []Other `json:"others,omitempty"`
 }
@@ -147,8 +147,14 @@ type Other struct {
 	Root      string `json:"root"`
 	CommonDir string `json:"common_dir"`
 	Worktree  string `json:"worktree_id,omitempty"`
-	// Turns are the ids of the turns that changed both repositories, oldest first.
-	Turns []string `json:"turns,omitempty"`
+	// Turns are the turns that changed both repositories, oldest first.
+	Turns []ChangedTurn `json:"turns,omitempty"`
+}
+
+// ChangedTurn is a turn that changed a repository. Line is a line of it in the transcript.
+type ChangedTurn struct {
+	ID   string `json:"id"`
+	Line int    `json:"line"`
 }
 
 // Seen identifies a snapshot of a worktree.

@@ -50,11 +50,12 @@ func Follow(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 
 // FollowLate is Follow for a prompt whose turn may have reached the repository already, or be over.
 func FollowLate(ctx context.Context, w *workspace.Workspace, in workspace.Input) error {
-	if s, err := w.Sessions.Load(in.SessionID); err != nil || s.TurnID == in.Turn {
+	s, err := w.Sessions.Load(in.SessionID)
+	if errors.Is(err, session.ErrNotFound) || err == nil && s.TurnID == in.Turn {
 		return nil
 	}
 	in.Late = true
-	err := Prompt(ctx, w, in)
+	err = Prompt(ctx, w, in)
 	if errors.Is(err, record.ErrTurnOver) {
 		return tracking.RemoveMark(tracking.PromptMark(w, in.SessionID))
 	}
@@ -245,12 +246,12 @@ const turnIDLength = 12
 func NoteOthers(ctx context.Context, w *workspace.Workspace, id, turn string, others []session.MachineRepository) error {
 	return w.WithLock(ctx, func() error {
 		s, err := w.Sessions.Load(id)
-		if err != nil {
+		if err != nil || s.Recorder.Changed.ID != turn {
 			return err
 		}
 		changed := false
 		for _, o := range others {
-			if o.CommonDir != w.Repo.CommonDir && s.Recorder.AddOther(o, turn) {
+			if o.CommonDir != w.Repo.CommonDir && s.Recorder.AddOther(o, s.Recorder.Changed) {
 				changed = true
 			}
 		}
@@ -265,6 +266,6 @@ func NoteOthers(ctx context.Context, w *workspace.Workspace, id, turn string, ot
 func ChangedIn(r session.MachineRecord, turn string) []session.MachineRepository {
 	return slices.DeleteFunc(slices.Clone(r.Repositories), func(o session.MachineRepository) bool {
 		s, err := session.Open(o.CommonDir).Load(r.ID)
-		return err != nil || s.Recorder.Changed != turn
+		return err != nil || s.Recorder.Changed.ID != turn
 	})
 }

@@ -83,6 +83,8 @@ type CheckpointSession struct {
 	Created time.Time
 	Files   []string
 	Tokens  *checkpoint.Tokens
+	// Others are the names of the other repositories that the session changed.
+	Others []string
 	// Intent and Outcome are the summary's, or else the first request of the part and the last
 	// answer; empty if there is none.
 	Intent, Outcome string

@@ -114,6 +114,7 @@ func RewriteSlots(ctx context.Context, w *workspace.Workspace, s *session.State,
 				old.Meta.RedactionRules = min(old.Meta.RedactionRules, slot.Meta.RedactionRules)
 			}
 			old.Meta.SessionTokenUsage = &total
+			old.Meta.OtherRepositories = othersOf(w, s, old.Meta.OtherRepositories)
 			if id == mine {
 				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
 			}

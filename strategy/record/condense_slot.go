@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -39,6 +41,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
 	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
 	slot.Meta.SessionTokenUsage, slot.Meta.Attribution, slot.Meta.Title = &total, c.Attribution, c.Title
+	slot.Meta.OtherRepositories = othersOf(w, s, slot.Meta.OtherRepositories)
 	if counts(s, d) {
 		slot.Meta.TokenUsage = &c.Tokens
 	}
@@ -61,6 +64,7 @@ func WriteSlot(ctx context.Context, w *workspace.Workspace, d tracking.Decision,
 				slot.Meta.TokenUsage, slot.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
 			}
 			slot.Meta.Title = cmp.Or(slot.Meta.Title, old.Meta.Title)
+			slot.Meta.OtherRepositories = othersOf(w, s, old.Meta.OtherRepositories)
 			slot.Meta.RedactionRules = min(slot.Meta.RedactionRules, old.Meta.RedactionRules)
 			if len(slot.Transcript.Segments) == 0 {
 				slot.Transcript, slot.Prompts, slot.Written = old.Transcript, old.Prompts, old.Written
@@ -149,6 +153,29 @@ func oldSlot(ctx context.Context, repo *git.Repo, at checkpoint.Present, id chec
 // is changed keeps its count: later tokens are counted for other checkpoints.
 func counts(s *session.State, d tracking.Decision) bool {
 	return !d.Amend || s.LastCheckpointID == string(d.ID)
+}
+
+// othersOf returns the names of the other repositories of a session, with those that are known already,
+// sorted.
+func othersOf(w *workspace.Workspace, s *session.State, known []string) []string {
+	names := slices.Clone(known)
+	add := func(root, commonDir string) {
+		if commonDir != w.Repo.CommonDir {
+			names = append(names, w.Redact.Path(filepath.Base(root)))
+		}
+	}
+	for _, o := range s.Recorder.Others {
+		add(o.Root, o.CommonDir)
+	}
+	if r, found := w.Env.Machine.Find(s.ID); found {
+		for _, o := range r.Repositories {
+			if other, err := session.Open(o.CommonDir).Load(s.ID); err == nil && workspace.HasRecord(other) {
+				add(o.Root, o.CommonDir)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // tokensOf returns the tokens that a checkpoint counts: those that no checkpoint of the session has

@@ -40,7 +40,7 @@ func OthersOf(w *workspace.Workspace, turns []Turn) []Other {
 			continue
 		}
 		for _, o := range s.Recorder.Others {
-			if !slices.Contains(o.Turns, t.ID) {
+			if !slices.ContainsFunc(o.Turns, func(c session.ChangedTurn) bool { return c.ID == t.ID }) {
 				continue
 			}
 			i := slices.IndexFunc(list, func(l Other) bool { return l.CommonDir == o.CommonDir && l.Session == t.Session })
@@ -117,10 +117,10 @@ type TogetherPart struct {
 	Done   bool          `json:"done,omitempty"`
 }
 
-// RewindTogether rewinds several repositories: all of them, or if one fails none. It takes the rescue
+// RunTogether rewinds several repositories: all of them, or if one fails none. It takes the rescue
 // snapshots of all of them before it changes a file. The record is removed at the end; if the process
 // is stopped, FinishTogether completes the rewind or takes it back.
-func RewindTogether(ctx context.Context, parts []Part) ([]Rewound, error) {
+func RunTogether(ctx context.Context, parts []Part) ([]Rewound, error) {
 	dir := parts[0].W.Env.Machine.RewindsDir()
 	if dir == "" {
 		return nil, errors.New("there is no home directory for the record of the rewind")

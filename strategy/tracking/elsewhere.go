@@ -1,7 +1,6 @@
 package tracking
 
 import (
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,7 +37,7 @@ func NamedRepositories(root string, scan transcript.Scan) []session.Elsewhere {
 		if c.Command == "" {
 			continue
 		}
-		for p := range writtenPlaces(c) {
+		for _, p := range writtenPlaces(c) {
 			f.add(p, c.Line)
 		}
 	}
@@ -128,51 +127,36 @@ func absolutePath(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// writtenPlaces yields the absolute paths that a shell command names, except those of programs that only
+// writtenPlaces returns the absolute paths that a shell command names, except those of programs that only
 // read: the folders into which it changes, and its words, with patterns expanded.
-func writtenPlaces(c transcript.Call) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		dir := c.Dir
-		line := shellcmd.Split(c.Command)
-		for i, words := range line.Words() {
-			for _, p := range expandWords(dir, line.Outputs(i)) {
-				if !yield(p) {
-					return
-				}
+func writtenPlaces(c transcript.Call) []string {
+	var places []string
+	dir := c.Dir
+	line := shellcmd.Split(c.Command)
+	for i, words := range line.Words() {
+		places = append(places, expandWords(dir, line.Outputs(i))...)
+		if len(words) == 0 {
+			continue
+		}
+		inner := innerCommand(words)
+		switch {
+		case inner != "":
+			places = append(places, writtenPlaces(transcript.Call{Command: inner, Dir: dir})...)
+			continue
+		case words[0] == "cd", words[0] == "pushd":
+			if len(words) > 1 {
+				dir = absolutePath(dir, words[len(words)-1])
 			}
-			if len(words) == 0 {
-				continue
-			}
-			if inner := innerCommand(words); inner != "" {
-				for p := range writtenPlaces(transcript.Call{Command: inner, Dir: dir}) {
-					if !yield(p) {
-						return
-					}
-				}
-				continue
-			}
-			if words[0] == "cd" || words[0] == "pushd" {
-				if len(words) > 1 {
-					dir = absolutePath(dir, words[len(words)-1])
-				}
-				if dir != "" && !yield(dir) {
-					return
-				}
-				continue
-			}
-			if onlyReads(words) {
-				continue
-			}
-			if dir != "" && !yield(dir) {
-				return
-			}
-			for _, p := range expandWords(dir, words) {
-				if !yield(p) {
-					return
-				}
-			}
+		case onlyReads(words):
+			continue
+		default:
+			places = append(places, expandWords(dir, words)...)
+		}
+		if dir != "" {
+			places = append(places, dir)
 		}
 	}
+	return places
 }
 
 // innerCommand returns the command that a shell is started with, "" if words don't start one.
@@ -286,7 +270,7 @@ func worksIn(repo *git.Repo, c transcript.Call) bool {
 		_, is := repo.Rel(p)
 		return is || p == repo.Root
 	}
-	for p := range writtenPlaces(c) {
+	for _, p := range writtenPlaces(c) {
 		if in(p) {
 			return true
 		}

@@ -139,7 +139,7 @@ func closeTurn(ctx context.Context, w *workspace.Workspace, s *session.State, n 
 	}
 	markShared(ctx, w, s, touched, changes)
 	if len(touched)+len(s.TurnCheckpointIDs) > 0 {
-		s.Recorder.Changed = s.TurnID
+		s.Recorder.Changed = session.ChangedTurn{ID: s.TurnID, Line: max(s.Recorder.Cursor.Lines-1, s.Recorder.Turn.Line)}
 	}
 	if len(touched) > 0 {
 		err = storeTurn(ctx, w, s, n, changes, touched, seen)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 // warnInterrupted prints, before a command runs, that a rewind of this worktree was interrupted,
 // and how to complete it or take it back. It is silent for commands whose output is for programs
 // alone or that handle the rewind themselves.
-func warnInterrupted(a *app.App, cmd *cobra.Command) {
+func warnInterrupted(ctx context.Context, a *app.App, cmd *cobra.Command) {
 	top := cmd
 	for top.HasParent() && top.Parent().HasParent() {
 		top = top.Parent()
@@ -29,7 +30,7 @@ func warnInterrupted(a *app.App, cmd *cobra.Command) {
 		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
 		a.Streams.Hint("run the same `entire forget` again to continue")
 	}
-	if err := a.EndRewindsTogether(cmd.Context(), repo); err != nil {
+	if err := a.EndRewindsTogether(ctx, repo); err != nil {
 		a.Streams.Notef("%v", err)
 		a.Streams.Hint(app.HintOf(err))
 	}

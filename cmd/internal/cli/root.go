@@ -99,7 +99,7 @@ links it to the commits that came out of it.`,
 				return err
 			}
 			a.Parsed = true
-			warnInterrupted(a, cmd)
+			warnInterrupted(cmd.Context(), a, cmd)
 			return guard(a, cmd)
 		},
 	}

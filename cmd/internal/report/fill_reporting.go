@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -188,6 +189,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 	}
 	ids := map[string]bool{}
 	unpriced := map[string]bool{}
+	others := query.NewOthers(f.Repo)
 	here := f.Env.Now().Location()
 	for i := range f.rows {
 		row, d := &f.rows[i], &f.details[i]
@@ -204,6 +206,9 @@ func (f *filling) turns(ctx context.Context) (err error) {
 			t.Show = "entire recall show " + row.Context
 		} else if n := len(row.Checkpoints); n > 0 {
 			t.Show = "entire explain -c " + row.Checkpoints[n-1] + " --full"
+		}
+		for _, name := range others.In(row.Session, row.Line, row.End) {
+			t.Others = append(t.Others, f.Redact.Text(name))
 		}
 		if row.Base > 0 {
 			t.Before = bands.Version(row.Base).String()

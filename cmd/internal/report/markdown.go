@@ -185,6 +185,9 @@ func (m *summary) asked() {
 		for _, c := range t.Commits {
 			about = append(about, shortOID(m.r.Commits[c].OID))
 		}
+		if len(t.Others) > 0 {
+			about = append(about, "also changed "+inline(strings.Join(t.Others, ", "), pathLength))
+		}
 		m.line("%d. %s  ", i+1, inline(title, titleLength))
 		m.line("   <sub>%s</sub>", strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " \u00b7 "))
 		// Agents usually sum up in the last line.

@@ -51,6 +51,8 @@ type Turn struct {
 	Cost                                     float64
 	// Commits are the indexes in Report.Commits of those that contain its work.
 	Commits []int
+	// Others are the names of the other repositories that it changed, too.
+	Others []string
 	// Before and After are the snapshots at its beginning and its end, empty if there is none.
 	Before, After string
 	// Show is the command that shows the whole turn, Back the one that rewinds to its

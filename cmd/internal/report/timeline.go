@@ -139,6 +139,9 @@ func (d *document) turn(t *Turn) {
 	if n := t.Tokens.Total() + t.SubagentTokens.Total(); n > 0 {
 		parts = append(parts, short(n)+" tokens")
 	}
+	if len(t.Others) > 0 {
+		parts = append(parts, "also changed "+strings.Join(t.Others, ", "))
+	}
 	d.text(strings.Join(parts, " \u00b7 "))
 	if failed > 0 {
 		d.element(" \u00b7 <strong class=\"failed\">", strconv.Itoa(failed)+" failed", "</strong>")

@@ -103,6 +103,7 @@ type explainSessionJSON struct {
 	CreatedAt   time.Time                  `json:"created_at,omitzero"`
 	Files       []string                   `json:"files_touched"`
 	Tokens      *checkpoint.Tokens         `json:"token_usage,omitempty"`
+	Others      []string                   `json:"other_repositories,omitempty"`
 	Intent      string                     `json:"intent,omitempty"`
 	Outcome     string                     `json:"outcome,omitempty"`
 	Summary     *checkpoint.SessionSummary `json:"summary,omitempty"`
@@ -179,7 +180,7 @@ func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
 		}
 		for _, t := range d.Sessions {
 			s := explainSessionJSON{
-				ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
+				ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens, Others: t.Others,
 				Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
 				NothingNew: t.NothingNew, RecordedBy: t.Recorder,
 			}

@@ -134,6 +134,15 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 		}
 	}
 	fact("Model", strings.Join(models, ", "))
+	var others []string
+	for _, t := range d.Sessions {
+		for _, name := range t.Others {
+			if name = ui.Line(name, format.NameWidth); !slices.Contains(others, name) {
+				others = append(others, name)
+			}
+		}
+	}
+	fact("Also changed", strings.Join(others, ", "))
 	if t := d.Tokens; t != nil {
 		text := fmt.Sprintf("%s (%s input, %s cached, %s output", ui.Thousands(allTokens(t)), ui.Thousands(t.Input), ui.Thousands(t.CacheCreation+t.CacheRead), ui.Thousands(t.Output))
 		if sub := allTokens(t.Subagents); sub > 0 {

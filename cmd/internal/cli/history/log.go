@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/query"
 )
 
 type log struct {
@@ -79,8 +80,8 @@ func (l *log) run(ctx context.Context) error {
 	}
 	var turns []entry
 	more := false
-	err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
-		turns, more, err = l.read(ctx, r)
+	err := l.ask(ctx, func(repo *git.Repo, r *index.Reader) (err error) {
+		turns, more, err = l.read(ctx, repo, r)
 		return err
 	})
 	if err != nil {
@@ -123,16 +124,18 @@ type entry struct {
 
 	commands []index.Call
 	files    []index.ChangedFile
+	others   []string // repositories that the turn changed, too
 }
 
 // read reads the selected turns, with the commands and files to list below them.
-func (l *log) read(ctx context.Context, r *index.Reader) (list []entry, more bool, err error) {
+func (l *log) read(ctx context.Context, repo *git.Repo, r *index.Reader) (list []entry, more bool, err error) {
 	rows, more, err := r.Turns(ctx, l.filter, l.limit)
 	if err != nil {
 		return nil, false, err
 	}
+	others := query.NewOthers(repo)
 	for i := range rows {
-		e := entry{Row: rows[i]}
+		e := entry{Row: rows[i], others: others.In(rows[i].Session, rows[i].Line, rows[i].End)}
 		if l.commands {
 			if e.commands, err = r.Calls(ctx, e.ID, false); err != nil {
 				return nil, false, err
@@ -195,6 +198,9 @@ func (l *log) text(turns []entry) string {
 
 // below writes the files and commands of a turn.
 func (l *log) below(b *strings.Builder, e *entry) {
+	if len(e.others) > 0 {
+		fmt.Fprintf(b, "    %s\n", l.app.Streams.Paint(ui.Dim, "also changed "+ui.Line(strings.Join(e.others, ", "), format.LineWidth)))
+	}
 	for _, f := range e.files {
 		if !l.concerns(f.Path) {
 			continue
@@ -247,6 +253,7 @@ type logJSON struct {
 	Turn     turnJSON      `json:"turn"`
 	Changed  []fileJSON    `json:"changed"`
 	Commands []commandJSON `json:"commands,omitempty"`
+	Others   []string      `json:"other_repositories,omitempty"`
 }
 
 type fileJSON struct {
@@ -276,7 +283,7 @@ type endJSON struct {
 }
 
 func newLogJSON(e *entry) logJSON {
-	j := logJSON{Turn: newTurnJSON(&e.Row), Changed: []fileJSON{}}
+	j := logJSON{Turn: newTurnJSON(&e.Row), Changed: []fileJSON{}, Others: e.others}
 	for _, f := range e.files {
 		j.Changed = append(j.Changed, fileJSON{
 			Path: f.Path, Added: f.Added, Removed: f.Removed, Edited: f.Edited, Observed: f.Observed, Reverted: f.Reverted, Committed: len(e.Checkpoints) > 0, Recorded: f.Recorded,
@@ -400,8 +407,8 @@ func (l *log) following(ctx context.Context, turns []entry) error {
 			return nil
 		case <-wait.C:
 		}
-		err := l.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
-			turns, _, err = l.read(ctx, r)
+		err := l.ask(ctx, func(repo *git.Repo, r *index.Reader) (err error) {
+			turns, _, err = l.read(ctx, repo, r)
 			return err
 		})
 		if err != nil && ctx.Err() == nil && !errors.Is(err, index.ErrBusy) {

@@ -106,7 +106,7 @@ func (h *hook) agent(ctx context.Context) error {
 	if len(data) > 0 {
 		h.app.Streams.Printf("%s", data) // the only output: the agent reads no more
 	}
-	return errors.Join(err, unsaid, h.elsewhere(whole, payload, in), h.finish(ctx))
+	return errors.Join(err, unsaid, h.elsewhere(whole, in), h.finish(ctx))
 }
 
 // input returns the event of a payload.

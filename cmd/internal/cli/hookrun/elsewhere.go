@@ -30,7 +30,7 @@ const mostLookedAt = 128
 
 // elsewhere runs the event in the other repositories of the session, after it was handled here, and at
 // the end of a turn finds others that the turn has changed.
-func (h *hook) elsewhere(ctx context.Context, payload agenthook.Payload, in workspace.Input) error {
+func (h *hook) elsewhere(ctx context.Context, in workspace.Input) error {
 	if !slices.Contains([]string{"session-start", "user-prompt-submit", "post-tool", "stop", "stop-failure", "session-end"}, h.name) {
 		return nil
 	}
@@ -93,8 +93,8 @@ func (h *hook) elsewhere(ctx context.Context, payload agenthook.Payload, in work
 
 // noteOthers records in the repositories that a turn changed which others it changed.
 func (h *hook) noteOthers(ctx context.Context, turn string) error {
-	r, err := h.app.Machine().Load(h.session)
-	if err != nil || len(r.Repositories) < 2 {
+	r, found := h.app.Machine().Find(h.session)
+	if !found || len(r.Repositories) < 2 {
 		return nil
 	}
 	changed := strategy.ChangedIn(r, turn)
@@ -151,8 +151,8 @@ func (h *hook) tellOthers(ctx context.Context, r session.MachineRecord, in works
 
 // followPrompt begins the session's turn in its repositories except the one at root, as a child.
 func (h *hook) followPrompt(ctx context.Context, id, root string) error {
-	r, err := h.app.Machine().Load(id)
-	if err != nil {
+	r, found := h.app.Machine().Find(id)
+	if !found {
 		return nil // the session has ended
 	}
 	h.session, h.name, h.inline = id, "user-prompt-submit", true
@@ -289,13 +289,13 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 	if in.Transcript != "" && place.Check(h.by, in.Transcript) != nil {
 		in.Transcript = ""
 	}
-	if _, err := machine.Load(h.session); err != nil && inRepository {
+	if _, found := machine.Find(h.session); !found && inRepository {
 		if h.name != "stop" && h.name != "stop-failure" {
 			return nil
 		}
 		a, scan, err := strategy.LastTurn(ctx, in, mostRead)
 		if err != nil {
-			return nil // there is no transcript
+			return nil //nolint:nilerr // there is no transcript
 		}
 		named := tracking.NamedRepositories("", scan)
 		for i := range named {
@@ -312,8 +312,8 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
 		return h.tellOthers(ctx, r, in, true)
 	case "post-tool":
-		r, err := machine.Load(h.session)
-		if err != nil {
+		r, found := machine.Find(h.session)
+		if !found {
 			return nil
 		}
 		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
@@ -321,8 +321,8 @@ func (h *hook) unrecorded(ctx context.Context, payload agenthook.Payload, inRepo
 	case "stop", "stop-failure":
 		return h.stopUnrecorded(ctx, machine, in)
 	case "session-end":
-		r, err := machine.Load(h.session)
-		if err != nil {
+		r, found := machine.Find(h.session)
+		if !found {
 			return nil
 		}
 		in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
@@ -367,13 +367,13 @@ const clockBehind = 10 * time.Millisecond
 
 // stopUnrecorded ends the turn of a session whose folder isn't recorded.
 func (h *hook) stopUnrecorded(ctx context.Context, machine *session.Machine, in workspace.Input) error {
-	r, err := machine.Load(h.session)
-	if err != nil {
+	r, found := machine.Find(h.session)
+	if !found {
 		return nil // it has had no prompt
 	}
 	in.Launched, in.Turn, in.TurnStart, in.TurnLine = r.Launched, r.Turn.ID, r.Turn.Start, r.Turn.Line
-	var failed []error
-	failed = append(failed, h.tellOthers(ctx, r, in, true))
+	const parts = 4 // of the event, below
+	failed := append(make([]error, 0, parts), h.tellOthers(ctx, r, in, true))
 	var named []session.Elsewhere
 	cursor := r.Cursor
 	if r.TranscriptPath != "" {
@@ -386,7 +386,7 @@ func (h *hook) stopUnrecorded(ctx context.Context, machine *session.Machine, in 
 		named[i].Turn, named[i].Start, named[i].Line = r.Turn.ID, r.Turn.Start, r.Turn.Line
 	}
 	failed = append(failed, h.find(ctx, r, named, in))
-	_, err = machine.Update(ctx, h.session, func(r *session.MachineRecord) error {
+	_, err := machine.Update(ctx, h.session, func(r *session.MachineRecord) error {
 		if r.Turn.ID == in.Turn {
 			r.Turn.Active, r.Cursor = false, cursor
 		}

@@ -165,7 +165,7 @@ func (r *rewinding) rewind(ctx context.Context, p rewind.Point, o rewind.Options
 	for _, other := range r.others {
 		parts = append(parts, rewind.Part{W: other.w, Point: other.point, Options: other.options})
 	}
-	all, err := rewind.RewindTogether(ctx, parts)
+	all, err := rewind.RunTogether(ctx, parts)
 	if err != nil {
 		return rewind.Rewound{}, err
 	}
@@ -180,7 +180,7 @@ func (r *rewinding) rewind(ctx context.Context, p rewind.Point, o rewind.Options
 
 // othersJSON returns the other repositories for --json.
 func (r *rewinding) othersJSON() []otherJSON {
-	list := []otherJSON{}
+	list := make([]otherJSON, 0, len(r.others))
 	for _, o := range r.others {
 		j := otherJSON{Root: o.root}
 		switch {
