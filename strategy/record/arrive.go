@@ -34,8 +34,11 @@ func Arrive(ctx context.Context, w *workspace.Workspace, a Arrival) error {
 // state.
 func HasArrived(ctx context.Context, w *workspace.Workspace, a Arrival) (bool, error) {
 	s, isNew, err := arrived(ctx, w, a)
-	if err != nil || !isNew {
+	switch {
+	case err != nil:
 		return false, err
+	case !isNew: // an earlier hook was stopped after that
+		return w.OwnsSession(s), nil
 	}
 	return tracking.HasChanged(ctx, w, s)
 }

@@ -242,9 +242,14 @@ func (h *hook) find(ctx context.Context, r session.MachineRecord, named []sessio
 	var roots []string
 	byRoot := map[string]session.Elsewhere{}
 	for _, e := range slices.Backward(named) {
-		if _, known := byRoot[e.Root]; !known && len(roots) < mostLookedAt {
-			roots, byRoot[e.Root] = append(roots, e.Root), e
+		_, known := byRoot[e.Root]
+		if !known && len(roots) == mostLookedAt {
+			continue
 		}
+		if !known {
+			roots = append(roots, e.Root)
+		}
+		byRoot[e.Root] = e // of several turns that weren't looked at, the first
 	}
 	first, started := "", time.Time{}
 	if h.repo != nil {
