@@ -49,15 +49,11 @@ func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, er
 // returns the first error of yield. For hundreds of checkpoints it takes a fraction of the time of as
 // many calls of Read.
 func (r Records) ReadAll(ctx context.Context, ids []ID, yield func(ID, Checkpoint, error) error) error {
-	const (
-		few      = 50  // are read as fast one by one
-		together = 500 // the metadata of all checkpoints would not fit into memory
-	)
+	const together = 500 // the metadata of all checkpoints would not fit into memory
 	for part := range slices.Chunk(ids, together) {
-		found := make([]Located, len(part))
-		failed := make([]error, len(part))
-		for i, id := range part {
-			found[i], failed[i] = r.Locate(ctx, id)
+		found, failed, err := r.locateAll(ctx, part)
+		if err != nil {
+			return err
 		}
 		from := source{repo: r.repo}
 		if len(part) > few {
@@ -77,6 +73,40 @@ func (r Records) ReadAll(ctx context.Context, ids []ID, yield func(ID, Checkpoin
 		}
 	}
 	return nil
+}
+
+// few is the number of checkpoints that are read as fast one by one as together.
+const few = 50
+
+// locateAll is Locate for several checkpoints.
+func (r Records) locateAll(ctx context.Context, ids []ID) (found []Located, failed []error, err error) {
+	found, failed = make([]Located, len(ids)), make([]error, len(ids))
+	inRefs := map[ID]Located{}
+	if len(ids) > few {
+		refs, err := RefsOf(ctx, r.repo)
+		if err != nil {
+			return nil, nil, err
+		}
+		wanted := make(map[ID]bool, len(ids))
+		for _, id := range ids {
+			wanted[id] = id.IsULID() // the others may be on the branch
+		}
+		list, err := peel(ctx, r.repo, slices.DeleteFunc(refs, func(ref CheckpointRef) bool { return !wanted[ref.ID] }))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range list {
+			inRefs[c.ID] = c
+		}
+	}
+	for i, id := range ids {
+		if c, known := inRefs[id]; known {
+			found[i] = c
+			continue
+		}
+		found[i], failed[i] = r.Locate(ctx, id)
+	}
+	return found, failed, nil
 }
 
 func (d *directory) checkpoint(id ID) Checkpoint {

@@ -96,12 +96,31 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 
 // inRefs locates the checkpoints in refs that aren't read from the branch, in the order of their ids.
 func (e *exam) inRefs(ctx context.Context) ([]checkpoint.Located, error) {
+	all, err := checkpoint.RefSource(e.repo).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.refs = make(map[checkpoint.ID]bool, len(all))
+	for _, c := range all {
+		e.refs[c.ID] = true
+	}
 	records, err := e.w.LocalRecords(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := records.List(ctx)
-	return slices.DeleteFunc(list, func(c checkpoint.Located) bool { return !c.InRef }), err
+	var list []checkpoint.Located
+	for _, c := range all {
+		at := c
+		if !c.ID.IsULID() { // the branch may have it, too
+			if at, err = records.Locate(ctx, c.ID); err != nil {
+				return nil, err
+			}
+		}
+		if at.InRef {
+			list = append(list, at)
+		}
+	}
+	return list, nil
 }
 
 // wereOnBranch reports whether one of the linked checkpoints must have been on the branch.

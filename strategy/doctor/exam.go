@@ -23,6 +23,7 @@ type exam struct {
 	states []*session.State
 	bad    []error // each a *session.StateError
 	open   []record.OpenCommit
+	refs   map[checkpoint.ID]bool // checkpoints whose refs name a commit
 	// ids are the ids that were made in this repository, committed the commits; both are nil until
 	// needed.
 	ids       map[checkpoint.ID][]tracking.Share

@@ -30,18 +30,10 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
-	located, failed := checkpoint.RefSource(rc.repo).List(ctx)
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	whole := make(map[checkpoint.ID]bool, len(located))
-	for _, c := range located {
-		whole[c.ID] = true
-	}
 	slices.Sort(names)
 	var list []Finding
 	for _, name := range slices.Compact(names) {
-		if id, ok := checkpoint.ParseRef(name); ok && whole[id] {
+		if id, ok := checkpoint.ParseRef(name); ok && rc.refs[id] {
 			continue
 		}
 		// Users may have branches in our folder.
