@@ -126,8 +126,10 @@ func RunTogether(ctx context.Context, parts []Part) ([]Rewound, error) {
 		return nil, errors.New("there is no home directory for the record of the rewind")
 	}
 	first := parts[0]
-	t := &Together{At: first.W.Env.Now().UTC(), PID: os.Getpid(), Code: first.Options.Scope == RewindCode,
-		Nested: first.Options.Nested, Exact: first.Options.Exact, Force: first.Options.Force}
+	t := &Together{
+		At: first.W.Env.Now().UTC(), PID: os.Getpid(), Code: first.Options.Scope == RewindCode,
+		Nested: first.Options.Nested, Exact: first.Options.Exact, Force: first.Options.Force,
+	}
 	if info, ok := proc.Inspect(t.PID); ok {
 		t.Start = info.Start
 	}

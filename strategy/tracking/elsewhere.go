@@ -270,10 +270,8 @@ func worksIn(repo *git.Repo, c transcript.Call) bool {
 		_, is := repo.Rel(p)
 		return is || p == repo.Root
 	}
-	for _, p := range writtenPlaces(c) {
-		if in(p) {
-			return true
-		}
+	if slices.ContainsFunc(writtenPlaces(c), in) {
+		return true
 	}
 	above, err := filepath.Rel(c.Dir, repo.Root)
 	return err == nil && c.Dir != "" && filepath.IsLocal(above) && expands(c.Command)

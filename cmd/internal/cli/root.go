@@ -60,7 +60,7 @@ func Main(ctx context.Context, args []string, env app.Env) int {
 		return hookrun.Main(ctx, args, env)
 	}
 	a := newApp(env)
-	return execute(ctx, a, newRootCmd(a, commands()), args)
+	return execute(ctx, a, newRootCmd(a, commands()), args) //nolint:contextcheck // commands get it when they run
 }
 
 // MainFS runs one command line of agentfs and returns the exit code: those of Main, and 3 for an
