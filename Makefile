@@ -156,6 +156,14 @@ programs: build
 matrix:
 	ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
 
+# Checkpoints in refs, sessions in several repositories and recording on the whole machine: their scripts, and
+# those of rewriting with both forms of checkpoints, which make test has with one.
+reach:
+	go test -count=1 -timeout 30m -run '^TestScript$$/^(refs|many|global|trust)-' ./cmd/entire
+	go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
+	ENTIRE_TEST_PRIMARY=git-refs go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
+	ENTIRE_TEST_PRIMARY=git-refs go test -count=1 -timeout 30m -run '^TestScript$$/^(rewrite|attribution-[^mos]|turn-[^m]|blame-at|session)' ./cmd/entire
+
 # Histories whose authors are known, against entire blame: writes docs/blame-accuracy.md, and
 # fails if a goal there is missed. They wait for time to pass, so several are played at once.
 # make test has two, and one more in which much happens at once.

@@ -232,25 +232,25 @@ func (u *update) onBranch(ctx context.Context, id ID) (git.OID, error) {
 
 // forgotten returns what the metadata branch lists as forgotten.
 func (u *update) forgotten(ctx context.Context) (Forgotten, error) {
-	if u.listed == nil {
-		tree := u.tree
-		if u.parent == "" {
-			tip, _, err := findTip(ctx, u.repo)
-			if errors.Is(err, ErrNotFound) {
-				return Forgotten{}, nil
-			}
-			if err != nil {
-				return Forgotten{}, err
-			}
-			tree = tip.Tree
+	if u.listed != nil {
+		return *u.listed, nil
+	}
+	tree := u.tree
+	if u.parent == "" {
+		tip, _, err := findTip(ctx, u.repo)
+		if errors.Is(err, ErrNotFound) {
+			return Forgotten{}, nil
 		}
-		list, err := ForgottenIn(ctx, u.repo, tree)
 		if err != nil {
-			return list, err
+			return Forgotten{}, err
 		}
+		tree = tip.Tree
+	}
+	list, err := ForgottenIn(ctx, u.repo, tree)
+	if err == nil {
 		u.listed = &list
 	}
-	return *u.listed, nil
+	return list, err
 }
 
 // move moves the refs.

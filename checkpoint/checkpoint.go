@@ -68,6 +68,9 @@ const (
 const (
 	TasksDir = "tasks"
 	TaskFile = "checkpoint.json"
+	// otherTaskFile is the file in place of it in checkpoints of other versions. It doesn't name the
+	// session.
+	otherTaskFile = "task.json"
 )
 
 const (

@@ -48,7 +48,7 @@ func NewULID(at time.Time, r io.Reader) (ID, error) {
 		return "", fmt.Errorf("new checkpoint id: %w", err)
 	}
 	var id [ulidLen]byte
-	ms := uint64(max(at.UnixMilli(), 0)) //nolint:gosec // not negative
+	ms := uint64(max(at.UnixMilli(), 0))
 	for i := timeLen - 1; i >= 0; i-- {
 		id[i] = letters[ms%uint64(len(letters))]
 		ms >>= letterBits

@@ -274,28 +274,28 @@ func (s Source) Slot(id ID, slot int) string {
 	return root + strconv.Itoa(slot) + "/" + metadataFile
 }
 
-// CheckpointRef is the ref of a checkpoint.
-type CheckpointRef struct {
+// OwnRef is the ref of a checkpoint.
+type OwnRef struct {
 	ID  ID
 	Tip git.OID
 }
 
 // RefsOf lists the refs of checkpoints, in the order of their ids. Refs whose names aren't those of
 // checkpoints are left out.
-func RefsOf(ctx context.Context, repo *git.Repo) ([]CheckpointRef, error) {
+func RefsOf(ctx context.Context, repo *git.Repo) ([]OwnRef, error) {
 	list, err := git.ListRefs(ctx, repo, CheckpointRefs)
-	refs := make([]CheckpointRef, 0, len(list))
+	refs := make([]OwnRef, 0, len(list))
 	for _, ref := range list {
 		if id, ok := ParseRef(ref.Name); ok {
-			refs = append(refs, CheckpointRef{id, ref.OID})
+			refs = append(refs, OwnRef{id, ref.OID})
 		}
 	}
-	slices.SortFunc(refs, func(a, b CheckpointRef) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	slices.SortFunc(refs, func(a, b OwnRef) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return refs, err
 }
 
 // peel returns the trees of the commits of refs, in order.
-func peel(ctx context.Context, repo *git.Repo, refs []CheckpointRef) ([]Located, error) {
+func peel(ctx context.Context, repo *git.Repo, refs []OwnRef) ([]Located, error) {
 	trees := make(map[git.OID]git.OID, len(refs))
 	oids := make([]git.OID, len(refs))
 	for i, ref := range refs {

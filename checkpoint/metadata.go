@@ -54,6 +54,8 @@ type SessionMeta struct {
 	// RedactionRules is the lowest version of redaction rules that masked the session's files, 0 if
 	// unknown.
 	RedactionRules int `json:"redaction_rules,omitempty"`
+	// Kind is set by other versions: see IsImported.
+	Kind string `json:"kind,omitempty"`
 
 	unknown fields
 }
@@ -153,6 +155,10 @@ func notNil[T any](s []T) []T {
 	}
 	return s
 }
+
+// IsImported reports whether another version read the session from an agent's files after the fact: it is
+// evidence of no commit.
+func (m SessionMeta) IsImported() bool { return m.Kind == "imported" }
 
 // Part returns the span of the session's transcript that belongs to the checkpoint.
 func (m SessionMeta) Part() LineSpan {

@@ -91,7 +91,7 @@ func (r Records) locateAll(ctx context.Context, ids []ID) (found []Located, fail
 		for _, id := range ids {
 			wanted[id] = id.IsULID() // the others may be on the branch
 		}
-		list, err := peel(ctx, r.repo, slices.DeleteFunc(refs, func(ref CheckpointRef) bool { return !wanted[ref.ID] }))
+		list, err := peel(ctx, r.repo, slices.DeleteFunc(refs, func(ref OwnRef) bool { return !wanted[ref.ID] }))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -40,11 +40,18 @@ func TaskDir(sessionID, toolUse string) string { return ShadowTasksDir(sessionID
 
 // TaskEnd is the record of a task's end, written by its last checkpoint.
 type TaskEnd struct {
+	// Session is empty if the record doesn't name it: see IsOf.
 	Session string `json:"session_id"`
 	ToolUse string `json:"tool_use_id"`
 	// UUID is the uuid of the line with the result in the session's transcript.
 	UUID  string `json:"checkpoint_uuid"`
 	Agent string `json:"agent_id"`
+}
+
+// IsOf reports whether the task belongs to a session of its checkpoint. only reports that the checkpoint
+// has no other session.
+func (e TaskEnd) IsOf(session string, only bool) bool {
+	return e.Session == session || e.Session == "" && only
 }
 
 // WriteEntry writes the file of a task's end and returns its tree entry.
@@ -75,6 +82,9 @@ func ReadShadowTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessio
 
 func readEndIn(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (TaskEnd, bool, error) {
 	entry, found, err := git.LookupPath(ctx, repo, tree, dir+"/"+TaskFile)
+	if err == nil && !found {
+		entry, found, err = git.LookupPath(ctx, repo, tree, dir+"/"+otherTaskFile)
+	}
 	if err != nil || !found {
 		return TaskEnd{}, false, err
 	}

@@ -102,8 +102,10 @@ type StoredTask struct {
 }
 
 // ReadStoredTasks reads the tasks in [Checkpoint.Tasks] that have ended and whose subagents'
-// transcripts are stored. Entries that are invalid or missing in this clone are left out.
-func ReadStoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]StoredTask, error) {
+// transcripts are stored. Entries that are invalid or missing in this clone are left out, and those
+// that name no session, unless the checkpoint has only one.
+func (c Checkpoint) ReadStoredTasks(ctx context.Context, repo *git.Repo) ([]StoredTask, error) {
+	tasks := c.Tasks
 	if tasks == "" {
 		return nil, nil
 	}
@@ -123,7 +125,9 @@ func ReadStoredTasks(ctx context.Context, repo *git.Repo, tasks git.OID) ([]Stor
 		case err != nil:
 			return nil, fmt.Errorf("read task %s: %w", dir.Name, err)
 		}
-		task.ToolUse = dir.Name
+		if task.ToolUse = dir.Name; task.Session == "" && len(c.Sessions) == 1 {
+			task.Session = c.Sessions[0].Meta.SessionID
+		}
 		if len(task.Text.Segments) > 0 && session.CheckID(task.Session) == nil && transcript.IsToolID(task.Agent) {
 			found = append(found, task)
 		}
@@ -137,7 +141,10 @@ func storedTask(ctx context.Context, repo *git.Repo, dir git.OID) (task StoredTa
 	if err != nil {
 		return task, err
 	}
-	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == TaskFile && e.Mode != git.ModeTree })
+	isRecord := func(e git.TreeEntry) bool {
+		return e.Mode != git.ModeTree && (e.Name == TaskFile || e.Name == otherTaskFile)
+	}
+	at := slices.IndexFunc(entries, isRecord) // sorted by name: TaskFile first
 	if at < 0 {
 		return StoredTask{}, nil
 	}

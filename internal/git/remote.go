@@ -61,14 +61,14 @@ type PushedRefs struct {
 // PushRefs pushes refs to a remote's name or URL, without force: New of each is the commit for Name. An
 // error means that the remote said nothing about any of them.
 func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (PushedRefs, error) {
-	args := []string{
+	specs := make([]string, len(refs))
+	for i, ref := range refs {
+		specs[i] = string(ref.New) + ":" + ref.Name
+	}
+	out, err := runRemote(ctx, r, Command{Args: append([]string{
 		"push", "--porcelain", r.ProgressFlag(), "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--", remote,
-	}
-	for _, ref := range refs {
-		args = append(args, string(ref.New)+":"+ref.Name)
-	}
-	out, err := runRemote(ctx, r, Command{Args: args})
+	}, specs...)})
 	done := PushedRefs{Refused: map[string]string{}}
 	said := false
 	for line := range strings.Lines(string(out)) {

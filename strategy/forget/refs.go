@@ -89,30 +89,9 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			continue
 		}
 		p.refs = append(p.refs, change)
-		place := Place{Kind: Other, Name: change.Name, What: "is rewritten"}
-		_, _, isShadow := checkpoint.ParseShadow(change.Name)
-		switch {
-		case change.Name == checkpoint.MetadataBranch:
-			place.Kind = Branch
-		case isShadow:
-			place.Kind = Shadow
-		case strings.HasPrefix(change.Name, contextstore.Refs):
-			place.Kind = Saved
-		}
-		place.Name = strings.TrimPrefix(place.Name, "refs/heads/")
-		if change.New == "" {
-			place.What = "is deleted"
-		}
-		if strings.HasPrefix(change.Name, "refs/remotes/") {
-			place.What = "is deleted here; the remote still has it until --push"
-		}
-		p.places = append(p.places, place)
+		p.places = append(p.places, placeOf(change))
 		if _, inRef := checkpoint.ParseRef(ref.Name); inRef && begin && !meta.Forgotten.Empty() {
-			c, err := r.w.Repo.Commit(ctx, string(ref.OID))
-			if err != nil {
-				return p, err
-			}
-			next, err := meta.Begin(ctx, c.Committer)
+			next, err := r.beginV1(ctx, meta, ref.OID)
 			if err != nil {
 				return p, err
 			}
@@ -135,6 +114,28 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 		maps.Copy(p.moved, w.Moved)
 	}
 	return p, nil
+}
+
+// placeOf describes the change of a ref.
+func placeOf(change refChange) Place {
+	place := Place{Kind: Other, Name: change.Name, What: "is rewritten"}
+	_, _, isShadow := checkpoint.ParseShadow(change.Name)
+	switch {
+	case change.Name == checkpoint.MetadataBranch:
+		place.Kind = Branch
+	case isShadow:
+		place.Kind = Shadow
+	case strings.HasPrefix(change.Name, contextstore.Refs):
+		place.Kind = Saved
+	}
+	place.Name = strings.TrimPrefix(place.Name, "refs/heads/")
+	if change.New == "" {
+		place.What = "is deleted"
+	}
+	if strings.HasPrefix(change.Name, "refs/remotes/") {
+		place.What = "is deleted here; the remote still has it until --push"
+	}
+	return place
 }
 
 // originV1 is the metadata branch of origin as it was fetched last.
@@ -231,6 +232,16 @@ func (r *refs) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git
 	}
 	by := c.Committer // so that a run after a crash has the same result
 	return meta.Forget(ctx, tip, by)
+}
+
+// beginV1 returns a first commit of the metadata branch, which lists what is forgotten. of is the commit of
+// a checkpoint's ref.
+func (r *refs) beginV1(ctx context.Context, meta *checkpoint.Rewriting, of git.OID) (git.OID, error) {
+	c, err := r.w.Repo.Commit(ctx, string(of))
+	if err != nil {
+		return "", err
+	}
+	return meta.Begin(ctx, c.Committer) // so that a run after a crash has the same result
 }
 
 // savedContext returns the new value of a saved context's ref. A saved context is removed with its

@@ -289,9 +289,9 @@ func (r *run) recordedLines(ctx context.Context, state *recordState) error {
 	if err != nil || isCurrent(r.Workspace, text, state) {
 		return err
 	}
-	was, packed, isLacking := strings.Cut(text, lackingPrefix)
+	was, _, isLacking := strings.Cut(text, lackingPrefix)
 	before := treesIn(was)
-	packed = packs(r.Workspace) // read first, so that later packs are noticed
+	packed := packs(r.Workspace) // read first, so that later packs are noticed
 	refs, err := r.readRefs(ctx, linesKey, state)
 	if err != nil {
 		return err
@@ -368,6 +368,9 @@ func readLines(ctx context.Context, from lineSource, progress Progress, yield fu
 func linesOfCheckpoint(id checkpoint.ID, c checkpoint.Checkpoint) []index.CommitLines {
 	rows := map[string]index.CommitLines{}
 	for _, s := range c.Sessions {
+		if s.Meta.IsImported() {
+			continue
+		}
 		a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
 		for _, f := range a.Files {
 			added := f.AddedRanges

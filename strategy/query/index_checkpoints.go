@@ -80,6 +80,7 @@ type indexedSlot struct {
 	branch  string
 	session string
 	tasks   git.OID // the tasks of all sessions of the checkpoint
+	only    bool    // the checkpoint has no other session
 	// first is the time of the session's first checkpoint among those read.
 	first int64
 	lines []fileLines
@@ -161,7 +162,7 @@ func (r *run) readSlots(ctx context.Context, records checkpoint.Records, ids []c
 				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
 				RedactionRules: meta.RedactionRules,
 			}
-			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, lines: recordedLines(&meta)})
+			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, only: len(c.Sessions) == 1, lines: recordedLines(&meta)})
 		}
 		return nil
 	})
@@ -377,7 +378,7 @@ func (r *run) storedSubagents(ctx context.Context, s indexedSlot, row int64) err
 	}
 	for _, e := range entries {
 		end, found, err := checkpoint.ReadTaskEnd(ctx, r.Repo, s.tasks, e.Name)
-		if err != nil || !found || end.Session != s.session {
+		if err != nil || !found || !end.IsOf(s.session, s.only) {
 			continue
 		}
 		stored, err := checkpoint.TaskTranscript(ctx, r.Repo, s.tasks, e.Name)

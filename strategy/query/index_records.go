@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ type recordState struct {
 	checkpoint.Records
 
 	trees []git.OID
-	refs  []checkpoint.CheckpointRef
+	refs  []checkpoint.OwnRef
 }
 
 func readRecords(ctx context.Context, w *workspace.Workspace) (s recordState, err error) {
@@ -126,16 +127,8 @@ func (r *run) readRefs(ctx context.Context, purpose string, s *recordState) (ref
 	if refs.known, err = r.w.Checkpoints.Refs(ctx, purpose); err != nil {
 		return refs, err
 	}
-	lines := map[string]*strings.Builder{}
 	for _, ref := range s.refs {
-		shard := string(ref.ID[len(ref.ID)-2:])
-		if lines[shard] == nil {
-			lines[shard] = &strings.Builder{}
-		}
-		lines[shard].WriteString(string(ref.ID) + " " + string(ref.Tip) + "\n")
-	}
-	for shard, text := range lines {
-		refs.now[shard] = text.String()
+		refs.now[string(ref.ID[len(ref.ID)-2:])] += string(ref.ID) + " " + string(ref.Tip) + "\n" // some twenty
 	}
 	return refs, nil
 }
@@ -155,15 +148,11 @@ func (refs refsOf) changed() map[checkpoint.ID]git.OID {
 			}
 			delete(known, id)
 		}
-		for id, tip := range known {
-			changed[id] = tip
-		}
+		maps.Copy(changed, known)
 	}
 	for shard, text := range refs.known {
 		if refs.now[shard] == "" {
-			for id, tip := range tipsIn(text) {
-				changed[id] = tip
-			}
+			maps.Copy(changed, tipsIn(text))
 		}
 	}
 	return changed

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -25,7 +24,7 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Check
 	if err != nil {
 		return nil, err
 	}
-	of := []earlier{{c.Tasks, time.Time{}}}
+	of := []earlier{{c, time.Time{}}}
 	for _, id := range ids {
 		for _, source := range records.Sources { // use the first one that has all of it
 			other, err := source.Read(ctx, id)
@@ -34,7 +33,7 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Check
 			}
 			if err == nil {
 				if at, is := sharesEarlier(other, c); is {
-					of = append(of, earlier{other.Tasks, at})
+					of = append(of, earlier{other, at})
 				}
 				break
 			}
@@ -46,7 +45,7 @@ func storedTasks(ctx context.Context, w *workspace.Workspace, c checkpoint.Check
 	slices.SortStableFunc(of[1:], func(a, b earlier) int { return b.at.Compare(a.at) })
 	var all []checkpoint.StoredTask
 	for _, e := range of {
-		stored, err := checkpoint.ReadStoredTasks(ctx, w.Repo, e.tasks)
+		stored, err := e.ReadStoredTasks(ctx, w.Repo)
 		if err != nil {
 			return nil, err
 		}
@@ -81,10 +80,11 @@ func candidates(ctx context.Context, w *workspace.Workspace, records checkpoint.
 	return slices.DeleteFunc(ids, func(id checkpoint.ID) bool { return id == c.ID }), nil
 }
 
-// earlier holds the tasks of a checkpoint and the time of the checkpoint.
+// earlier is a checkpoint with tasks, and its time.
 type earlier struct {
-	tasks git.OID
-	at    time.Time
+	checkpoint.Checkpoint
+
+	at time.Time
 }
 
 // sharesEarlier reports whether a checkpoint has a session of c and is not newer than c, and

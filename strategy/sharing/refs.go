@@ -215,28 +215,17 @@ func fetchRefs(ctx context.Context, w *workspace.Workspace, remote string, ids [
 				if theirs, err = rw.Ref(ctx, ref.OID, id); err != nil {
 					return err
 				}
-				if theirs != ref.OID {
-					forgotten = append(forgotten, id)
-				}
 			}
-			ours, found, err := git.RefCommit(ctx, w.Repo, id.Ref())
+			if theirs != ref.OID {
+				forgotten = append(forgotten, id)
+			}
+			change, err := joined(ctx, w, id, theirs)
 			if err != nil {
 				return err
 			}
-			next := theirs
-			if found {
-				if next, err = checkpoint.MergeRef(ctx, w.Repo, id, ours.OID, theirs); err != nil {
-					return err
-				}
-			}
 			updates = append(updates, git.RefChange{Name: ref.Name, Old: ref.OID})
-			if next != ours.OID {
-				updates = append(updates, git.RefChange{Name: id.Ref(), New: next, Old: ours.OID})
-			}
-			if found && next != theirs { // it has something that the remote lacks
-				if err := checkpoint.Enqueue(ctx, w.Repo.CommonDir, id.Ref()); err != nil {
-					return err
-				}
+			if change.New != change.Old {
+				updates = append(updates, change)
 			}
 		}
 		if len(updates) == 0 {
@@ -244,6 +233,21 @@ func fetchRefs(ctx context.Context, w *workspace.Workspace, remote string, ids [
 		}
 		return git.UpdateRefs(ctx, w.Repo, "entire: fetched checkpoints", updates)
 	})
+}
+
+// joined returns the change of a checkpoint's ref that adds the remote's commit theirs to it. A ref that
+// then has more than the remote's is queued for the next push.
+func joined(ctx context.Context, w *workspace.Workspace, id checkpoint.ID, theirs git.OID) (git.RefChange, error) {
+	change := git.RefChange{Name: id.Ref(), New: theirs}
+	ours, found, err := git.RefCommit(ctx, w.Repo, id.Ref())
+	if err != nil || !found {
+		return change, err
+	}
+	change.Old = ours.OID
+	if change.New, err = checkpoint.MergeRef(ctx, w.Repo, id, ours.OID, theirs); err != nil || change.New == theirs {
+		return change, err
+	}
+	return change, checkpoint.Enqueue(ctx, w.Repo.CommonDir, id.Ref())
 }
 
 // takeInRefs fetches the refs of checkpoints that a remote has and that are not, or not the same, here.
