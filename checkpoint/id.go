@@ -122,5 +122,8 @@ func ParseRef(name string) (ID, bool) {
 	rest, found := strings.CutPrefix(name, CheckpointRefs)
 	_, last, cut := strings.Cut(rest, "/")
 	id, err := ParseID(last)
-	return id, found && cut && err == nil && id.Ref() == name
+	if !found || !cut || err != nil || id.Ref() != name {
+		return "", false
+	}
+	return id, true
 }
