@@ -322,9 +322,13 @@ func AsRevisions() []string {
 	return append(branchRevisions(), "--glob="+CheckpointRefs+"*")
 }
 
-// OwnRevisions is AsRevisions without the branches of remotes.
-func OwnRevisions() []string {
-	return []string{"--branches=entire/checkpoints/*", "--glob=" + CheckpointRefs + "*"}
+// OwnRevisions is AsRevisions without the branches of remotes, and unless withRefs without refs.
+func OwnRevisions(withRefs bool) []string {
+	revisions := []string{"--branches=entire/checkpoints/*"}
+	if withRefs {
+		revisions = append(revisions, "--glob="+CheckpointRefs+"*")
+	}
+	return revisions
 }
 
 func branchRevisions() []string {

@@ -22,7 +22,12 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	}
 	// The commits of the records show which checkpoints the strategy stored: nearly always none,
 	// without reading any checkpoint.
-	stores, err := git.MessagesContaining(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.OwnRevisions()...)
+	// Refs that are not in the queue were pushed, or fetched.
+	queued, err := checkpoint.Queued(repo.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	stores, err := git.MessagesContaining(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.OwnRevisions(len(queued) > 0)...)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
@@ -61,10 +66,6 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 		}
 		shared = append(shared, c.Tree)
 	}
-	queued, err := checkpoint.Queued(repo.CommonDir)
-	if err != nil {
-		return nil, err
-	}
 	records, err := c.w.LocalRecords(ctx)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 			continue
 		}
 		at, err := records.Locate(ctx, id)
-		if errors.Is(err, checkpoint.ErrNotFound) || at.InRef && !slices.Contains(queued, id.Ref()) { // it was pushed, or fetched
+		if errors.Is(err, checkpoint.ErrNotFound) || at.InRef && !slices.Contains(queued, id.Ref()) {
 			continue
 		}
 		if err != nil {
