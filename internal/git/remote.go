@@ -59,7 +59,7 @@ type PushedRefs struct {
 }
 
 // PushRefs pushes refs to a remote's name or URL, without force: New of each is the commit for Name. An
-// error means that the remote said nothing about any of them.
+// error means that the remote reported nothing about any of them.
 func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (PushedRefs, error) {
 	specs := make([]string, len(refs))
 	for i, ref := range refs {
@@ -70,7 +70,7 @@ func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (Pu
 		"--", remote,
 	}, specs...)})
 	done := PushedRefs{Refused: map[string]string{}}
-	said := false
+	reported := false
 	for line := range strings.Lines(string(out)) {
 		flag, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		pair, summary, ok := strings.Cut(rest, "\t")
@@ -78,7 +78,7 @@ func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (Pu
 		if !ok || !isPair {
 			continue
 		}
-		said = true
+		reported = true
 		switch {
 		case flag != "!":
 			done.Sent = append(done.Sent, name)
@@ -88,7 +88,7 @@ func PushRefs(ctx context.Context, r *Repo, remote string, refs []RefChange) (Pu
 			done.Refused[name] = HideURL(summary)
 		}
 	}
-	if said && ctx.Err() == nil {
+	if reported && ctx.Err() == nil {
 		err = nil
 	}
 	return done, err

@@ -62,8 +62,8 @@ func checkGlob(pattern string) error {
 	return nil
 }
 
-// alternatives returns the patterns without braces that a pattern with them, as "{a,b}/*", stands
-// for.
+// alternatives returns the patterns without braces that together match what a pattern with braces, as
+// "{a,b}/*", matches.
 func alternatives(pattern string) ([]string, error) {
 	open, depth, start := -1, 0, 0
 	var parts []string

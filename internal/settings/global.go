@@ -92,9 +92,8 @@ const (
 	Unusable   Reason = "unusable-settings" // the user's settings for the machine can't be used
 )
 
-// Activation is the answer to whether sessions are recorded in a worktree, by which level, and if
-// not, why. It is decided by Load only. That starts no process, unless the user's settings exclude the
-// repository and a personal file of it enables recording: git then tells whose file that is.
+// Activation describes whether sessions are recorded in a worktree, by which level, and if not, why. It is decided by Load only. That starts no process, unless the user's settings exclude the
+// repository and a personal file of it enables recording: git then determines whose file that is.
 type Activation struct {
 	On     bool
 	Level  Level  // what enables recording, or would do so but for Reason
@@ -168,8 +167,8 @@ func (l *loader) hasOnlySilentFiles() bool {
 	})
 }
 
-// isEnabledByUser reports whether the user has enabled this clone in a personal file, which stands
-// above the exclusions.
+// isEnabledByUser reports whether the user has enabled this clone in a personal file, which has
+// precedence over the exclusions.
 func (l *loader) isEnabledByUser() bool {
 	from := l.sources[KeyEnabled]
 	return from.Layer == Clone || from.Layer == Local && !l.isProject(from)

@@ -133,7 +133,7 @@ func (r *run) readRefs(ctx context.Context, purpose string, s *recordState) (ref
 	return refs, nil
 }
 
-// changed returns the tips of the checkpoints whose refs have changed, as the index knows them: empty
+// changed returns the tips of the checkpoints whose refs have changed, as they are in the index: empty
 // for a new ref. A ref that was removed is among them.
 func (refs refsOf) changed() map[checkpoint.ID]git.OID {
 	changed := map[checkpoint.ID]git.OID{}

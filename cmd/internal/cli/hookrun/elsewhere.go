@@ -24,9 +24,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// mostLookedAt is the maximum number of repositories that a stop looks at because a tool call named
+// mostExamined is the maximum number of repositories that a stop examines because a tool call named
 // them, the ones named last first.
-const mostLookedAt = 128
+const mostExamined = 128
 
 // elsewhere runs the event in the other repositories of the session, after it was handled here, and at
 // the end of a turn finds others that the turn has changed.
@@ -243,7 +243,7 @@ func (h *hook) find(ctx context.Context, r session.MachineRecord, named []sessio
 	byRoot := map[string]session.Elsewhere{}
 	for _, e := range slices.Backward(named) {
 		_, known := byRoot[e.Root]
-		if !known && len(roots) == mostLookedAt {
+		if !known && len(roots) == mostExamined {
 			continue
 		}
 		if !known {

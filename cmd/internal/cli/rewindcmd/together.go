@@ -102,8 +102,8 @@ func (r *rewinding) namesOfOthers() string {
 	return strings.Join(names, ", ")
 }
 
-// confirmOthers asks whether the turns are taken back in the other repositories, too, unless a flag or
-// the lack of a terminal answers that. It refuses if one of them can't be rewound, or if committed
+// confirmOthers asks whether the turns are taken back in the other repositories, too, unless a flag decides
+// that or there is no terminal. It refuses if one of them can't be rewound, or if committed
 // files change and nobody can be asked.
 func (r *rewinding) confirmOthers(ctx context.Context) error {
 	if len(r.others) == 0 {
