@@ -43,12 +43,13 @@ func QueuePath(commonDir string) string { return filepath.Join(commonDir, queueF
 // QueueLockPath returns the path of the lock of the queue.
 func QueueLockPath(commonDir string) string { return filepath.Join(commonDir, queueLock) }
 
-// Enqueue adds refs to the queue of refs to push. It doesn't wait until the disk has them.
+// Enqueue adds refs to the queue of refs to push. It doesn't wait until the disk has them, and if another
+// process holds the lock for long it adds them without it: a checkpoint is more important.
 func Enqueue(ctx context.Context, commonDir string, refs ...string) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return withQueue(ctx, commonDir, func() error {
+	add := func() error {
 		path := QueuePath(commonDir)
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
@@ -84,7 +85,12 @@ func Enqueue(ctx context.Context, commonDir string, refs ...string) error {
 		}
 		_, err = file.Write(lines.Bytes())
 		return err
-	})
+	}
+	err := withQueue(ctx, commonDir, add)
+	if errors.Is(err, disk.ErrLocked) {
+		err = add()
+	}
+	return err
 }
 
 // Queued returns the refs in the queue, each once, the oldest first. Lines that name no ref of a

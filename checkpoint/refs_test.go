@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -130,7 +131,9 @@ func TestQueue(t *testing.T) {
 	must(t, err)
 	_, err = file.WriteString(`{"ref":"refs/heads/main"}` + "\n" + `{"ref":"refs/ent`)
 	must(t, errors.Join(err, file.Close()))
-	must(t, checkpoint.Enqueue(t.Context(), dir, c))
+	held, err := disk.AcquireLock(t.Context(), checkpoint.QueueLockPath(dir))
+	must(t, err)
+	must(t, errors.Join(checkpoint.Enqueue(t.Context(), dir, c), held.Unlock())) // after a second, without the lock
 	left, err := checkpoint.Dequeue(t.Context(), dir, []string{b}, func(ref string) bool { return ref == a })
 	must(t, err)
 	queued, err := checkpoint.Queued(dir)
