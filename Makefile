@@ -162,7 +162,7 @@ reach:
 	go test -count=1 -timeout 30m -run '^TestScript$$/^(refs|many|global|trust)-' ./cmd/entire
 	go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
 	ENTIRE_TEST_PRIMARY=git-refs go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
-	ENTIRE_TEST_PRIMARY=git-refs go test -count=1 -timeout 30m -run '^TestScript$$/^(rewrite|attribution-[^mos]|turn-[^m]|blame-at|session)' ./cmd/entire
+	ENTIRE_TEST_PRIMARY=git-refs go test -count=1 -timeout 30m -run '^TestScript$$/^(rewrite|attribution-[^mos]|turn-[^m]|blame-at)' ./cmd/entire
 
 # Histories whose authors are known, against entire blame: writes docs/blame-accuracy.md, and
 # fails if a goal there is missed. They wait for time to pass, so several are played at once.
