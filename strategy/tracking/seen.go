@@ -159,6 +159,11 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 	if err := r.addRemotes(ctx, repo); err != nil || !r.Recorded || r.Unfetched || len(failed) > 0 {
 		return r, err
 	}
+	if r.Remote && len(tips) == 0 { // no clone has all refs of checkpoints, so the first one isn't known
+		if r.Unfetched, err = namesRefs(ctx, repo, hasRefs); err != nil || r.Unfetched {
+			return r, err
+		}
+	}
 	var first time.Time
 	if len(tips) > 0 {
 		var known bool
@@ -182,6 +187,15 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 	}
 	r.First = first
 	return r, nil
+}
+
+// namesRefs reports whether checkpoints of the repository have refs: some are here, or a commit names one.
+func namesRefs(ctx context.Context, repo *git.Repo, hasRefs bool) (bool, error) {
+	if hasRefs {
+		return true, nil
+	}
+	commits, err := git.Commits(ctx, repo, append([]string{"--max-count=1", "--grep=^" + checkpoint.TrailerKey + ": [0-7][0-9A-Z]\\{25\\}"}, append(checkpoint.UserRefs(), "--")...)...)
+	return len(commits) > 0, err
 }
 
 // firstRecord returns the time of the first record on the metadata branches, given by their tips. It
