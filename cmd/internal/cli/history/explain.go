@@ -250,9 +250,17 @@ func (e *explaining) fetchUnknown(ctx context.Context, unknown []checkpoint.ID) 
 	if err != nil {
 		return err
 	}
-	return e.WithTransferProgress(repo, "Fetching "+ui.Plural(len(inRefs), "checkpoint"), func() error {
+	err = e.WithTransferProgress(repo, "Fetching "+ui.Plural(len(inRefs), "checkpoint"), func() error {
 		return sharing.FetchRefs(ctx, w, remotes, inRefs)
 	})
+	if gone, ok := errors.AsType[*sharing.NotThereError](err); ok {
+		named, failed := checkpoint.LinkedCommits(ctx, repo, []checkpoint.ID{gone.ID}, append(checkpoint.UserRefs(), "--")...)
+		if failed == nil && len(named) == 0 {
+			return app.WithHint(fmt.Errorf("no such checkpoint: no commit here names %s, and %s doesn't have it", gone.ID, strings.Join(gone.Remotes, ", ")),
+				"`entire explain` lists the checkpoints of this branch; `git fetch` gets commits that may name it")
+		}
+	}
+	return err
 }
 
 func (e *explaining) options() query.ExplainOptions {
