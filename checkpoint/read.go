@@ -50,8 +50,15 @@ func readAvailable(ctx context.Context, from source, at Located) (Checkpoint, er
 // many calls of Read.
 func (r Records) ReadAll(ctx context.Context, ids []ID, yield func(ID, Checkpoint, error) error) error {
 	const together = 500 // the metadata of all checkpoints would not fit into memory
+	var refs []OwnRef    // listed once
+	if len(ids) > few {
+		var err error
+		if refs, err = RefsOf(ctx, r.repo); err != nil {
+			return err
+		}
+	}
 	for part := range slices.Chunk(ids, together) {
-		found, failed, err := r.locateAll(ctx, part)
+		found, failed, err := r.locateAll(ctx, part, refs)
 		if err != nil {
 			return err
 		}
@@ -78,20 +85,16 @@ func (r Records) ReadAll(ctx context.Context, ids []ID, yield func(ID, Checkpoin
 // few is the number of checkpoints that are read as fast one by one as together.
 const few = 50
 
-// locateAll is Locate for several checkpoints.
-func (r Records) locateAll(ctx context.Context, ids []ID) (found []Located, failed []error, err error) {
+// locateAll is Locate for several checkpoints. refs are the refs of checkpoints if these are many.
+func (r Records) locateAll(ctx context.Context, ids []ID, refs []OwnRef) (found []Located, failed []error, err error) {
 	found, failed = make([]Located, len(ids)), make([]error, len(ids))
 	inRefs := map[ID]Located{}
-	if len(ids) > few {
-		refs, err := RefsOf(ctx, r.repo)
-		if err != nil {
-			return nil, nil, err
-		}
+	if len(refs) > 0 {
 		wanted := make(map[ID]bool, len(ids))
 		for _, id := range ids {
 			wanted[id] = id.IsULID() // the others may be on the branch
 		}
-		list, err := peel(ctx, r.repo, slices.DeleteFunc(refs, func(ref OwnRef) bool { return !wanted[ref.ID] }))
+		list, err := peel(ctx, r.repo, slices.DeleteFunc(slices.Clone(refs), func(ref OwnRef) bool { return !wanted[ref.ID] }))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -33,7 +33,7 @@ func Follow(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 	case "post-tool":
 		return ToolUsed(ctx, w, in)
 	case "stop", "stop-failure":
-		if s, err := w.Sessions.Load(in.SessionID); err != nil || s.TurnID != in.Turn { // it wasn't told of the prompt
+		if s, err := w.Sessions.Load(in.SessionID); err != nil || s.TurnID != in.Turn { // its turn didn't begin here
 			has, err := Arrive(ctx, w, record.Arrival{Input: in}, false)
 			if err != nil || !has {
 				return err
