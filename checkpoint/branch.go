@@ -27,6 +27,8 @@ type Change struct {
 	// commit. If it returns the present one, no commit is made; "" removes the checkpoint. It may be
 	// called again for another directory.
 	Next func(ctx context.Context, at Present) (dir git.OID, message string, err error)
+	// Imported adds the checkpoint to ImportedRef if it is new and its id has hex digits.
+	Imported bool
 }
 
 // Present is what a repository has of a checkpoint.
@@ -52,40 +54,16 @@ func (p Present) IsForgotten(ctx context.Context, of SessionIn) (bool, error) {
 // its commit. It may be called again with another tree.
 type BranchChange func(ctx context.Context, tree git.OID) (next git.OID, message string, err error)
 
-// v1 resolves the metadata branch for writing. tip is the local branch's commit, empty if there is
-// no local branch. parent and tree are the commit to continue and its tree: the tip, else the
-// commit fetched from origin, else a new first commit, whose objects are written.
-func v1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tree git.OID, err error) {
-	found, local, err := findTip(ctx, repo)
-	switch {
-	case err == nil && local:
-		return found.OID, found.OID, found.Tree, nil
-	case err == nil:
-		return "", found.OID, found.Tree, nil
-	case !errors.Is(err, ErrNotFound):
-		return "", "", "", err
-	}
-	first, err := git.WriteTree(repo, nil)
-	if err != nil {
-		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
-	}
-	commit := git.Commit{Tree: first, Author: by, Committer: by, Message: initMessage}
-	parent, err = repo.WriteCommit(commit)
-	if err != nil {
-		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
-	}
-	return "", parent, first, nil
-}
-
-// Update applies the changes, one commit for each, and moves the metadata branch, the refs of
+// Update applies the changes, one commit for each, and moves the metadata branch, ImportedRef, the refs of
 // checkpoints and the extra refs in one transaction. A checkpoint is changed where it is read in this
-// order; a new one gets a ref if its id is a ULID, else it is added to the branch. The names of the refs
-// are first added to the queue of the next push. Without any commit the branch stays, and is not
-// created. If another process moved one of the refs, the changes are applied again, at most five times.
+// order; a new one gets a ref if its id is a ULID, else it is added to the branch, or to ImportedRef. The
+// names of the refs of checkpoints are first added to the queue of the next push. Without any commit the
+// branch stays, and is not created. If another process moved one of the refs, the changes are applied
+// again, at most five times.
 // If an extra ref was moved, Update returns git.ErrRefMoved immediately and moves nothing.
 func Update(ctx context.Context, repo *git.Repo, order Order, by git.Signature, changes []Change, extra []git.RefChange) error {
 	_, err := persist(ctx, repo, extra, func() (git.OID, error) {
-		u := update{repo: repo, order: order, by: by, refs: map[ID]*refUpdate{}}
+		u := newUpdate(repo, order, by)
 		for _, change := range changes {
 			if err := u.apply(ctx, change); err != nil {
 				return "", err
@@ -99,14 +77,32 @@ func Update(ctx context.Context, repo *git.Repo, order Order, by git.Signature, 
 // UpdateBranch applies a change to the metadata branch, and makes a commit unless the change returns the
 // given tree. It repeats the change like Update.
 func UpdateBranch(ctx context.Context, repo *git.Repo, by git.Signature, change BranchChange) error {
+	return updateHistory(ctx, repo, by, change, func(u *update) *history { return &u.branch })
+}
+
+// UpdateImported is UpdateBranch for ImportedRef. It does nothing if the ref doesn't exist.
+func UpdateImported(ctx context.Context, repo *git.Repo, by git.Signature, change BranchChange) error {
+	if tip, err := ImportedTip(ctx, repo); err != nil || tip == "" {
+		return err
+	}
+	return updateHistory(ctx, repo, by, change, func(u *update) *history { return &u.imported })
+}
+
+func updateHistory(ctx context.Context, repo *git.Repo, by git.Signature, change BranchChange, of func(*update) *history) error {
 	_, err := persist(ctx, repo, nil, func() (git.OID, error) {
-		u := update{repo: repo, by: by}
-		if err := u.begin(ctx); err != nil {
+		u := newUpdate(repo, BranchesFirst, by)
+		h := of(u)
+		if err := u.begin(ctx, h); err != nil {
 			return "", err
 		}
-		next, message, err := change(ctx, u.tree)
+		if h.parent == "" {
+			if _, err := git.WriteTree(repo, nil); err != nil {
+				return "", err
+			}
+		}
+		next, message, err := change(ctx, h.tree)
 		if err == nil {
-			err = u.commit(next, message)
+			err = u.commit(h, next, message)
 		}
 		if err != nil {
 			return "", err
@@ -122,33 +118,82 @@ type update struct {
 	order Order
 	by    git.Signature
 
-	// tip is the local branch's commit. The new commits follow parent; last and tree are the last of
-	// them and its tree. They are set by begin.
+	branch, imported history
+	refs             map[ID]*refUpdate
+	listed           *Forgotten
+}
+
+// history is the update of a ref whose tree has many checkpoints.
+type history struct {
+	ref  string
+	read bool
+	// tip is the commit of the local ref, empty if there is none. The new commits follow parent; last and
+	// tree are the last of them and its tree. They are set by begin.
 	tip, parent, last, tree git.OID
-	refs                    map[ID]*refUpdate
-	listed                  *Forgotten
 }
 
 // refUpdate is the update of the ref of a checkpoint.
 type refUpdate struct{ old, last, dir git.OID }
 
-// begin resolves the metadata branch.
-func (u *update) begin(ctx context.Context) (err error) {
-	if u.parent == "" {
-		u.tip, u.parent, u.tree, err = v1(ctx, u.repo, u.by)
-		u.last = u.parent
+func newUpdate(repo *git.Repo, order Order, by git.Signature) *update {
+	return &update{
+		repo: repo, order: order, by: by, refs: map[ID]*refUpdate{},
+		branch: history{ref: MetadataBranch}, imported: history{ref: ImportedRef},
 	}
-	return err
 }
 
-// commit adds a commit with a tree to the metadata branch, unless it has this tree.
-func (u *update) commit(tree git.OID, message string) (err error) {
-	if tree == u.tree {
+// begin resolves a history: to the local ref, for the metadata branch else to the commit fetched from
+// origin, which is continued. Without any the tree is empty.
+func (u *update) begin(ctx context.Context, h *history) error {
+	if h.read {
 		return nil
 	}
-	c := git.Commit{Tree: tree, Parents: []git.OID{u.last}, Author: u.by, Committer: u.by, Message: message}
-	u.tree = tree
-	u.last, err = u.repo.WriteCommit(c)
+	var found git.Commit
+	var local, exists bool
+	var err error
+	if h.ref == MetadataBranch {
+		found, local, err = findTip(ctx, u.repo)
+		if exists = err == nil; errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+	} else {
+		found, exists, err = git.RefCommit(ctx, u.repo, h.ref)
+		local = exists
+	}
+	if err != nil {
+		return err
+	}
+	h.read, h.tree = true, u.repo.Format.EmptyTree()
+	if exists {
+		h.parent, h.last, h.tree = found.OID, found.OID, found.Tree
+	}
+	if local {
+		h.tip = found.OID
+	}
+	return nil
+}
+
+// commit adds a commit with a tree to a history, unless it has this tree. The metadata branch begins with
+// a commit of the empty tree.
+func (u *update) commit(h *history, tree git.OID, message string) (err error) {
+	if tree == h.tree {
+		return nil
+	}
+	if h.last == "" && h.ref == MetadataBranch {
+		first, err := git.WriteTree(u.repo, nil)
+		if err == nil {
+			h.last, err = u.repo.WriteCommit(git.Commit{Tree: first, Author: u.by, Committer: u.by, Message: initMessage})
+		}
+		if err != nil {
+			return fmt.Errorf("begin %s: %w", h.ref, err)
+		}
+	}
+	c := git.Commit{Tree: tree, Author: u.by, Committer: u.by, Message: message}
+	if h.last != "" {
+		c.Parents = []git.OID{h.last}
+	}
+	h.tree = tree
+	h.last, err = u.repo.WriteCommit(c)
 	return err
 }
 
@@ -157,20 +202,15 @@ func (u *update) apply(ctx context.Context, change Change) error {
 	if _, err := ParseID(string(change.ID)); err != nil {
 		return err
 	}
-	ref, err := u.find(ctx, change.ID)
+	ref, in, err := u.find(ctx, change)
 	if err != nil {
 		return err
 	}
 	at := Present{forgotten: u.forgotten, InRef: ref != nil}
 	if ref != nil {
 		at.Dir = ref.dir
-	} else {
-		if err := u.begin(ctx); err != nil {
-			return err
-		}
-		if at.Dir, err = u.onBranch(ctx, change.ID); err != nil {
-			return err
-		}
+	} else if at.Dir, err = u.dirIn(ctx, in, change.ID); err != nil {
+		return err
 	}
 	next, message, err := change.Next(ctx, at)
 	if err != nil || next == at.Dir {
@@ -181,11 +221,11 @@ func (u *update) apply(ctx context.Context, change Change) error {
 		if next != "" {
 			edit.Mode, edit.OID = git.ModeTree, next
 		}
-		tree, err := git.EditTree(ctx, u.repo, u.tree, []git.TreeEdit{edit})
+		tree, err := git.EditTree(ctx, u.repo, in.tree, []git.TreeEdit{edit})
 		if err != nil {
 			return err
 		}
-		return u.commit(tree, message)
+		return u.commit(in, tree, message)
 	}
 	if ref.dir = next; next == "" {
 		ref.last = ""
@@ -199,31 +239,42 @@ func (u *update) apply(ctx context.Context, change Change) error {
 	return err
 }
 
-// find returns the ref in which the checkpoint is changed, nil if that is the metadata branch.
-func (u *update) find(ctx context.Context, id ID) (*refUpdate, error) {
+// find returns where the checkpoint of a change is, or is added: in a ref, or in a history.
+func (u *update) find(ctx context.Context, change Change) (*refUpdate, *history, error) {
+	id := change.ID
 	if ref := u.refs[id]; ref != nil {
-		return ref, nil
+		return ref, nil, nil
 	}
 	if !id.IsULID() && u.order == BranchesFirst {
-		if err := u.begin(ctx); err != nil {
-			return nil, err
-		}
-		if dir, err := u.onBranch(ctx, id); err != nil || dir != "" {
-			return nil, err
+		if dir, err := u.dirIn(ctx, &u.branch, id); err != nil || dir != "" {
+			return nil, &u.branch, err
 		}
 	}
 	tip, found, err := git.RefCommit(ctx, u.repo, id.Ref())
-	if err != nil || !found && !id.IsULID() {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	ref := &refUpdate{old: tip.OID, last: tip.OID, dir: tip.Tree}
-	u.refs[id] = ref
-	return ref, nil
+	if found || id.IsULID() {
+		ref := &refUpdate{old: tip.OID, last: tip.OID, dir: tip.Tree}
+		u.refs[id] = ref
+		return ref, nil, nil
+	}
+	if dir, err := u.dirIn(ctx, &u.branch, id); err != nil || dir != "" {
+		return nil, &u.branch, err
+	}
+	dir, err := u.dirIn(ctx, &u.imported, id)
+	if err != nil || dir != "" || change.Imported {
+		return nil, &u.imported, err
+	}
+	return nil, &u.branch, nil
 }
 
-// onBranch returns the checkpoint's directory on the metadata branch, "" if it has none.
-func (u *update) onBranch(ctx context.Context, id ID) (git.OID, error) {
-	entry, found, err := git.LookupPath(ctx, u.repo, u.tree, id.Dir())
+// dirIn returns the checkpoint's directory in a history, "" if it has none.
+func (u *update) dirIn(ctx context.Context, h *history, id ID) (git.OID, error) {
+	if err := u.begin(ctx, h); err != nil || h.tree == u.repo.Format.EmptyTree() {
+		return "", err
+	}
+	entry, found, err := git.LookupPath(ctx, u.repo, h.tree, id.Dir())
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return "", err
 	}
@@ -235,18 +286,10 @@ func (u *update) forgotten(ctx context.Context) (Forgotten, error) {
 	if u.listed != nil {
 		return *u.listed, nil
 	}
-	tree := u.tree
-	if u.parent == "" {
-		tip, _, err := findTip(ctx, u.repo)
-		if errors.Is(err, ErrNotFound) {
-			return Forgotten{}, nil
-		}
-		if err != nil {
-			return Forgotten{}, err
-		}
-		tree = tip.Tree
+	if err := u.begin(ctx, &u.branch); err != nil || u.branch.tree == u.repo.Format.EmptyTree() {
+		return Forgotten{}, err
 	}
-	list, err := ForgottenIn(ctx, u.repo, tree)
+	list, err := ForgottenIn(ctx, u.repo, u.branch.tree)
 	if err == nil {
 		u.listed = &list
 	}
@@ -256,8 +299,10 @@ func (u *update) forgotten(ctx context.Context) (Forgotten, error) {
 // move moves the refs.
 func (u *update) move(ctx context.Context, extra []git.RefChange) error {
 	updates := slices.Clip(extra)
-	if u.last != u.parent {
-		updates = append(updates, git.RefChange{Name: MetadataBranch, New: u.last, Old: u.tip})
+	for _, h := range []history{u.branch, u.imported} {
+		if h.last != h.parent {
+			updates = append(updates, git.RefChange{Name: h.ref, New: h.last, Old: h.tip})
+		}
 	}
 	var queue []string
 	for _, id := range slices.Sorted(maps.Keys(u.refs)) {

@@ -40,6 +40,9 @@ const (
 	OwnRefs    = "refs/entire/"
 	// CheckpointRefs begins the names of the refs of checkpoints, see ID.Ref.
 	CheckpointRefs = OwnRefs + "checkpoints/"
+	// ImportedRef has the checkpoints of sessions that were imported, in the layout of the metadata branch.
+	// It is never pushed.
+	ImportedRef = OwnRefs + "imported"
 	// HeldRefs keep the commits left by rewinds and resets, BackupRefs those replaced by repairs.
 	HeldRefs   = OwnRefs + "rewind/"
 	BackupRefs = OwnRefs + "backup/"

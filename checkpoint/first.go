@@ -21,9 +21,9 @@ const (
 )
 
 // FirstRecord returns the time of the earliest record on the metadata branches: of their first
-// commit, of a checkpoint that it has already, or of the beginning of the session of one of the
-// oldest checkpoints. It returns false if that isn't known, as in a shallow clone of the branches,
-// or if there is no metadata branch. What the commits in since have is left out.
+// commit, of a checkpoint that it has already, or of the beginning of an imported session or of the
+// session of one of the oldest checkpoints. It returns false if that isn't known, as in a shallow clone
+// of the branches, or if there is no metadata branch. What the commits in since have is left out.
 func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first time.Time, found bool, err error) {
 	args := branchRevisions()
 	for _, oid := range since {
@@ -49,7 +49,9 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 	var oldest []stored
 	for _, c := range slices.Backward(commits) {
 		earlier(c.Committer.When)
-		if r, ok := RecordOf(c); ok && len(oldest) < mostFirst {
+		if started, ok := startedIn(c.Message); ok {
+			earlier(started)
+		} else if r, ok := RecordOf(c); ok && len(oldest) < mostFirst {
 			oldest = append(oldest, stored{c.Tree, r.ID})
 		}
 		switch {
@@ -66,8 +68,8 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 				return time.Time{}, false, err
 			}
 			earlier(at)
-			if begun != "" {
-				oldest = append(oldest, stored{c.Tree, begun})
+			for _, id := range begun {
+				oldest = append(oldest, stored{c.Tree, id})
 			}
 		}
 	}
@@ -81,9 +83,31 @@ func FirstRecord(ctx context.Context, repo *git.Repo, since []git.OID) (first ti
 	return first, true, nil
 }
 
+// FirstImported returns the time at which the earliest session began that ImportedRef has, or had before
+// its content was forgotten; zero if there is none.
+func FirstImported(ctx context.Context, repo *git.Repo) (first time.Time, err error) {
+	tip, err := ImportedTip(ctx, repo)
+	if err != nil || tip == "" {
+		return first, err
+	}
+	return firstStarted(ctx, repo, []git.OID{tip})
+}
+
+// firstStarted returns the earliest beginning of a session that an import stored in the histories of tips;
+// zero if there is none.
+func firstStarted(ctx context.Context, repo *git.Repo, tips []git.OID) (first time.Time, err error) {
+	commits, err := git.CommitsBetween(ctx, repo, startedKey+": ", tips, nil)
+	for _, c := range commits {
+		if at, ok := startedIn(c.Message); ok && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first, err
+}
+
 // FirstOfRefs returns the time of the earliest record in the refs of checkpoints: that of the oldest
-// ULID, of a checkpoint with another id, or of the beginning of the session of one of the oldest. It
-// returns false if there are none.
+// ULID, of a checkpoint with another id, or of the beginning of an imported session or of the session of
+// one of the oldest. It returns false if there are none.
 func FirstOfRefs(ctx context.Context, repo *git.Repo) (first time.Time, found bool, err error) {
 	refs, err := RefsOf(ctx, repo) // ULIDs in the order of their times
 	if err != nil || len(refs) == 0 {
@@ -95,15 +119,21 @@ func FirstOfRefs(ctx context.Context, repo *git.Repo) (first time.Time, found bo
 		}
 	}
 	var oldest, undated []ID
+	var tips []git.OID // of the undated: imported checkpoints are among them
 	for _, ref := range refs {
 		at, dated := ref.ID.Time()
 		earlier(at)
 		if !dated {
-			undated = append(undated, ref.ID)
+			undated, tips = append(undated, ref.ID), append(tips, ref.Tip)
 		} else if len(oldest) < mostFirst {
 			oldest = append(oldest, ref.ID)
 		}
 	}
+	started, err := firstStarted(ctx, repo, tips)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	earlier(started)
 	from := Source{repo: repo}
 	in := Records{repo: repo, Sources: []Source{from}}
 	err = in.ReadAll(ctx, undated[:min(len(undated), mostRoots)], func(_ ID, c Checkpoint, err error) error {
@@ -123,9 +153,11 @@ func FirstOfRefs(ctx context.Context, repo *git.Repo) (first time.Time, found bo
 	return first, true, err
 }
 
-// earliest returns the earliest time at which one of the checkpoints was created, and its id.
-func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (first time.Time, id ID, err error) {
+// earliest returns the earliest time at which one of the checkpoints was created, and the ids of those
+// whose sessions may have begun earlier: of this one, and of those with imported sessions.
+func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (first time.Time, begun []ID, err error) {
 	in := Records{repo: repo, Sources: []Source{BranchSource(repo, tree)}}
+	var id ID
 	err = in.ReadAll(ctx, ids, func(one ID, c Checkpoint, err error) error {
 		if err != nil {
 			return ctx.Err() // a checkpoint that can't be read has no time
@@ -134,10 +166,16 @@ func earliest(ctx context.Context, repo *git.Repo, tree git.OID, ids []ID) (firs
 			if at := s.Meta.CreatedAt; !at.IsZero() && (first.IsZero() || at.Before(first)) {
 				first, id = at, one
 			}
+			if s.Meta.IsImported() && !slices.Contains(begun, one) {
+				begun = append(begun, one)
+			}
 		}
 		return nil
 	})
-	return first, id, err
+	if id != "" && !slices.Contains(begun, id) {
+		begun = append(begun, id)
+	}
+	return first, begun, err
 }
 
 // beginning returns the time at which the first session of a checkpoint began, as its transcript has

@@ -39,8 +39,8 @@ func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 type Located struct {
 	ID  ID
 	Dir git.OID
-	// InRef reports that it was found in its own ref.
-	InRef bool
+	// InRef reports that it was found in its own ref, Imported that it was found in ImportedRef.
+	InRef, Imported bool
 }
 
 // locateInTree lists the checkpoints in the tree of a metadata branch.

@@ -14,8 +14,8 @@ import (
 )
 
 // Records are the checkpoints of a repository for reading: those on the local metadata branch, on
-// metadata branches fetched from remotes, and those with refs of their own. A checkpoint may be in
-// several of these sources; it is read from the first that has it.
+// metadata branches fetched from remotes, those with refs of their own, and imported ones. A checkpoint
+// may be in several of these sources; it is read from the first that has it. ImportedRef is the last.
 type Records struct {
 	// Sources are in the order in which they are read.
 	Sources []Source
@@ -26,10 +26,12 @@ type Records struct {
 	repo *git.Repo
 }
 
-// Source is a part of the records: the tree of a metadata branch, or all refs of checkpoints if Tree
-// is empty.
+// Source is a part of the records: the tree of a metadata branch or of ImportedRef, or all refs of
+// checkpoints if Tree is empty.
 type Source struct {
 	Tree git.OID
+	// Imported reports that the tree is that of ImportedRef.
+	Imported bool
 
 	repo *git.Repo
 }
@@ -44,8 +46,8 @@ const (
 	RefsFirst     Order = true
 )
 
-// Open resolves the metadata branches of a repository, local and fetched from remotes. There may be
-// none, and then there may still be refs of checkpoints.
+// Open resolves the metadata branches of a repository, local and fetched from remotes, and ImportedRef.
+// There may be none, and then there may still be refs of checkpoints.
 func Open(ctx context.Context, repo *git.Repo, order Order) (Records, error) {
 	refs, err := metadataRefs(ctx, repo)
 	if err != nil {
@@ -66,7 +68,7 @@ func Open(ctx context.Context, repo *git.Repo, order Order) (Records, error) {
 }
 
 // OpenLocal is like Open for the records to which this clone adds: the local metadata branch, the one
-// fetched from origin if there is no local one, and the refs of checkpoints.
+// fetched from origin if there is no local one, the refs of checkpoints and ImportedRef.
 func OpenLocal(ctx context.Context, repo *git.Repo, order Order) (Records, error) {
 	tip, _, err := findTip(ctx, repo)
 	switch {
@@ -98,10 +100,17 @@ func openTrees(ctx context.Context, repo *git.Repo, order Order, trees []git.OID
 		at = 0
 	}
 	r.Sources = slices.Insert(r.Sources, at, Source{repo: repo})
+	imported, found, err := git.RefCommit(ctx, repo, ImportedRef)
+	if err != nil {
+		return r, fmt.Errorf("read %s: %w", ImportedRef, err)
+	}
+	if found {
+		r.Sources = append(r.Sources, ImportedSource(repo, imported.Tree))
+	}
 	return r, ctx.Err()
 }
 
-// Trees returns the trees of the metadata branches.
+// Trees returns the trees of the metadata branches and of ImportedRef.
 func (r Records) Trees() []git.OID {
 	var trees []git.OID
 	for _, s := range r.Sources {
@@ -112,9 +121,11 @@ func (r Records) Trees() []git.OID {
 	return trees
 }
 
-// Empty reports whether there is neither a metadata branch nor a ref of a checkpoint.
+// Empty reports whether there is neither a metadata branch nor a ref of a checkpoint. Imported checkpoints
+// don't count: commits are made with others.
 func (r Records) Empty(ctx context.Context) (bool, error) {
-	if len(r.Absent)+len(r.Trees()) > 0 {
+	isBranch := func(s Source) bool { return s.Tree != "" && !s.Imported }
+	if len(r.Absent) > 0 || slices.ContainsFunc(r.Sources, isBranch) {
 		return false, nil
 	}
 	some, err := git.RefsExist(ctx, r.repo, CheckpointRefs)
@@ -199,6 +210,11 @@ func (r Records) List(ctx context.Context) ([]Located, error) {
 // BranchSource returns the source of a tree of a metadata branch.
 func BranchSource(repo *git.Repo, tree git.OID) Source { return Source{Tree: tree, repo: repo} }
 
+// ImportedSource returns the source of a tree of ImportedRef.
+func ImportedSource(repo *git.Repo, tree git.OID) Source {
+	return Source{Tree: tree, Imported: true, repo: repo}
+}
+
 // RefSource returns the source of the refs of checkpoints.
 func RefSource(repo *git.Repo) Source { return Source{repo: repo} }
 
@@ -220,7 +236,7 @@ func (s Source) Locate(ctx context.Context, id ID) (Located, error) {
 			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
 		}
 		if found && entry.Mode == git.ModeTree {
-			return Located{ID: id, Dir: entry.OID}, nil
+			return Located{ID: id, Dir: entry.OID, Imported: s.Imported}, nil
 		}
 	default:
 		tip, found, err := git.RefCommit(ctx, s.repo, id.Ref())
@@ -228,7 +244,7 @@ func (s Source) Locate(ctx context.Context, id ID) (Located, error) {
 			return Located{}, fmt.Errorf("read checkpoint %s: %w", id, err)
 		}
 		if found {
-			return Located{id, tip.Tree, true}, nil
+			return Located{ID: id, Dir: tip.Tree, InRef: true}, nil
 		}
 	}
 	return Located{}, fmt.Errorf("read checkpoint %s: %w", id, ErrNotFound)
@@ -256,7 +272,11 @@ func (s Source) Find(ctx context.Context, prefix string) ([]ID, error) {
 // List locates the checkpoints in the source. A ref that names no commit is left out.
 func (s Source) List(ctx context.Context) ([]Located, error) {
 	if s.Tree != "" {
-		return locateInTree(ctx, s.repo, s.Tree)
+		list, err := locateInTree(ctx, s.repo, s.Tree)
+		for i := range list {
+			list[i].Imported = s.Imported
+		}
+		return list, err
 	}
 	refs, err := RefsOf(ctx, s.repo)
 	if err != nil {
@@ -310,19 +330,20 @@ func peel(ctx context.Context, repo *git.Repo, refs []OwnRef) ([]Located, error)
 	list := make([]Located, 0, len(refs))
 	for _, ref := range refs {
 		if tree, ok := trees[ref.Tip]; ok {
-			list = append(list, Located{ref.ID, tree, true})
+			list = append(list, Located{ID: ref.ID, Dir: tree, InRef: true})
 		}
 	}
 	return list, err
 }
 
 // AsRevisions returns the arguments for the histories of the records, of git commands that walk
-// histories: the metadata branches, local and of remotes, and the refs of checkpoints.
+// histories: the metadata branches, local and of remotes, the refs of checkpoints and ImportedRef.
 func AsRevisions() []string {
-	return append(branchRevisions(), "--glob="+CheckpointRefs+"*")
+	return append(branchRevisions(), "--glob="+CheckpointRefs+"*", "--glob="+ImportedRef+"*")
 }
 
-// OwnRevisions is AsRevisions without the branches of remotes, and unless withRefs without refs.
+// OwnRevisions is AsRevisions without the branches of remotes and ImportedRef, and unless withRefs without
+// refs.
 func OwnRevisions(withRefs bool) []string {
 	revisions := []string{"--branches=entire/checkpoints/*"}
 	if withRefs {
@@ -353,7 +374,7 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 	return ids, nil
 }
 
-// findInTree returns the checkpoints in v1Tree whose ids begin with prefix, in order. It reads only
+// findInTree returns the checkpoints in v1Tree, a tree of the metadata branch or of ImportedRef, whose ids begin with prefix, in order. It reads only
 // the directories that may contain them.
 func findInTree(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
 	if len(prefix) > hexLen || !plain.IsHex(prefix) {

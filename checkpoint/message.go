@@ -1,6 +1,9 @@
 package checkpoint
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // initMessage is the message of the first commit of the metadata branch.
 const initMessage = "Initialize metadata branch\n\nThis branch stores session metadata for the auto-commit strategy.\n"
@@ -20,6 +23,27 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	trailer(agentKey, m.Agent)
 	trailer(branchKey, strings.TrimPrefix(shadowBranch, branchPrefix))
 	return b.String()
+}
+
+// ImportedMessage is CommitMessage for a session that is imported. started is when the session began: the
+// commit keeps it if the session is forgotten. It may be zero.
+func ImportedMessage(id ID, m SessionMeta, started time.Time) string {
+	message := CommitMessage(id, m, "")
+	if !started.IsZero() {
+		message += startedKey + ": " + started.UTC().Format(time.RFC3339) + "\n"
+	}
+	return message
+}
+
+// startedIn returns when the session began that a commit stores, false if the message doesn't have it.
+func startedIn(message string) (time.Time, bool) {
+	for line := range strings.Lines(message) {
+		if value, found := strings.CutPrefix(line, startedKey+": "); found {
+			at, err := time.Parse(time.RFC3339, strings.TrimSpace(value))
+			return at, err == nil
+		}
+	}
+	return time.Time{}, false
 }
 
 // mergeMessage is the message of a commit that merges two copies of the metadata branch.

@@ -54,7 +54,7 @@ type SessionMeta struct {
 	// RedactionRules is the lowest version of redaction rules that masked the session's files, 0 if
 	// unknown.
 	RedactionRules int `json:"redaction_rules,omitempty"`
-	// Kind is set by other versions: see IsImported.
+	// Kind is Imported, or empty: see IsImported.
 	Kind string `json:"kind,omitempty"`
 
 	unknown fields
@@ -156,9 +156,12 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// IsImported reports whether another version read the session from an agent's files after the fact: it is
-// evidence of no commit.
-func (m SessionMeta) IsImported() bool { return m.Kind == "imported" }
+// Imported is the Kind of a session that was read from an agent's files after the fact.
+const Imported = "imported"
+
+// IsImported reports whether the session was read from an agent's files after the fact. It is evidence of
+// commits as far as its attribution has files: other versions store none.
+func (m SessionMeta) IsImported() bool { return m.Kind == Imported }
 
 // Part returns the span of the session's transcript that belongs to the checkpoint.
 func (m SessionMeta) Part() LineSpan {

@@ -96,3 +96,9 @@ func Tips(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 func metadataRefs(ctx context.Context, repo *git.Repo) ([]git.Ref, error) {
 	return git.ListRefs(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
 }
+
+// ImportedTip returns the commit of ImportedRef, "" if there is none.
+func ImportedTip(ctx context.Context, repo *git.Repo) (git.OID, error) {
+	tip, _, err := git.RefCommit(ctx, repo, ImportedRef)
+	return tip.OID, err
+}

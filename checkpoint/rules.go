@@ -13,7 +13,7 @@ import (
 const RulesMessage = "Raise the redaction rules of checkpoints\n"
 
 // RaiseRules sets the sessions' RedactionRules, where it is lower, in those of the checkpoints that
-// are in v1Tree unchanged. It returns the new tree and the number of changed checkpoints. What can't
+// are in v1Tree, a tree of the metadata branch or of ImportedRef, unchanged. It returns the new tree and the number of changed checkpoints. What can't
 // be read stays as it is. Only objects are written.
 func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints []Located, rules int) (tree git.OID, n int, err error) {
 	defer func() {
@@ -25,11 +25,15 @@ func RaiseRules(ctx context.Context, repo *git.Repo, v1Tree git.OID, checkpoints
 	if err != nil {
 		return "", 0, err
 	}
-	these := make(map[Located]bool, len(checkpoints))
-	for _, c := range checkpoints {
-		these[c] = true
+	type version struct {
+		id  ID
+		dir git.OID
 	}
-	located = slices.DeleteFunc(located, func(c Located) bool { return !these[c] })
+	these := make(map[version]bool, len(checkpoints))
+	for _, c := range checkpoints {
+		these[version{c.ID, c.Dir}] = true
+	}
+	located = slices.DeleteFunc(located, func(c Located) bool { return !these[version{c.ID, c.Dir}] })
 	var edits []git.TreeEdit
 	for part := range slices.Chunk(located, readTogether) {
 		from, err := prefetch(ctx, repo, part, nil)

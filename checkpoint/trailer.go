@@ -17,6 +17,7 @@ const (
 	MetadataKey = "Entire-Metadata"
 	TaskKey     = "Entire-Metadata-Task"
 	branchKey   = "Ephemeral-branch"
+	startedKey  = "Entire-Started"
 )
 
 // noLink is the value of the trailer in a message whose author declines a link.
@@ -79,6 +80,23 @@ const DeclinedNote = TrailerKey + ": " + noLink + "\n"
 // DerivedNote is the line of a note whose checkpoints were derived: the commit has lines of them, and
 // nothing else is known of it.
 const DerivedNote = "Entire-Derived: true\n"
+
+// ImportedNote is the line of a note whose checkpoints were imported: they were made from transcripts after
+// the commit.
+const ImportedNote = "Entire-Imported: true\n"
+
+// ImportedText returns the text of a note with imported checkpoints, which are also derived, "" for none.
+func ImportedText(ids []ID) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return DerivedText(ids) + ImportedNote
+}
+
+// IsImported reports whether the checkpoints in a commit's note were imported.
+func IsImported(c git.Commit) bool {
+	return slices.Contains(slices.Collect(strings.Lines(c.Note)), ImportedNote)
+}
 
 // DerivedText returns the text of a note with derived checkpoints, "" for none.
 func DerivedText(ids []ID) string {

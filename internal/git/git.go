@@ -12,7 +12,7 @@
 //   - object: lists objects and those reachable from refs, and removes objects from packs.
 //   - log, diff, blame: list and search commits, compare trees, commits and the index, find the
 //     commit that added a line. They only read.
-//   - note: writes and merges the notes of commits, NotesRef.
+//   - note: writes and merges the notes of commits, NotesRef and ImportedNotesRef.
 //   - work: the working tree and its index. Everything that writes the user's index, working tree
 //     or HEAD, such as CommitPaths, SwitchBranch and RestoreFrom, does so by a git process.
 //   - remote: pushes and fetches, without prompting. Nothing else makes git connect to a network,

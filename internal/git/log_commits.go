@@ -25,14 +25,35 @@ const (
 // that --grep searches them, too.
 func logArgs(ctx context.Context, r *Repo) ([]string, error) {
 	args := []string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--encoding=UTF-8"}
-	tree, err := r.Notes.Tree(ctx)
+	trees, err := r.Notes.Trees(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if tree == "" {
+	if trees == (NoteTrees{}) {
 		return append(args, "--no-notes", "--format="+commitFields+"%x1e%B"), nil
 	}
-	return append(args, "--no-notes", "--notes="+NotesRef, "--format="+commitFields+"%N%x1e%B"), nil
+	return append(append(args, trees.logArgs()...), "--format="+commitFields+"%N%x1e%B"), nil
+}
+
+// logArgs returns the options with which git log includes the notes.
+func (t NoteTrees) logArgs() []string {
+	args := []string{"--no-notes"}
+	if t.Own != "" {
+		args = append(args, "--notes="+NotesRef)
+	}
+	if t.Imported != "" {
+		args = append(args, "--notes="+ImportedNotesRef)
+	}
+	return args
+}
+
+// readLog parses the output of git log with logArgs.
+func readLog(ctx context.Context, r *Repo, out []byte) ([]Commit, error) {
+	commits, err := parseLog(out)
+	if err != nil {
+		return nil, err
+	}
+	return commits, r.Notes.choose(ctx, commits)
 }
 
 // Commits returns the commits that `git log` with these arguments lists, in its order. Unlike
@@ -47,7 +68,7 @@ func Commits(ctx context.Context, r *Repo, args ...string) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseLog(out)
+	return readLog(ctx, r, out)
 }
 
 // CommitsBetween returns the commits whose message contains a text and that are reachable from the
@@ -72,7 +93,7 @@ func CommitsBetween(ctx context.Context, r *Repo, text string, with, without []O
 	if err != nil {
 		return nil, fmt.Errorf("compare histories: %w", err)
 	}
-	return parseLog(out)
+	return readLog(ctx, r, out)
 }
 
 // IsShallow reports whether the repository is a shallow clone, which lacks commits.

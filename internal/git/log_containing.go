@@ -50,7 +50,7 @@ func CommitsContaining(ctx context.Context, r *Repo, since time.Time, texts ...s
 	if err != nil {
 		return nil, fmt.Errorf("search commits: %w", err)
 	}
-	return parseLog(out)
+	return readLog(ctx, r, out)
 }
 
 // stateRevisions returns commits that are named in git's own files rather than by refs: in

@@ -116,12 +116,12 @@ func FirstParents(ctx context.Context, r *Repo, tip OID, not []OID, n int) ([]Co
 // revisions may be options of git rev-list such as --all and --reflog.
 func MessagesContaining(ctx context.Context, r *Repo, text string, revs ...string) ([]string, error) {
 	args := []string{"rev-list", "--fixed-strings", "--grep=" + text, "--format=%x00%B%x00"}
-	tree, err := r.Notes.Tree(ctx)
+	trees, err := r.Notes.Trees(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if tree != "" { // rev-list doesn't read notes
-		args = []string{"log", "--fixed-strings", "--grep=" + text, "--no-notes", "--notes=" + NotesRef, "--format=%x00%B%n%N%x00"}
+	if trees != (NoteTrees{}) { // rev-list doesn't read notes
+		args = append([]string{"log", "--fixed-strings", "--grep=" + text, "--format=%x00%B%n%N%x00"}, trees.logArgs()...)
 	}
 	out, err := r.Run(ctx, append(append(args, revs...), "--")...)
 	if err != nil {

@@ -20,7 +20,7 @@ type Commit struct {
 	Author    Signature
 	Committer Signature
 	Message   string
-	// Note is the text stored for the commit in NotesRef.
+	// Note is the text stored for the commit: see Notes.Of.
 	Note string
 }
 

@@ -89,8 +89,9 @@ func (f refFiles) haveReplacements() bool {
 }
 
 // RefsFingerprint returns a string that changes whenever a branch, a remote-tracking branch, a
-// notes ref, a ref of a checkpoint or HEAD of this worktree changes. It starts no git process: it reads
-// the loose refs, and the metadata of the files of packed ones and of the directories of checkpoints.
+// notes ref, a ref of a checkpoint, the ref of imported ones or HEAD of this worktree changes. It starts
+// no git process: it reads the loose refs, and the metadata of the files of packed ones and of the
+// directories of checkpoints.
 func RefsFingerprint(r *Repo) string {
 	sum := sha256.New()
 	add := func(path string) {
@@ -111,6 +112,7 @@ func RefsFingerprint(r *Repo) string {
 			return nil // unreadable files are skipped
 		})
 	}
+	add(filepath.Join(r.CommonDir, "refs", "entire", "imported"))
 	addCheckpointRefs(r, sum)
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }

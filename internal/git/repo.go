@@ -38,7 +38,7 @@ type Repo struct {
 	Loose *LooseObjects
 	// Config reads git's configuration.
 	Config *Config
-	// Notes reads the notes of commits in NotesRef.
+	// Notes reads the notes of commits.
 	Notes *Notes
 
 	processes *processes

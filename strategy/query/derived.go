@@ -368,10 +368,10 @@ func readLines(ctx context.Context, from lineSource, progress Progress, yield fu
 func linesOfCheckpoint(id checkpoint.ID, c checkpoint.Checkpoint) []index.CommitLines {
 	rows := map[string]index.CommitLines{}
 	for _, s := range c.Sessions {
-		if s.Meta.IsImported() {
+		a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
+		if s.Meta.IsImported() && len(a.Files) == 0 {
 			continue
 		}
-		a, _ := checkpoint.ParseAttribution(s.Meta.Attribution)
 		for _, f := range a.Files {
 			added := f.AddedRanges
 			if added == "" {

@@ -42,15 +42,16 @@ func (r *run) commits(ctx context.Context) error {
 		return err
 	}
 	r.Repo.Notes.Reset() // a browser keeps the repository open
-	notes, err := r.Repo.Notes.Tree(ctx)
+	notes, err := r.Repo.Notes.Trees(ctx)
 	if err != nil {
 		return err
 	}
-	former, err := r.w.Meta(ctx, notesKey)
+	text, err := r.w.Meta(ctx, notesKey)
 	if err != nil {
 		return err
 	}
-	if slices.Equal(before, tips) && former == string(notes) && !deepened {
+	former := noteTrees(text)
+	if slices.Equal(before, tips) && former == notes && !deepened {
 		return nil
 	}
 	gone, err := git.CommitsBetween(ctx, r.Repo, checkpoint.TrailerKey+":", before, tips)
@@ -81,12 +82,18 @@ func (r *run) commits(ctx context.Context) error {
 			return err
 		}
 	}
-	if before != nil && former != string(notes) {
-		if err := r.noted(ctx, git.OID(former), notes, tips); err != nil {
+	if before != nil && former != notes {
+		if err := r.noted(ctx, former, notes, tips); err != nil {
 			return err
 		}
 	}
-	return errors.Join(r.setMeta(ctx, tipsKey, tips), r.w.SetMeta(ctx, notesKey, string(notes)))
+	return errors.Join(r.setMeta(ctx, tipsKey, tips), r.w.SetMeta(ctx, notesKey, string(notes.Own+" "+notes.Imported)))
+}
+
+// noteTrees decodes the trees of the notes that the index has read.
+func noteTrees(text string) git.NoteTrees {
+	own, imported, _ := strings.Cut(text, " ")
+	return git.NoteTrees{Own: git.OID(own), Imported: git.OID(imported)}
 }
 
 func (r *run) putCommit(ctx context.Context, c git.Commit) error {
@@ -102,23 +109,39 @@ func commitRow(c git.Commit, id checkpoint.ID) index.Commit {
 	return index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: c.Subject(), Derived: checkpoint.IsDerived(c)}
 }
 
-// noted updates those commits in the histories of tips whose notes differ between two trees of
-// notes. A note may be written long after its commit was read.
-func (r *run) noted(ctx context.Context, former, notes git.OID, tips []git.OID) error {
+// renoted returns the commits whose notes differ between two trees of notes.
+func (r *run) renoted(ctx context.Context, former, notes git.OID) (oids []git.OID, err error) {
+	if former == notes {
+		return nil, nil
+	}
 	changes, err := git.Changes(ctx, r.Repo, former, notes)
 	if err != nil && ctx.Err() == nil { // the former tree doesn't exist any more
 		changes, err = git.Changes(ctx, r.Repo, "", notes)
 	}
+	for _, change := range changes {
+		if oid := git.OID(strings.ReplaceAll(change.Path, "/", "")); r.Repo.Format.Valid(oid) {
+			oids = append(oids, oid)
+		}
+	}
+	return oids, err
+}
+
+// noted updates those commits in the histories of tips whose notes differ between two states of the notes.
+// A note may be written long after its commit was read.
+func (r *run) noted(ctx context.Context, former, notes git.NoteTrees, tips []git.OID) error {
+	changed, err := r.renoted(ctx, former.Own, notes.Own)
 	if err != nil {
 		return err
 	}
+	imported, err := r.renoted(ctx, former.Imported, notes.Imported)
+	if err != nil {
+		return err
+	}
+	changed = append(changed, imported...)
 	var linked []git.Commit
 	var oids []git.OID
-	for _, change := range changes {
-		oid := git.OID(strings.ReplaceAll(change.Path, "/", ""))
-		if !r.Repo.Format.Valid(oid) {
-			continue
-		}
+	slices.Sort(changed)
+	for _, oid := range slices.Compact(changed) {
 		if err := r.w.DropCommit(ctx, string(oid)); err != nil {
 			return err
 		}
@@ -154,6 +177,13 @@ func (r *run) authors(ctx context.Context) error {
 	tips, err := checkpoint.Tips(ctx, r.Repo)
 	if err != nil {
 		return err
+	}
+	imported, err := checkpoint.ImportedTip(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	if imported != "" {
+		tips = append(tips, imported)
 	}
 	var before []git.OID
 	if err := r.meta(ctx, recordsKey, &before); err != nil {

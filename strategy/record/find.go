@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -308,30 +307,20 @@ func madeHere(ctx context.Context, w *workspace.Workspace, list []git.Commit) ([
 // findRewritten copies the notes of commits to those that they were rewritten to, which have the
 // same patch id.
 func findRewritten(ctx context.Context, w *workspace.Workspace, q search, list []git.Commit) ([]FoundCommit, error) {
-	tree, err := w.Repo.Notes.Tree(ctx)
-	if err != nil || tree == "" {
+	trees, err := w.Repo.Notes.Trees(ctx)
+	if err != nil || trees == (git.NoteTrees{}) {
 		return nil, err
 	}
-	entries, err := w.Repo.Tree(ctx, tree)
+	own, err := notedCommits(ctx, w, trees.Own)
 	if err != nil {
 		return nil, err
 	}
-	var noted []git.Commit
-	for _, e := range entries[:min(len(entries), maxNoted)] {
-		c, err := w.Repo.Commit(ctx, e.Name)
-		switch {
-		case errors.Is(err, git.ErrMissing): // or a directory of names
-		case err != nil:
-			return nil, err
-		default:
-			noted = append(noted, c)
-		}
+	imported, err := notedCommits(ctx, w, trees.Imported)
+	if err != nil || len(own)+len(imported) == 0 {
+		return nil, err
 	}
-	if len(noted) == 0 {
-		return nil, nil
-	}
-	oids := make([]git.OID, 0, len(noted)+len(list))
-	for _, c := range slices.Concat(noted, list) {
+	oids := slices.Concat(own, imported)
+	for _, c := range list {
 		oids = append(oids, c.OID)
 	}
 	patches, err := git.PatchIDs(ctx, w.Repo, oids)
@@ -339,14 +328,25 @@ func findRewritten(ctx context.Context, w *workspace.Workspace, q search, list [
 		return nil, err
 	}
 	var found []FoundCommit
-	texts := map[git.OID]string{}
+	ownTexts, importedTexts := map[git.OID]string{}, map[git.OID]string{}
 	for _, c := range list {
-		i := slices.IndexFunc(noted, func(n git.Commit) bool { return patches[c.OID] != "" && patches[n.OID] == patches[c.OID] })
-		if i < 0 {
+		isFormer := func(oid git.OID) bool { return patches[c.OID] != "" && patches[oid] == patches[c.OID] }
+		var text string
+		if i := slices.IndexFunc(own, isFormer); i >= 0 {
+			if text, err = w.Repo.Notes.Own(ctx, own[i]); err != nil {
+				return nil, err
+			}
+			ownTexts[c.OID] = text
+		} else if i := slices.IndexFunc(imported, isFormer); i >= 0 {
+			if text, err = w.Repo.Notes.Imported(ctx, imported[i]); err != nil {
+				return nil, err
+			}
+			importedTexts[c.OID] = text
+		}
+		if text == "" {
 			continue
 		}
-		texts[c.OID] = noted[i].Note
-		c.Note = noted[i].Note
+		c.Note = text
 		if ids := checkpoint.IDsOf(c); len(ids) > 0 {
 			found = append(found, FoundCommit{Commit: c, IDs: ids})
 		}
@@ -354,7 +354,29 @@ func findRewritten(ctx context.Context, w *workspace.Workspace, q search, list [
 	if q.dryRun {
 		return found, nil
 	}
-	return found, git.WriteNotes(ctx, w.Repo, signature(w, list[0]), texts)
+	by := signature(w, list[0])
+	return found, errors.Join(
+		git.WriteNotes(ctx, w.Repo, by, ownTexts), git.WriteNotesIn(ctx, w.Repo, git.ImportedNotesRef, by, importedTexts))
+}
+
+// notedCommits returns commits of this repository that have a note in a tree of notes, maxNoted of them at
+// most.
+func notedCommits(ctx context.Context, w *workspace.Workspace, tree git.OID) ([]git.OID, error) {
+	list, err := git.Noted(ctx, w.Repo, tree)
+	if err != nil {
+		return nil, err
+	}
+	var noted []git.OID
+	for _, oid := range list[:min(len(list), maxNoted)] {
+		switch _, err := w.Repo.Commit(ctx, string(oid)); {
+		case errors.Is(err, git.ErrMissing): // of another clone
+		case err != nil:
+			return nil, err
+		default:
+			noted = append(noted, oid)
+		}
+	}
+	return noted, nil
 }
 
 // signature returns the author of a note: the commit's committer, at the current time.
@@ -410,7 +432,7 @@ func linkFound(ctx context.Context, w *workspace.Workspace, q search, c git.Comm
 	if err := authorship.RecordMade(w, d); err != nil { // only doctor needs it
 		w.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(id), "error", err.Error())
 	}
-	text, err := w.Repo.Notes.Of(ctx, c.OID)
+	text, err := w.Repo.Notes.Own(ctx, c.OID)
 	if err != nil {
 		return found, false, err
 	}
@@ -425,37 +447,59 @@ func linkFound(ctx context.Context, w *workspace.Workspace, q search, c git.Comm
 }
 
 // FollowRewritten copies the notes of rewritten commits to the commits that replace them, given as a map of
-// old ids to new ids.
+// old ids to new ids. The notes of imported links are copied only to commits that have no other link.
 func FollowRewritten(ctx context.Context, w *workspace.Workspace, moved map[git.OID]git.OID) error {
-	if tree, err := w.Repo.Notes.Tree(ctx); err != nil || tree == "" {
+	trees, err := w.Repo.Notes.Trees(ctx)
+	if err != nil {
 		return err
 	}
-	texts := map[git.OID]string{}
-	by := git.Signature{When: time.Time{}}
-	for from, to := range moved {
-		old, err := w.Repo.Commit(ctx, string(from))
-		if err != nil || old.Note == "" {
+	for _, ref := range []struct {
+		name string
+		tree git.OID
+		of   func(context.Context, git.OID) (string, error)
+	}{{git.NotesRef, trees.Own, w.Repo.Notes.Own}, {git.ImportedNotesRef, trees.Imported, w.Repo.Notes.Imported}} {
+		if ref.tree == "" {
 			continue
 		}
-		now, err := w.Repo.Commit(ctx, string(to))
-		if err != nil {
-			continue
-		}
-		text, known := texts[now.OID]
-		if !known {
-			text = now.Note
-		}
-		for line := range strings.Lines(old.Note) {
-			if !slices.ContainsFunc(checkpoint.NoteIDs(line), func(id checkpoint.ID) bool { return slices.Contains(checkpoint.IDsOf(now), id) }) &&
-				!strings.Contains(text, line) {
-				text += line
+		texts := map[git.OID]string{}
+		var by git.Signature
+		for from, to := range moved {
+			now, err := w.Repo.Commit(ctx, string(to))
+			if err != nil {
+				continue
+			}
+			former, err := ref.of(ctx, from)
+			if err != nil || former == "" {
+				continue
+			}
+			if ref.name == git.ImportedNotesRef && (len(checkpoint.IDsOf(now)) > 0 && !checkpoint.IsImported(now) || checkpoint.IsDeclined(now)) {
+				continue
+			}
+			text, known := texts[now.OID]
+			if !known {
+				if text, err = ref.of(ctx, now.OID); err != nil {
+					continue
+				}
+			}
+			if next := joinNotes(text, former, now); next != text {
+				texts[now.OID], by = next, signature(w, now)
 			}
 		}
-		if text == now.Note {
-			continue
+		if err := git.WriteNotesIn(ctx, w.Repo, ref.name, by, texts); err != nil {
+			return err
 		}
-		texts[now.OID] = text
-		by = signature(w, now)
 	}
-	return git.WriteNotes(ctx, w.Repo, by, texts)
+	return nil
+}
+
+// joinNotes adds to a note of a commit the lines of another that it doesn't have, except the ids that the
+// commit names.
+func joinNotes(text, more string, of git.Commit) string {
+	for line := range strings.Lines(more) {
+		if !slices.ContainsFunc(checkpoint.NoteIDs(line), func(id checkpoint.ID) bool { return slices.Contains(checkpoint.IDsOf(of), id) }) &&
+			!strings.Contains(text, line) {
+			text += line
+		}
+	}
+	return text
 }

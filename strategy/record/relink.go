@@ -68,7 +68,11 @@ func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool)
 	if err != nil {
 		return done, err
 	}
-	return done, git.WriteNotes(ctx, w.Repo, signature(w, c), map[git.OID]string{done.Commit.OID: done.Commit.Note + checkpoint.DeclinedNote})
+	note, err := w.Repo.Notes.Own(ctx, done.Commit.OID)
+	if err != nil {
+		return done, err
+	}
+	return done, git.WriteNotes(ctx, w.Repo, signature(w, c), map[git.OID]string{done.Commit.OID: note + checkpoint.DeclinedNote})
 }
 
 // Link links the commit that rev names to a session: by the checkpoint that was made for it and

@@ -85,11 +85,11 @@ type Unlinked struct {
 
 // Recording describes since when sessions are recorded in a repository.
 type Recording struct {
-	// First is the earliest start of a session, or the earliest record of a checkpoint; zero if no
-	// session is recorded, or if the earliest one isn't known.
+	// First is the earliest start of a session, recorded or imported, or the earliest record of a
+	// checkpoint; zero if there is no session, or if the earliest one isn't known.
 	First time.Time
-	// Recorded reports whether a session is recorded in this repository, Fetched whether it has a
-	// branch with checkpoints.
+	// Recorded reports whether a session is recorded in this repository, or imported; Fetched whether it
+	// has a branch with checkpoints.
 	Recorded, Fetched bool
 	// Remote reports whether the repository fetches from a remote, Unfetched whether a remote may have
 	// checkpoints that were not fetched, as that of a clone of a single branch.
@@ -155,7 +155,11 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 		return r, err
 	}
 	r.Fetched = len(tips) > 0 || hasRefs
-	r.Recorded = r.Fetched || len(states)+len(failed) > 0
+	imported, err := firstImported(ctx, repo)
+	if err != nil {
+		return r, err
+	}
+	r.Recorded = r.Fetched || len(states)+len(failed) > 0 || !imported.IsZero()
 	if err := r.addRemotes(ctx, repo); err != nil || !r.Recorded || r.Unfetched || len(failed) > 0 {
 		return r, err
 	}
@@ -179,6 +183,9 @@ func recordingOf(ctx context.Context, repo *git.Repo) (r Recording, err error) {
 		if !ofRefs.IsZero() && (first.IsZero() || ofRefs.Before(first)) {
 			first = ofRefs
 		}
+	}
+	if !imported.IsZero() && (first.IsZero() || imported.Before(first)) {
+		first = imported
 	}
 	for _, s := range states {
 		if !s.StartedAt.IsZero() && (first.IsZero() || s.StartedAt.Before(first)) {
@@ -216,6 +223,29 @@ func firstRecord(ctx context.Context, repo *git.Repo, tips []git.OID) (first tim
 	if err != nil || !known {
 		return first, known, err
 	}
+	writeFirst(path, first, tips)
+	return first, true, nil
+}
+
+// firstImported returns the beginning of the earliest imported session, zero if there is none. It keeps it
+// in a file until others are imported.
+func firstImported(ctx context.Context, repo *git.Repo) (first time.Time, err error) {
+	tip, err := checkpoint.ImportedTip(ctx, repo)
+	if err != nil || tip == "" {
+		return first, err
+	}
+	path := filepath.Join(workspace.RecordsDir(repo), "first-imported")
+	if first, read := readFirst(path); slices.Equal(read, []git.OID{tip}) {
+		return first, nil
+	}
+	if first, err = checkpoint.FirstImported(ctx, repo); err == nil && !first.IsZero() {
+		writeFirst(path, first, []git.OID{tip})
+	}
+	return first, err
+}
+
+// writeFirst writes the file of the first record.
+func writeFirst(path string, first time.Time, tips []git.OID) {
 	var text strings.Builder
 	text.WriteString(first.UTC().Format(time.RFC3339Nano) + "\n")
 	for _, oid := range tips {
@@ -224,7 +254,6 @@ func firstRecord(ctx context.Context, repo *git.Repo, tips []git.OID) (first tim
 	if disk.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = disk.WriteCache(path, []byte(text.String()), 0o600) // else it is determined again
 	}
-	return first, true, nil
 }
 
 // readFirst returns the time in the file of the first record, and the tips that it was read from; zero if

@@ -32,13 +32,14 @@ type place struct {
 
 // Refs returns the refs that have the traits, as prefixes for git.ListRefs. Only the metadata branch
 // and shadow branches are the program's of those below checkpoint.BranchRefs. Uninstalling leaves the
-// metadata branch and the refs of checkpoints.
+// metadata branch, the refs of checkpoints and those of imported ones.
 func Refs(has Traits) []string {
 	return with(has, []place{
 		{checkpoint.BranchRefs, Recorded | Own},
 		{checkpoint.OwnRefs, Recorded | Own},
 		{checkpoint.RemoteBranches, Recorded},
 		{git.NotesRef, 0}, // ids
+		{git.ImportedNotesRef, 0},
 	})
 }
 

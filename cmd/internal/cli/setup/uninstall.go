@@ -121,7 +121,7 @@ func (u *uninstalling) find(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
-		case strings.HasPrefix(ref.Name, checkpoint.CheckpointRefs): // checkpoints stay
+		case strings.HasPrefix(ref.Name, checkpoint.CheckpointRefs), ref.Name == checkpoint.ImportedRef: // checkpoints stay
 		case strings.HasPrefix(ref.Name, checkpoint.OwnRefs):
 			u.held = append(u.held, ref)
 		}
@@ -264,16 +264,24 @@ func (u *uninstalling) remove(ctx context.Context) error {
 func (u *uninstalling) stays(ctx context.Context) string {
 	var list []string
 	inRefs, _ := git.RefsExist(ctx, u.repo, checkpoint.CheckpointRefs)
-	if _, err := u.repo.ResolveRef(checkpoint.MetadataBranch); err == nil || !inRefs {
+	imported, _ := checkpoint.ImportedTip(ctx, u.repo)
+	if _, err := u.repo.ResolveRef(checkpoint.MetadataBranch); err == nil || !inRefs && imported == "" {
 		list = append(list, "branch entire/checkpoints/v1")
 	}
 	if inRefs {
 		list = append(list, "checkpoints in "+strings.TrimSuffix(checkpoint.CheckpointRefs, "/"))
 	}
-	if tree, err := u.repo.Notes.Tree(ctx); err == nil && tree != "" {
+	if imported != "" {
+		list = append(list, "imported checkpoints in "+checkpoint.ImportedRef)
+	}
+	trees, _ := u.repo.Notes.Trees(ctx)
+	if trees.Own != "" {
 		list = append(list, "links in "+git.NotesRef)
 	}
-	if len(list) == 1 && !inRefs {
+	if trees.Imported != "" {
+		list = append(list, "links in "+git.ImportedNotesRef)
+	}
+	if len(list) == 1 && !inRefs && imported == "" {
 		return "The " + list[0] + " stays."
 	}
 	return "The " + strings.Join(list, " and the ") + " stay."
