@@ -6,6 +6,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -52,8 +53,9 @@ type mark struct {
 	otherInSubagents bool
 }
 
-// home is the folder of an agent: the value of variable if set, else name in the home directory.
-type home struct{ variable, name string }
+// home is the folder of an agent: the value of variable if set, with the folder below it if there is
+// one, else name in the home directory.
+type home struct{ variable, name, below string }
 
 // layout is how an agent arranges the transcripts of a project in its folder.
 type layout int
@@ -135,7 +137,7 @@ func OpenCode() Agent {
 		Name: "opencode", Label: "OpenCode", Program: "opencode",
 		Limits: []string{noQuestion},
 		mark:   mark{name: "OPENCODE", value: "1", session: "OPENCODE_SESSION_ID"},
-		home:   home{name: filepath.Join(".local", "share", "opencode")},
+		home:   home{variable: "XDG_DATA_HOME", below: "opencode", name: filepath.Join(".local", "share", "opencode")},
 		layout: inRecords, resume: []string{"-s"},
 	}
 }
@@ -146,7 +148,7 @@ func Pi() Agent {
 		Name: "pi", Label: "Pi", Program: "pi",
 		Limits: []string{noQuestion},
 		mark:   mark{name: "PI_CODING_AGENT", value: "true"},
-		home:   home{name: filepath.Join(".pi", "agent")},
+		home:   home{variable: "PI_CODING_AGENT_DIR", name: filepath.Join(".pi", "agent")},
 		layout: byPath, resume: []string{"--session"},
 	}
 }
@@ -314,7 +316,7 @@ func (a Agent) IsProgram(args []string) bool {
 func (a Agent) Home(getenv func(string) string, homeDir string) string {
 	if a.home.variable != "" {
 		if dir := getenv(a.home.variable); dir != "" {
-			return dir
+			return filepath.Join(dir, a.home.below)
 		}
 	}
 	if homeDir == "" {
@@ -352,12 +354,11 @@ func (a Agent) Project(getenv func(string) string, homeDir, root string) string 
 	case byName:
 		return filepath.Join(dir, "tmp", projectName(filepath.Join(dir, "projects.json"), root), "chats")
 	case byPath:
-		name := strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(strings.TrimLeft(root, "/\\"))
-		return filepath.Join(dir, "sessions", "--"+name+"--")
+		return filepath.Join(dir, "sessions", pathName(root))
 	case inChats:
 		return filepath.Join(dir, "projects", ProjectSlug(root), "chats")
 	case inAgentTranscripts:
-		return filepath.Join(dir, "projects", strings.TrimLeft(ProjectSlug(root), "-"), "agent-transcripts")
+		return filepath.Join(dir, "projects", shortSlug(root), "agent-transcripts")
 	case bySlug:
 	}
 	return filepath.Join(dir, "projects", ProjectSlug(root))
@@ -470,14 +471,38 @@ func projectName(list, root string) string {
 	if err == nil && json.Unmarshal(data, &names) == nil && filepath.IsLocal(names.Projects[root]) {
 		return names.Projects[root]
 	}
-	return strings.ToLower(filepath.Base(root))
+	return baseName(root)
 }
+
+// baseName returns the name that Gemini CLI gives the first worktree with this folder name.
+func baseName(root string) string {
+	var name strings.Builder
+	for _, c := range strings.ToLower(filepath.Base(root)) {
+		switch {
+		case isAlphanumeric(c):
+			name.WriteRune(c)
+		case name.Len() > 0 && !strings.HasSuffix(name.String(), "-"):
+			name.WriteByte('-')
+		}
+	}
+	return cmp.Or(strings.TrimSuffix(name.String(), "-"), "project")
+}
+
+// pathName returns the name that Pi gives the folder of a worktree's sessions.
+func pathName(root string) string {
+	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(strings.TrimLeft(root, "/\\")) + "--"
+}
+
+// shortSlug returns the name that Cursor gives the folder of a worktree.
+func shortSlug(root string) string { return strings.TrimLeft(ProjectSlug(root), "-") }
+
+// longestSlug is the length after which a slug is truncated.
+const longestSlug = 200
 
 // ProjectSlug returns the name of the directory in which Claude Code and Qwen Code keep the
 // sessions of a project: its path with a dash for each UTF-16 unit that is not an ASCII letter or
 // digit. It is truncated after 200 characters, and a hash of the path is appended then.
 func ProjectSlug(path string) string {
-	const longest = 200
 	units := utf16.Encode([]rune(path))
 	slug := make([]byte, len(units))
 	var hash int32
@@ -488,9 +513,9 @@ func ProjectSlug(path string) string {
 			slug[i] = byte(u)
 		}
 	}
-	if len(slug) <= longest {
+	if len(slug) <= longestSlug {
 		return string(slug)
 	}
 	h := int64(hash)
-	return string(slug[:longest]) + "-" + strconv.FormatInt(max(h, -h), 36)
+	return string(slug[:longestSlug]) + "-" + strconv.FormatInt(max(h, -h), 36)
 }

@@ -10,9 +10,9 @@ import (
 // codexChange is the change of one file by a patch of Codex.
 type codexChange struct {
 	Type    string `json:"type"` // add, update, delete
-	Content string `json:"content"`
-	Diff    string `json:"unified_diff"`
-	Move    string `json:"move_path"`
+	Content string `json:"content,omitempty"`
+	Diff    string `json:"unified_diff,omitempty"`
+	Move    string `json:"move_path,omitempty"`
 }
 
 // patch returns a tool use with its result for each changed file; a moved file has two. The first

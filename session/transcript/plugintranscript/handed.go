@@ -87,22 +87,12 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 		if !m.Ended && !isDone {
 			break
 		}
-		// One line, and another one if a person interrupted the message.
-		at := time.UnixMilli(max(h.Info.Time.Created, h.Info.Time.Completed)).UTC().Format("2006-01-02T15:04:05.000Z07:00")
-		l := line{Form: 1, Time: at, Session: m.Session, Subagent: m.Subagent, Dir: m.Dir, Message: raw}
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		err := enc.Encode(l)
-		if err == nil && h.Info.Error.Name == "MessageAbortedError" {
-			l.Aborted, l.Message = h.Info.ID, nil
-			err = enc.Encode(l)
-		}
+		lines, err := m.Lines(raw)
 		if err != nil {
-			return last, fmt.Errorf("encode message: %w", err)
+			return last, err
 		}
-		for text := range bytes.Lines(b.Bytes()) {
-			if text, err = r.LineContext(ctx, bytes.TrimSuffix(text, []byte("\n"))); err != nil {
+		for _, text := range lines {
+			if text, err = r.LineContext(ctx, text); err != nil {
 				return last, fmt.Errorf("redact message: %w", err)
 			}
 			added.Write(text)
@@ -121,6 +111,29 @@ func Append(ctx context.Context, path string, m Messages, r redactor) (last stri
 		return last, fmt.Errorf("remove the messages that the agent has read: %w", err)
 	}
 	return last, nil
+}
+
+// Lines returns the lines of a message of the conversation, without redaction: one, and another one if a
+// person interrupted the message. m.List is not used.
+func (m Messages) Lines(message json.RawMessage) ([][]byte, error) {
+	var h head
+	if err := json.Unmarshal(message, &h); err != nil {
+		return nil, fmt.Errorf("decode message: %w", err)
+	}
+	at := time.UnixMilli(max(h.Info.Time.Created, h.Info.Time.Completed)).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	l := line{Form: 1, Time: at, Session: m.Session, Subagent: m.Subagent, Dir: m.Dir, Message: message}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(l)
+	if err == nil && h.Info.Error.Name == "MessageAbortedError" {
+		l.Aborted, l.Message = h.Info.ID, nil
+		err = enc.Encode(l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	return bytes.Split(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\n")), nil
 }
 
 // written returns the ids of a transcript's messages, the last of them, and the length of its
