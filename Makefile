@@ -26,7 +26,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # entire executes entire-cli: they belong into one folder.
 PROGRAMS := ./cmd/entire ./cmd/entire-cli ./cmd/agentfs
 
-.PHONY: programs browser blame-accuracy server-merges mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: programs browser blame-accuracy server-merges import-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
@@ -42,6 +42,7 @@ help:
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'blame-accuracy  whose lines blame gets right: docs/blame-accuracy.md; HISTORIES= SEED='
 	@echo 'server-merges   whose lines those are that a server without hooks merged: docs/rewriting.md; HISTORIES= SEED='
+	@echo 'import-accuracy what an import restores of hidden records: RECORDS=folder HISTORIES= SEED='
 	@echo 'registers   what every command reports about commits of all kinds: the same everywhere'
 	@echo 'mixed       hooks of two versions, by chance: OLD=folder with an older entire'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
@@ -179,6 +180,14 @@ blame-accuracy:
 server-merges:
 	ENTIRE_TEST_HISTORIES=$(HISTORIES) ENTIRE_TEST_SEED=$(SEED) ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" \
 		go test -count=1 -timeout 480m -v -run '^TestServerMerges$$' ./cmd/entire
+
+# Histories of sessions that nothing recorded, and with RECORDS the repositories that other programs
+# recorded, with their record hidden: what an import of the session files restores. Prints the figures
+# of docs/import-accuracy.md, and fails if a goal there is missed. make test has one history of each
+# kind.
+import-accuracy:
+	ENTIRE_RECORDS="$(if $(RECORDS),$(abspath $(RECORDS)))" ENTIRE_TEST_HISTORIES=$(HISTORIES) ENTIRE_TEST_SEED=$(SEED) \
+		go test -count=1 -timeout 240m -v -run '^TestImportAccuracy' ./cmd/entire
 
 # Commits of all kinds, and what every command reports about each turn, commit and session: the same
 # everywhere. SCENES="one turn,squash" plays these; make test has a selection.

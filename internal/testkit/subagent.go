@@ -33,7 +33,7 @@ func (s *Session) Subagent(name, description, mode string) *Subagent {
 	own := *s
 	own.Transcript = &Transcript{
 		tb: s.TB, Path: filepath.Join(strings.TrimSuffix(s.Transcript.Path, ".jsonl"), "subagents", "agent-"+a.ID+".jsonl"),
-		session: s.ID + name, cwd: s.Cwd, started: true, agent: a.ID, Usage: map[string]Usage{},
+		session: s.ID + name, cwd: s.Cwd, started: true, agent: a.ID, Usage: map[string]Usage{}, Now: s.Transcript.Now,
 	}
 	a.Session = &own
 	writeFile(s.TB, strings.TrimSuffix(own.Transcript.Path, ".jsonl")+".meta.json", Object{

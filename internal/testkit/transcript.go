@@ -25,6 +25,9 @@ type Transcript struct {
 	pending string // the beginning of a cut line
 	agent   string // the subagent that it belongs to
 
+	// Now is the clock of the lines; nil: that of the system.
+	Now func() time.Time
+
 	Usage map[string]Usage // the largest record per message id
 	Order []string         // message ids in order of appearance
 }
@@ -97,8 +100,16 @@ func (t *Transcript) Mend() {
 }
 
 // Stamp returns the present time in the agent's format.
-func Stamp() string {
-	return time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+func Stamp() string { return stampOf(time.Now()) }
+
+func stampOf(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// stamp returns the time of the next line.
+func (t *Transcript) stamp() string {
+	if t.Now == nil {
+		return Stamp()
+	}
+	return stampOf(t.Now())
 }
 
 // envelope returns the members at the end of every line of the conversation chain.
@@ -133,7 +144,7 @@ func (t *Transcript) begin() {
 	t.attachment(Object{"type", "skill_listing", "content", bulk, "skillCount", 3, "isInitial", true, "names", []string{"review", "simplify"}})
 	t.attachment(Object{"type", "prompt_snapshot", "systemPrompt", []string{bulk, bulk}, "systemTurns", true})
 	t.Line(Object{
-		"type", "api-request-shape", "sessionId", t.session, "shapeHash", UUID(t.session, "shape"), "timestamp", Stamp(),
+		"type", "api-request-shape", "sessionId", t.session, "shapeHash", UUID(t.session, "shape"), "timestamp", t.stamp(),
 		"version", clientVersion, "shape",
 		Object{"system", []any{Object{"type", "text", "text", bulk}}, "tools", []any{}},
 	})
@@ -143,7 +154,7 @@ func (t *Transcript) attachment(content Object) {
 	id, parent := t.chain()
 	t.Line(append(Object{
 		"parentUuid", parent, "isSidechain", false, "attachment", content,
-		"type", "attachment", "uuid", id, "timestamp", Stamp(),
+		"type", "attachment", "uuid", id, "timestamp", t.stamp(),
 	}, t.envelope()...))
 }
 
@@ -155,7 +166,7 @@ func (t *Transcript) user(text, origin string) {
 	t.Line(Object{
 		"type", "file-history-snapshot", "messageId", id, "isSnapshotUpdate", false,
 		"snapshot",
-		Object{"messageId", id, "trackedFileBackups", Object{}, "timestamp", Stamp()},
+		Object{"messageId", id, "trackedFileBackups", Object{}, "timestamp", t.stamp()},
 	})
 	source, turn := "typed", "human"
 	if origin != "human" {
@@ -176,7 +187,7 @@ func (t *Transcript) fromUser(id string, parent, content any, more Object) {
 		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
 		"message",
 		Object{"role", "user", "content", content},
-		"uuid", id, "timestamp", Stamp(),
+		"uuid", id, "timestamp", t.stamp(),
 	}, more...)
 	t.Line(append(line, t.envelope()...))
 }
@@ -206,7 +217,7 @@ func (t *Transcript) assistant(message string, content []any, usage Usage) Objec
 				"cache_read_input_tokens", usage.CacheRead, "output_tokens", usage.Output, "service_tier", "standard",
 			},
 		},
-		"requestId", "req_" + UUID(message)[:8], "type", "assistant", "uuid", id, "timestamp", Stamp(),
+		"requestId", "req_" + UUID(message)[:8], "type", "assistant", "uuid", id, "timestamp", t.stamp(),
 		"effort", "medium", "madeBy", "model",
 	}, t.envelope()...)
 }
@@ -290,7 +301,7 @@ func (t *Transcript) interrupted() {
 func (t *Transcript) system(subtype string, extra Object) {
 	id, parent := t.chain()
 	line := append(Object{"parentUuid", parent, "isSidechain", false, "type", "system", "subtype", subtype}, extra...)
-	line = append(line, "timestamp", Stamp(), "uuid", id, "isMeta", false)
+	line = append(line, "timestamp", t.stamp(), "uuid", id, "isMeta", false)
 	t.Line(append(line, t.envelope()...))
 }
 

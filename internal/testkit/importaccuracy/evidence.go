@@ -1,0 +1,120 @@
+package importaccuracy
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+	"time"
+)
+
+// evidence is what the tool calls of a session show, read without the program's own reader. It
+// describes mistakes; it doesn't decide whose a line is.
+type evidence struct {
+	// written has the trimmed texts that edit tools wrote, below the base names of the files.
+	written map[string]map[string]bool
+	// commands are the shell commands, with their output.
+	commands string
+	// files are the base names that the commands and edits have, with the time of the first edit.
+	files map[string]time.Time
+}
+
+// block is a block of a message of Claude Code.
+type block struct {
+	Type    string          `json:"type"`
+	Name    string          `json:"name"`
+	Content json.RawMessage `json:"content"`
+	Input   struct {
+		FilePath  string `json:"file_path"`
+		Content   string `json:"content"`
+		NewString string `json:"new_string"`
+		Command   string `json:"command"`
+		Edits     []struct {
+			NewString string `json:"new_string"`
+		} `json:"edits"`
+	} `json:"input"`
+}
+
+func evidenceOf(lines []string) evidence {
+	e := evidence{written: map[string]map[string]bool{}, files: map[string]time.Time{}}
+	var commands strings.Builder
+	for _, text := range lines {
+		var event struct {
+			Timestamp time.Time `json:"timestamp"`
+			Message   struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
+		}
+		var blocks []block
+		if json.Unmarshal([]byte(text), &event) != nil || json.Unmarshal(event.Message.Content, &blocks) != nil {
+			continue
+		}
+		for _, b := range blocks {
+			switch b.Type {
+			case "tool_use":
+				e.take(b, event.Timestamp)
+				commands.WriteString(b.Input.Command + "\n")
+			case "tool_result":
+				commands.WriteString(string(b.Content) + "\n")
+			}
+		}
+	}
+	e.commands = commands.String()
+	return e
+}
+
+func (e *evidence) take(b block, at time.Time) {
+	if b.Input.FilePath == "" || b.Name == "Read" {
+		return
+	}
+	name := path.Base(b.Input.FilePath)
+	if e.written[name] == nil {
+		e.written[name] = map[string]bool{}
+		e.files[name] = at
+	}
+	texts := []string{b.Input.Content, b.Input.NewString}
+	for _, edit := range b.Input.Edits {
+		texts = append(texts, edit.NewString)
+	}
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			e.written[name][strings.TrimSpace(line)] = true
+		}
+	}
+}
+
+// wrote reports whether a call writes the line: an edit of the file or of any other one, or a
+// command with the text.
+func (e *evidence) wrote(l line) bool {
+	text := strings.TrimSpace(l.text)
+	if e == nil {
+		return false
+	}
+	if text == "" { // a blank line, which any edit may add
+		return true
+	}
+	for _, lines := range e.written {
+		if lines[text] {
+			return true
+		}
+	}
+	quoted, err := json.Marshal(text)
+	return err == nil && (strings.Contains(e.commands, text) || strings.Contains(e.commands, strings.Trim(string(quoted), `"`)))
+}
+
+// shows reports whether the session shows something of a commit: its id, or an edit of one of its
+// files before it.
+func (e *evidence) shows(oid string, paths []string, at time.Time) bool {
+	const abbreviated = 7
+	if e == nil {
+		return false
+	}
+	if strings.Contains(e.commands, oid[:abbreviated]) {
+		return true
+	}
+	for _, p := range paths {
+		if first, ok := e.files[path.Base(p)]; ok && first.Before(at) {
+			return true
+		}
+	}
+	return false
+}

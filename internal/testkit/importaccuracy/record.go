@@ -1,0 +1,194 @@
+package importaccuracy
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// hiddenRecord is a repository that another program recorded, and the same one without its record.
+type hiddenRecord struct {
+	repo, hidden *testkit.Repo
+	// renamed maps the commits to those of the hidden repository.
+	renamed map[string]string
+	// linked are the sessions of each commit that names a checkpoint of the clone.
+	linked   map[string][]string
+	sessions map[string]saved
+	shown    map[string]*evidence
+	result   Result
+}
+
+// Record unpacks the bare repository of an archive, hides its record, and compares what the import
+// of its sessions restores with what the record has. env is that of a user without sessions.
+func Record(tb testkit.TB, archive, work string, env testkit.Env) Result {
+	name := strings.TrimSuffix(filepath.Base(archive), ".tar")
+	at := &testkit.Repo{TB: tb, Dir: work, Env: env}
+	at.Sh("tar xf '" + archive + "'")
+	at.Git("clone", "-q", "--no-checkout", name+".git", name)
+	home := filepath.Join(work, "home of "+name)
+	r := hiddenRecord{repo: at.At(name), hidden: at.At("hidden " + name), sessions: map[string]saved{}, shown: map[string]*evidence{}, result: Result{Name: name}}
+	r.hidden.Env = env.With("HOME=" + home)
+	r.repo.Git("branch", "-q", recordBranch, "origin/"+recordBranch)
+	for _, dir := range []string{home, r.hidden.Dir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			tb.Fatalf("make a folder: %v", err)
+		}
+	}
+	parts := storedSessions(r.repo)
+	r.link(parts)
+	paths := textFiles(r.repo)
+	truth := blameAll(r.repo, paths)
+	r.renamed = hide(r.repo, r.hidden)
+	rename := newRenamer(r.renamed)
+	for session, lines := range fullest(parts) {
+		for i := range lines {
+			lines[i] = rename.replace(lines[i])
+		}
+		r.sessions[session] = save(tb, home, session, lines)
+		shown := evidenceOf(lines)
+		r.shown[session] = &shown
+	}
+	out := runImport(r.hidden, roots(r.hidden, r.sessions)...)
+	r.files(paths, truth, blameAll(r.hidden, paths))
+	r.commits(out)
+	for _, s := range out.Skipped {
+		tb.Logf("%s: skipped %s: %s", name, s.Path, s.Reason)
+	}
+	tb.Logf("%s: %d sessions, %d linked commits; %+v", name, len(out.Sessions), len(out.Commits), r.result.Count)
+	return r.result
+}
+
+// link finds the sessions of commits.
+func (r *hiddenRecord) link(parts []stored) {
+	r.linked = map[string][]string{}
+	for oid, ids := range trailers(r.repo) {
+		for _, part := range parts {
+			if slices.Contains(ids, part.checkpoint) && !slices.Contains(r.linked[oid], part.session) {
+				r.linked[oid] = append(r.linked[oid], part.session)
+			}
+		}
+	}
+}
+
+// files compares the lines of all files.
+func (r *hiddenRecord) files(paths []string, truth, got map[string][]line) {
+	for _, path := range paths {
+		if len(truth[path]) != len(got[path]) {
+			r.repo.TB.Fatalf("%s: %d lines, without the record %d", path, len(truth[path]), len(got[path]))
+		}
+		for i, want := range truth[path] {
+			r.line(want, got[path][i])
+		}
+	}
+}
+
+func (r *hiddenRecord) line(want, got line) {
+	c := &r.result.Count
+	isFound := got.kind == "agent"
+	switch {
+	case want.kind == "person": // of a commit before the first record
+		c.Others++
+		if isFound {
+			c.Claimed++
+			r.fail(ClaimedLine, want, got, "")
+		}
+		return
+	case want.kind != "agent":
+		c.Unknown++
+		if isFound {
+			c.Found++
+		}
+		return
+	}
+	c.Lines++
+	switch {
+	case !isFound:
+		c.Missing++
+		note := ""
+		if !r.shown[want.session].wrote(want) {
+			c.Unshown++
+			note = ", which no call of the session writes"
+		}
+		r.fail(MissingLine, want, got, note)
+	case want.call != "" && got.call == want.call, want.session == got.session: // a copied history has the calls of the other session
+		c.Session++
+		if want.call != "" && got.call == want.call || got.prompt == want.prompt {
+			c.Prompt++
+		} else {
+			r.fail(WrongTurn, want, got, "")
+		}
+	default:
+		c.Wrong++
+		note := ""
+		if r.shown[got.session].wrote(want) {
+			c.Both++
+			note = ", which wrote the line, too"
+		}
+		r.fail(WrongLine, want, got, note)
+	}
+}
+
+func (r *hiddenRecord) fail(kind Mistake, want, got line, note string) {
+	r.result.fail(kind, "%s is of %s, commit %.8s (recorded as %.8s); now %s%s: %.80s", want.where(), want.author(), got.commit, want.commit, got.author(), note, strings.TrimSpace(want.text))
+}
+
+// commits compares the links of commits.
+func (r *hiddenRecord) commits(out imported) {
+	links, reasons, by := out.links(), out.reasons(), out.evidence()
+	c := &r.result.Count
+	var first time.Time // of all recorded sessions
+	for _, s := range r.sessions {
+		if first.IsZero() || !s.began.IsZero() && s.began.Before(first) {
+			first = s.began
+		}
+	}
+	for _, old := range slices.Sorted(maps.Keys(r.renamed)) {
+		want, got := r.linked[old], links[r.renamed[old]]
+		about := func() string {
+			return fmt.Sprintf("%.8s (recorded as %.8s) %q of %.8q", r.renamed[old], old, r.repo.Git("log", "-1", "--format=%s", old), want)
+		}
+		if len(want) == 0 {
+			if len(got) > 0 && r.time(old).Before(first) {
+				c.Taken++
+				r.result.fail(TakenCommit, "%s is older than all sessions; now %.8q by %s", about(), got, by[r.renamed[old]])
+			}
+			if r.time(old).Before(first) {
+				c.Free++
+			}
+			continue
+		}
+		c.Commits++
+		isRight := slices.ContainsFunc(want, func(s string) bool { return slices.Contains(got, s) })
+		switch {
+		case isRight:
+			c.Linked++
+		case len(got) > 0:
+			c.Strange++
+			r.result.fail(StrangeCommit, "%s; now %.8q by %s", about(), got, by[r.renamed[old]])
+		default:
+			c.Unlinked++
+			note := ""
+			paths := strings.Split(r.repo.Git("show", "--format=", "--name-only", old), "\n")
+			if !slices.ContainsFunc(want, func(s string) bool { return r.shown[s].shows(r.renamed[old], paths, r.time(old)) }) {
+				c.Silent++
+				note = ", of which no session shows anything"
+			}
+			r.result.fail(UnlinkedCommit, "%s%s: %s", about(), note, reasons[r.renamed[old]])
+		}
+	}
+}
+
+// time returns the committer's time.
+func (r *hiddenRecord) time(oid string) time.Time {
+	at, err := time.Parse(time.RFC3339, r.repo.Git("log", "-1", "--format=%cI", oid))
+	if err != nil {
+		r.repo.TB.Fatalf("time of %s: %v", oid, err)
+	}
+	return at
+}
