@@ -60,10 +60,13 @@ func (a Agent) Stores(getenv func(string) string, homeDir string, folders []stri
 	case inFolders:
 		return existing(Store{Path: all, Depth: 1})
 	case inRecords:
-		return existing(
-			Store{Path: filepath.Join(home, "opencode.db"), Kind: DatabaseStore},
-			Store{Path: filepath.Join(home, "storage"), Kind: RecordStore},
-		)
+		var stores []Store
+		for _, pattern := range []string{"opencode.db", "opencode-*.db"} { // each channel of releases has its own
+			for _, path := range disk.Glob(home, pattern) {
+				stores = append(stores, Store{Path: path, Kind: DatabaseStore})
+			}
+		}
+		return existing(append(stores, Store{Path: filepath.Join(home, "storage"), Kind: RecordStore})...)
 	case bySlug, inChats, byPath, inAgentTranscripts, byName:
 	}
 	projects, err := os.ReadDir(all)
@@ -224,12 +227,24 @@ func (a Agent) SessionName(rel string) (id string, ok bool) {
 // StoreDir returns the folder in which the session of a file in a store of the agent began, if the store
 // names it, else "".
 func (a Agent) StoreDir(path string) string {
-	if a.layout != byName {
-		return ""
+	dir := filepath.Dir(path)
+	switch a.layout {
+	case byName:
+		// The list may have another project with this name since.
+		if owner, err := disk.ReadFile(filepath.Join(filepath.Dir(dir), ".project_root")); err == nil {
+			return strings.TrimSpace(string(owner))
+		}
+	case inFolders:
+		about, err := disk.ReadFile(filepath.Join(dir, "workspace.yaml"))
+		if err != nil {
+			return ""
+		}
+		for line := range strings.Lines(string(about)) {
+			if dir, ok := strings.CutPrefix(line, "cwd: "); ok {
+				return strings.Trim(strings.TrimSpace(dir), `"'`)
+			}
+		}
+	default:
 	}
-	owner, err := disk.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(owner))
+	return ""
 }

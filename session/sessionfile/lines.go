@@ -31,7 +31,7 @@ var (
 // of yield and returns it unchanged.
 func (f File) Lines(ctx context.Context, yield func(line []byte) error) error {
 	var stop error
-	err := f.lines(func(line []byte) error {
+	err := f.lines(ctx, func(line []byte) error {
 		if stop = ctx.Err(); stop == nil {
 			stop = yield(line)
 		}
@@ -47,7 +47,13 @@ func (f File) Lines(ctx context.Context, yield func(line []byte) error) error {
 }
 
 // lines is Lines for any kind of store.
-func (f File) lines(yield func(line []byte) error) error {
+func (f File) lines(ctx context.Context, yield func(line []byte) error) error {
+	switch {
+	case isDatabase(f.Path):
+		return f.databaseLines(ctx, yield)
+	case isRecord(f.Path):
+		return f.recordLines(ctx, yield)
+	}
 	return f.read(func(r *bufio.Reader) error {
 		begin, err := r.Peek(peekSize)
 		if err != nil && !errors.Is(err, io.EOF) {

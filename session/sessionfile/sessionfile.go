@@ -85,7 +85,7 @@ type Skipped struct{ Path, Reason string }
 // It reads only the beginnings and ends of files. Files without a line of a conversation, and those of
 // subagents, are no sessions. The error is that of the context.
 func Find(ctx context.Context, q Query) (files []File, skipped []Skipped, err error) {
-	s := search{Query: q, folders: newFolders(q.Roots)}
+	s := search{Query: q, folders: newFolders(q.Roots), known: map[string]bool{}}
 	agents := q.Agents
 	if len(agents) == 0 {
 		agents = agent.All()
@@ -128,6 +128,11 @@ func Open(ctx context.Context, path string, a agent.Agent) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+	if a.Name == "" || a.HandsOver() {
+		if f, ok, err := openStored(path); ok || err != nil {
+			return f, err
+		}
+	}
 	h, info, err := readHead(path, true, nil)
 	if err != nil {
 		return File{}, fmt.Errorf("read %s: %s", path, reasonOf(err))
@@ -151,12 +156,30 @@ func Open(ctx context.Context, path string, a agent.Agent) (File, error) {
 	return f, nil
 }
 
+// openStored returns the session in a file of an early version of OpenCode, false if path is none.
+func openStored(path string) (f File, ok bool, err error) {
+	i := slices.IndexFunc(agent.All(), agent.Agent.HandsOver)
+	switch {
+	case i < 0:
+		return File{}, false, nil
+	case isDatabase(path):
+		return File{}, false, fmt.Errorf("read %s: it is a database with many sessions", path)
+	case !isRecord(path):
+		return File{}, false, nil
+	}
+	if f, _, err = openRecord(agent.All()[i], path); err != nil {
+		return File{}, false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return f, true, nil
+}
+
 // search holds the state of a Find.
 type search struct {
 	Query
 
 	folders    *folders
 	candidates []candidate
+	known      map[string]bool // the sessions in databases
 
 	mu      sync.Mutex
 	done    int
@@ -205,8 +228,16 @@ func (s *search) list(ctx context.Context, a agent.Agent) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if store.Kind == agent.FileStore {
+		switch store.Kind {
+		case agent.FileStore:
 			s.walk(a, store, "", store.Depth)
+		case agent.DatabaseStore:
+			err = s.listDatabase(ctx, a, store.Path)
+		case agent.RecordStore:
+			err = s.listRecords(ctx, a, store.Path)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -261,17 +292,19 @@ func (s *search) examine(c candidate) (f File, ok bool, err error) {
 	f = h.file(c.agent, c.path, info)
 	f.ID = h.session(c.name)
 	f.Dir = cmp.Or(c.store.Dir, f.Dir)
-	isSelected := f.Dir == "" && c.store.IsNamed ||
-		s.folders.contain(f.Dir) ||
-		c.store.IsNamed && s.folders.contain(h.lastDir)
-	switch {
-	case !isSelected, !h.hasConversation, h.isSubagent:
-	case s.Session != "" && s.Session != f.ID:
-	case !s.Since.IsZero() && f.End.Before(s.Since):
-	default:
-		return f, true, nil
+	if f.Dir == "" {
+		f.Dir = c.agent.StoreDir(c.path)
 	}
-	return File{}, false, nil
+	isHere := f.Dir == "" && c.store.IsNamed || s.folders.contain(f.Dir) || c.store.IsNamed && s.folders.contain(h.lastDir)
+	return f, isHere && h.hasConversation && !h.isSubagent && s.isWanted(f), nil
+}
+
+// selects reports whether a session that names its folder is selected.
+func (s *search) selects(f File) bool { return s.folders.contain(f.Dir) && s.isWanted(f) }
+
+// isWanted reports whether a session has the id and the time of the query.
+func (s *search) isWanted(f File) bool {
+	return (s.Session == "" || s.Session == f.ID) && (s.Since.IsZero() || !f.End.Before(s.Since))
 }
 
 // folders are the roots of a query.

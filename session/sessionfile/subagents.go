@@ -21,9 +21,12 @@ func (f File) Subagents(ctx context.Context) ([]File, error) {
 	plain, _ := uncompressed(f.Path)
 	var files []File
 	var err error
-	if strings.HasPrefix(filepath.Base(plain), "rollout-") {
+	switch {
+	case isDatabase(f.Path), isRecord(f.Path):
+		files, err = f.databaseSubagents(ctx)
+	case strings.HasPrefix(filepath.Base(plain), "rollout-"):
 		files, err = f.rollouts(ctx)
-	} else {
+	default:
 		files, err = f.subagentFiles(ctx, plain)
 	}
 	slices.SortFunc(files, func(a, b File) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID)) })
@@ -125,15 +128,7 @@ func (f File) rollouts(ctx context.Context) ([]File, error) {
 			parents[h.parent] = append(parents[h.parent], h.file(f.Agent, path, info))
 		}
 	}
-	var files []File
-	for open := []string{f.ID}; len(open) > 0; open = open[1:] {
-		of := parents[open[0]]
-		delete(parents, open[0])
-		for _, sub := range of {
-			files, open = append(files, sub), append(open, sub.ID)
-		}
-	}
-	return files, nil
+	return descendants(parents, f.ID), nil
 }
 
 // lastElements returns the last n elements of a path.
