@@ -12,6 +12,7 @@ import (
 
 type options struct {
 	bin, cache string
+	samples    string
 	rows       *regexp.Regexp
 	runs       int
 	json       bool
@@ -25,6 +26,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	f.SetOutput(usage)
 	f.StringVar(&o.bin, "bin", "bin/entire", "the program to measure")
 	f.StringVar(&o.cache, "cache", filepath.Join(os.TempDir(), "entire-budget"), "folder for what is generated once")
+	f.StringVar(&o.samples, "samples", "", "folder of transcripts of Claude Code, whose lines fill the files that are imported; without, generated ones")
 	f.StringVar(&rows, "rows", "", "measure only rows that match this regular expression")
 	f.IntVar(&o.runs, "n", 15, "number of measurements of a row")                                       //nolint:mnd // the default
 	f.IntVar(&o.talk, "talk", 8000, "bytes of transcript that each checkpoint of the long record adds") //nolint:mnd // the default

@@ -89,6 +89,9 @@ type importer struct {
 	at   int64
 }
 
+// firstCommit is the time at which generated histories begin.
+const firstCommit = 1700000000
+
 // imported makes a repository with the commits that fill imports.
 func (b *bench) imported(dir string, fill func(*importer)) {
 	b.git(b.work, "init", "-q", "-b", "main", dir)
@@ -99,7 +102,7 @@ func (b *bench) imported(dir string, fill func(*importer)) {
 	b.Must(err)
 	b.Must(cmd.Start())
 	rng := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret: the same each time
-	im := importer{bufio.NewWriter(pipe), rng, 0, 1700000000}
+	im := importer{bufio.NewWriter(pipe), rng, 0, firstCommit}
 	fill(&im)
 	b.Must(im.Flush())
 	b.Must(pipe.Close())

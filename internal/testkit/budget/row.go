@@ -12,6 +12,7 @@ const (
 	perBlame   unit = "git blame -M -C"
 	perByte    unit = "KB"
 	perMega    unit = "MB"
+	perSecond  unit = "seconds" // of a command that runs once
 )
 
 // row is a line of the table.

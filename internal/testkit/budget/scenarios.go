@@ -98,6 +98,7 @@ func scenarios() []scenario {
 			{Name: "recall, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
 			{Name: "recall list, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
 		}, contextCheckpoints},
+		{"past sessions", pastRows(), pastWorks},
 		{"due brief", []*row{
 			{Name: "session-start after a clear, short form of a session with commits", Unit: perVersion, Budget: 20},
 			{Name: "user-prompt-submit, its whole brief", Unit: perVersion, Budget: 12},

@@ -14,7 +14,7 @@ type result struct {
 	Slowest  string  `json:"slowest,omitempty"`
 	Runs     int     `json:"runs,omitempty"`
 	Median   float64 `json:"median"`
-	In       string  `json:"in"`                      // ms, KB or MB
+	In       string  `json:"in"`                      // ms, KB, MB or seconds
 	Best     float64 `json:"fastest_ratio,omitempty"` // ratio of the fastest runs
 	CPU      float64 `json:"cpu_ms,omitempty"`
 	CPURatio float64 `json:"cpu_ratio,omitempty"` // least affected by other work on the machine
@@ -32,7 +32,7 @@ type result struct {
 const mib = 1 << 10 // in KiB
 
 func (r *row) result() result {
-	if r.Unit == perByte || r.Unit == perMega {
+	if r.Unit == perByte || r.Unit == perMega || r.Unit == perSecond {
 		limit := r.Budget
 		if limit > 0 {
 			limit += r.slack
