@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -82,6 +83,65 @@ func ParseAttribution(raw json.RawMessage) (Attribution, bool) {
 
 // CountsSessions reports whether an attribution has SessionLines, which other versions don't write.
 func CountsSessions(raw json.RawMessage) bool { return bytes.Contains(raw, []byte(`"session_lines"`)) }
+
+// mostRanges is the maximum length of an attribution with ranges of lines.
+const mostRanges = 256 << 10
+
+// Bounded is Raw with at most 256 KiB: it leaves out what is too much, the fingerprints of lines first, then
+// the calls, then the files.
+func (a Attribution) Bounded() (json.RawMessage, error) {
+	raw, err := a.Raw()
+	if err != nil || len(raw) <= mostRanges {
+		return raw, err
+	}
+	a.Files = slices.Clone(a.Files)
+	for i := range a.Files {
+		a.Files[i].Prints = ""
+	}
+	if raw, err = a.Raw(); err != nil || len(raw) <= mostRanges {
+		return raw, err
+	}
+	dropCalls(&a)
+	if raw, err = a.Raw(); err != nil || len(raw) <= mostRanges {
+		return raw, err
+	}
+	a.Files, a.Turns, a.Writers = nil, nil, nil
+	return a.Raw()
+}
+
+// dropCalls removes the calls of an attribution that would be too long with them.
+func dropCalls(out *Attribution) {
+	plain := make([]Writer, 0, len(out.Writers))
+	place := make([]int, len(out.Writers))
+	for i, w := range out.Writers {
+		w.Call = ""
+		at := slices.Index(plain, w)
+		if at < 0 {
+			at = len(plain)
+			plain = append(plain, w)
+		}
+		place[i] = at
+	}
+	out.Writers = plain
+	for i, f := range out.Files {
+		lines := map[int][]int{}
+		for writer, ranges := range ParseWritten(f.Written) {
+			for _, r := range ranges {
+				for line := r.First; line <= r.Last; line++ {
+					lines[place[writer]] = append(lines[place[writer]], line)
+				}
+			}
+		}
+		written := map[int]LineRanges{}
+		for writer, list := range lines {
+			slices.Sort(list)
+			for _, line := range list {
+				written[writer] = written[writer].With(line)
+			}
+		}
+		out.Files[i].Written = FormatWritten(written)
+	}
+}
 
 // Raw returns the attribution as stored in SessionMeta.Attribution.
 func (a Attribution) Raw() (json.RawMessage, error) {

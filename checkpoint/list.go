@@ -374,6 +374,27 @@ func OfSession(ctx context.Context, repo *git.Repo, session string) ([]ID, error
 	return ids, nil
 }
 
+// LiveSessions returns the ids of the sessions that were recorded while they ran, as far as the messages of
+// the records' commits name them.
+func LiveSessions(ctx context.Context, repo *git.Repo) (map[string]bool, error) {
+	messages, err := git.MessagesContaining(ctx, repo, SessionKey+": ", append(branchRevisions(), "--glob="+CheckpointRefs+"*")...)
+	if err != nil {
+		return nil, fmt.Errorf("list the recorded sessions: %w", err)
+	}
+	ids := map[string]bool{}
+	for _, message := range messages {
+		if _, imported := startedIn(message); imported {
+			continue
+		}
+		for line := range strings.Lines(message) {
+			if id, found := strings.CutPrefix(line, SessionKey+": "); found {
+				ids[transcript.SessionID(strings.TrimSpace(id))] = true
+			}
+		}
+	}
+	return ids, nil
+}
+
 // findInTree returns the checkpoints in v1Tree, a tree of the metadata branch or of ImportedRef, whose ids begin with prefix, in order. It reads only
 // the directories that may contain them.
 func findInTree(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {

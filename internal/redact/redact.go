@@ -42,8 +42,8 @@ type engine struct {
 	known     func() *ruleSet // the rules tried on paths
 	values    func() *knownValues
 	memory    *memory // nil if it has none
-	patterns  [len(rules)]pattern
-	allowed   [len(allowlists)]lazyRegexp
+	patterns  *[len(rules)]pattern
+	allowed   *[len(allowlists)]lazyRegexp
 	scratch   sync.Pool // of *scratch
 	writers   sync.Pool // of *writer
 }
@@ -54,6 +54,8 @@ func New() *Redactor {
 		automaton: sync.OnceValue(newAutomaton),
 		known:     sync.OnceValue(knownRules),
 		values:    func() *knownValues { return nil },
+		patterns:  new([len(rules)]pattern),
+		allowed:   new([len(allowlists)]lazyRegexp),
 		scratch:   sync.Pool{New: func() any { return new(scratch) }},
 		writers:   sync.Pool{New: func() any { return new(writer) }},
 	}}}
@@ -74,6 +76,21 @@ func (r *Redactor) WithMemory() *Redactor {
 	r.memory = new(memory)
 	return r
 }
+
+// Fresh returns a Redactor that shares the tables and the values of files with r, and whose memory, if r has
+// one, is empty: what it replaces doesn't depend on the texts that r was given.
+func (r *Redactor) Fresh() *Redactor {
+	e := &engine{automaton: r.automaton, known: r.known, values: r.values, patterns: r.patterns, allowed: r.allowed}
+	e.scratch.New, e.writers.New = r.scratch.New, r.writers.New
+	if r.memory != nil {
+		e.memory = new(memory)
+	}
+	return &Redactor{finder{engine: e}}
+}
+
+// Remembered returns the number of secrets that were found so far and are replaced in later texts. It
+// never decreases.
+func (r *Redactor) Remembered() int { return r.memory.changes() }
 
 // Finding is one secret in a text.
 type Finding struct {

@@ -31,9 +31,10 @@ type Event struct {
 	// its result in one line.
 	Results []ToolResult
 
-	// Model, MessageID and Context belong to an answer; Context is the number of tokens that the
+	// Model, MessageID, Usage and Context belong to an answer; Context is the number of tokens that the
 	// model read for it. Failed reports that the request failed; Said returns the error.
 	Model, MessageID string
+	Usage            Usage
 	Context          int64
 	Failed           bool
 	// Uses are the tool calls of the answer.
@@ -325,7 +326,7 @@ func (e *Event) agent(h *entry) bool {
 	if string(m.model) == synthetic {
 		return false
 	}
-	e.Model, e.MessageID = Unquoted(m.model), Unquoted(m.id)
+	e.Model, e.MessageID, e.Usage = Unquoted(m.model), Unquoted(m.id), m.usage
 	e.Context = m.usage.Input + m.usage.CacheRead + m.usage.CacheCreation
 	for i := range m.blocks {
 		b := &m.blocks[i]

@@ -416,20 +416,5 @@ func (a *attributing) result(d tracking.Decision, id string) (json.RawMessage, e
 	if w := a.writers.slots[id]; w != nil && len(out.Files) > 0 {
 		out.Turns, out.Writers = w.turns, w.writers
 	}
-	raw, err := out.Raw()
-	if err == nil && len(raw) > mostRanges {
-		for i := range out.Files {
-			out.Files[i].Prints = ""
-		}
-		raw, err = out.Raw()
-	}
-	if err == nil && len(raw) > mostRanges {
-		dropCalls(&out)
-		raw, err = out.Raw()
-	}
-	if err == nil && len(raw) > mostRanges {
-		out.Files, out.Turns, out.Writers = nil, nil, nil
-		return out.Raw()
-	}
-	return raw, err
+	return out.Bounded()
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// mostRanges is the maximum length of an attribution with ranges of lines.
-const mostRanges = 256 << 10
-
 // tally counts lines.
 type tally struct {
 	agentLines, agentRemoved, agentReplaced, unknownLines  int

@@ -207,40 +207,6 @@ func (x *writerIndex) record(ctx context.Context, c Slot, l authoredLines, isFir
 	return f
 }
 
-// dropCalls removes the calls of an attribution that would be too long with them.
-func dropCalls(out *checkpoint.Attribution) {
-	plain := make([]checkpoint.Writer, 0, len(out.Writers))
-	place := make([]int, len(out.Writers))
-	for i, w := range out.Writers {
-		w.Call = ""
-		at := slices.Index(plain, w)
-		if at < 0 {
-			at = len(plain)
-			plain = append(plain, w)
-		}
-		place[i] = at
-	}
-	out.Writers = plain
-	for i, f := range out.Files {
-		lines := map[int][]int{}
-		for writer, ranges := range checkpoint.ParseWritten(f.Written) {
-			for _, r := range ranges {
-				for line := r.First; line <= r.Last; line++ {
-					lines[place[writer]] = append(lines[place[writer]], line)
-				}
-			}
-		}
-		written := map[int]checkpoint.LineRanges{}
-		for writer, list := range lines {
-			slices.Sort(list)
-			for _, line := range list {
-				written[writer] = written[writer].With(line)
-			}
-		}
-		out.Files[i].Written = checkpoint.FormatWritten(written)
-	}
-}
-
 // splitLines returns the lines of a content, each with its newline.
 func splitLines(content []byte) [][]byte {
 	lines := bytes.SplitAfter(content, []byte{'\n'})

@@ -530,7 +530,8 @@ func (d *deriving) commits(ctx context.Context, commits []git.Commit) (map[git.O
 		err := git.Patches(ctx, d.w.Repo, oids, maxCompared, func(oid git.OID, patches []git.Patch) error {
 			done++
 			for _, p := range patches {
-				f := comparedFile{FileDiff: p.FileDiff, commit: byOID[oid], lines: addedLines(p)}
+				f := comparedFile{FileDiff: p.FileDiff, commit: byOID[oid]}
+				f.lines, _ = AddedLines(p)
 				if len(f.lines) > 0 {
 					files, former = append(files, f), append(former, p.Old)
 				}
@@ -546,7 +547,7 @@ func (d *deriving) commits(ctx context.Context, commits []git.Commit) (map[git.O
 		oids = oids[min(done, len(oids)):]
 	}
 	had := map[git.OID]map[uint32]bool{}
-	if err := d.readPrints(ctx, former, had); err != nil {
+	if err := ReadPrints(ctx, d.w.Repo, former, had); err != nil {
 		return nil, err
 	}
 	found := map[git.OID]map[string]int{}
@@ -589,8 +590,8 @@ func (d *deriving) inOrder(counts map[string]int) []string {
 	})
 }
 
-// addedLines returns the lines that a patch adds.
-func addedLines(p git.Patch) (lines []attribution.PrintedLine) {
+// AddedLines returns the lines that a patch adds, and their texts.
+func AddedLines(p git.Patch) (lines []attribution.PrintedLine, texts []string) {
 	for i, h := range p.Hunks {
 		if i >= len(p.Texts) {
 			break
@@ -599,14 +600,14 @@ func addedLines(p git.Patch) (lines []attribution.PrintedLine) {
 		for _, text := range p.Texts[i] {
 			switch {
 			case strings.HasPrefix(text, "+"):
-				lines = append(lines, PrintedLine(n, text[1:]))
+				lines, texts = append(lines, PrintedLine(n, text[1:])), append(texts, text[1:])
 				n++
 			case !strings.HasPrefix(text, "-"):
 				n++
 			}
 		}
 	}
-	return lines
+	return lines, texts
 }
 
 // PrintedLine returns a line of a file by its number, from 1.
@@ -614,12 +615,12 @@ func PrintedLine(number int, text string) attribution.PrintedLine {
 	return attribution.PrintedLine{Number: number, Print: checkpoint.Print([]byte(text)), Letters: attribution.Identifying(text)}
 }
 
-// readPrints adds the fingerprints of the lines of blobs to a map by blob. Blobs that are missing are
+// ReadPrints adds the fingerprints of the lines of blobs to a map by blob. Blobs that are missing are
 // left out.
-func (d *deriving) readPrints(ctx context.Context, blobs []git.OID, into map[git.OID]map[uint32]bool) error {
-	blobs = slices.DeleteFunc(slices.Clone(blobs), func(oid git.OID) bool { return into[oid] != nil || !d.w.Repo.Format.Valid(oid) })
+func ReadPrints(ctx context.Context, repo *git.Repo, blobs []git.OID, into map[git.OID]map[uint32]bool) error {
+	blobs = slices.DeleteFunc(slices.Clone(blobs), func(oid git.OID) bool { return into[oid] != nil || !repo.Format.Valid(oid) })
 	slices.Sort(blobs)
-	return d.w.Repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
+	return repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
 		into[o.OID] = map[uint32]bool{}
 		AddPrints(into[o.OID], o.Data)
 		return nil

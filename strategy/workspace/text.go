@@ -7,6 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
 // Redactor removes secrets from text before it is written.
@@ -20,6 +21,24 @@ type Redactor interface {
 	// another list. Recall makes the redactor replace the values of such a list.
 	Known(list []byte) []byte
 	Recall(list []byte)
+	// Remembered returns the number of secrets that were found so far and are replaced in later texts.
+	Remembered() int
+}
+
+// FreshRedactor returns a redactor that replaces what w.Redact does, but none of the secrets that w.Redact
+// found in earlier texts.
+func (w *Workspace) FreshRedactor() Redactor {
+	type fresher interface{ Fresh() *redact.Redactor }
+	switch r := w.Redact.(type) {
+	case ForgottenRedactor:
+		if inner, ok := r.Redactor.(fresher); ok {
+			r.Redactor = inner.Fresh()
+		}
+		return r
+	case fresher:
+		return r.Fresh()
+	}
+	return w.Redact
 }
 
 const (

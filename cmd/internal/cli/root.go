@@ -37,7 +37,7 @@ type group struct {
 // commands returns all commands, in the order of the help.
 func commands() []group {
 	return []group{
-		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewLink, history.NewUnlink, setup.NewTrust, setup.NewCommand}},
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewImport, history.NewLink, history.NewUnlink, setup.NewTrust, setup.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain, history.NewLog, newBrowse, history.NewSearch, history.NewUsage, history.NewReport, history.NewBlame, history.NewWhy, stores.NewBisectCommand}},
 		{"Go back:", []build{rewindcmd.NewCommand, rewindcmd.NewForkCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},

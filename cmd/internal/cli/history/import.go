@@ -1,0 +1,300 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/agent"
+	"github.com/seed-3aff656d/entire/strategy/importing"
+)
+
+type importOptions struct {
+	importing.Options
+	outputFlags
+
+	agents []string
+	since  string
+	all    bool
+}
+
+// NewImport returns the command that imports past sessions.
+func NewImport(a *app.App) *cobra.Command {
+	var opts importOptions
+	cmd := &cobra.Command{
+		Use:        "import [<file>...]",
+		SuggestFor: []string{"backfill", "ingest", "history"},
+		Short:      "Import past sessions, and link them to past commits",
+		Long: `Finds the sessions that agents keep of this repository from before it was
+recorded: those that ran in one of its worktrees, or in a folder given with --from
+if the repository has moved. Their conversations are redacted and stored as
+checkpoints, and commits are linked to the sessions that made them.
+
+A commit is linked if a conversation shows it: the output of git commit names it, or
+a commit that was rewritten into it. Else it is linked if it adds lines that a
+session wrote before. The links are kept in git notes beside the commits; no commit
+is changed, and one that has a link keeps it. Lines that no session is known to have
+written are not recorded: they are nobody's.
+
+Imported records stay in this clone: nothing of them is pushed. Importing again
+imports only what is new.` + importExitStatus,
+		Example: `  entire import --dry-run
+  entire import --since 90d
+  entire import --from ~/old/place
+  entire import session.jsonl --agent codex`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Files = args
+			return runImport(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&opts.agents, "agent", nil, "only sessions of this agent; of files: the agent that wrote them")
+	f.StringVar(&opts.since, "since", "", "only sessions that were active after this time: 90d, 2026-01-15")
+	f.StringVar(&opts.Session, "session", "", "only the session with this id")
+	f.StringSliceVar(&opts.From, "from", nil, "a folder in which the repository was before")
+	f.BoolVarP(&opts.DryRun, "dry-run", "n", false, "show what would be imported, and change nothing")
+	f.BoolVarP(&opts.all, "all", "a", false, "list all sessions and commits")
+	opts.addOutput(f)
+	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
+	return cmd
+}
+
+// importExitStatus is the end of the help of import.
+const importExitStatus = `
+
+EXIT STATUS
+  0    imported; also if there was nothing new
+  1    failure, or a session could not be read
+  2    wrong usage
+  130  interrupted`
+
+// importJSON is the output of `import --json`; docs/formats/import.md describes it.
+type importJSON struct {
+	Sessions []importedSessionJSON `json:"sessions"`
+	Commits  []importedCommitJSON  `json:"commits"`
+	Unlinked []unlinkedJSON        `json:"unlinked"`
+	Skipped  []skippedJSON         `json:"skipped"`
+}
+
+type importedSessionJSON struct {
+	Session    string          `json:"session"`
+	Agent      string          `json:"agent"`
+	Path       string          `json:"path"`
+	StartedAt  time.Time       `json:"started_at,omitzero"`
+	EndedAt    time.Time       `json:"ended_at,omitzero"`
+	Turns      int             `json:"turns"`
+	State      importing.State `json:"state"`
+	Checkpoint checkpoint.ID   `json:"checkpoint,omitempty"`
+	Commits    []git.OID       `json:"commits"`
+}
+
+type importedCommitJSON struct {
+	Commit     git.OID            `json:"commit"`
+	Checkpoint checkpoint.ID      `json:"checkpoint"`
+	Sessions   []string           `json:"sessions"`
+	Evidence   importing.Evidence `json:"evidence"`
+	Lines      int                `json:"lines"`
+}
+
+type unlinkedJSON struct {
+	Commit git.OID `json:"commit"`
+	Reason string  `json:"reason"`
+}
+
+type skippedJSON struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) {
+	for _, name := range opts.agents {
+		one, known := agent.ByName(name)
+		if !known {
+			return app.Usagef("unknown agent %q", name)
+		}
+		opts.Agents = append(opts.Agents, one)
+	}
+	if opts.since != "" {
+		if opts.Since, err = app.ParseTime(opts.since, a.Now()); err != nil {
+			return app.Usagef("--since: %v", err)
+		}
+	}
+	for _, paths := range [][]string{opts.From, opts.Files} {
+		for i, name := range paths {
+			if !filepath.IsAbs(name) {
+				paths[i] = filepath.Join(a.Dir, name)
+			}
+		}
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w, log := a.LoggingWorkspace(repo, "import")
+	defer func() { _ = log.Close() }()
+	var done importing.Result
+	err = a.Streams.Sized("Importing", func(reach func(string, ui.Amount)) (err error) {
+		opts.Progress = func(what string, done, total int64) { reach(what, amount(what, done, total)) }
+		done, err = importing.Run(ctx, w, opts.Options)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !opts.DryRun && len(done.Sessions) > 0 {
+		r, err := a.OpenIndex(ctx, repo)
+		if err != nil {
+			return fmt.Errorf("the sessions are imported, but the index is not filled: %w", err)
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		return a.Streams.JSON(newImportJSON(done))
+	}
+	return printImport(a, opts, done)
+}
+
+// amount returns the progress of a step, in bytes where sessions are read.
+func amount(what string, done, total int64) ui.Amount {
+	if what == importing.Reading || what == importing.Storing {
+		return ui.Amount{Bytes: done, Size: total}
+	}
+	return ui.Amount{Done: done, Total: total}
+}
+
+func newImportJSON(done importing.Result) importJSON {
+	out := importJSON{Sessions: []importedSessionJSON{}, Commits: []importedCommitJSON{}, Unlinked: []unlinkedJSON{}, Skipped: []skippedJSON{}}
+	for _, s := range done.Sessions {
+		out.Sessions = append(out.Sessions, importedSessionJSON{
+			Session: s.ID, Agent: s.Agent.Name, Path: s.Path, StartedAt: format.UTC(s.Start), EndedAt: format.UTC(s.End),
+			Turns: s.Turns, State: s.State, Checkpoint: s.Checkpoint, Commits: format.NotNil(s.Commits),
+		})
+	}
+	for _, c := range done.Commits {
+		out.Commits = append(out.Commits, importedCommitJSON{c.Commit.OID, c.Checkpoint, c.Sessions, c.Evidence, c.Lines})
+	}
+	for _, u := range done.Unlinked {
+		out.Unlinked = append(out.Unlinked, unlinkedJSON(u))
+	}
+	for _, s := range done.Skipped {
+		out.Skipped = append(out.Skipped, skippedJSON(s))
+	}
+	return out
+}
+
+func printImport(a *app.App, opts importOptions, done importing.Result) error {
+	states, evidence := map[importing.State]int{}, map[importing.Evidence]int{}
+	for _, s := range done.Sessions {
+		states[s.State]++
+	}
+	linked := 0
+	for _, c := range done.Commits {
+		if !c.Known {
+			linked++
+			evidence[c.Evidence]++
+		}
+	}
+	verbs := [2]string{"Imported", "Linked"}
+	if opts.DryRun {
+		verbs = [2]string{"Would import", "Would link"}
+	}
+	a.Streams.Printf("%s %s%s\n", verbs[0], ui.Plural(states[importing.Imported], "session"), leftOut(states))
+	a.Streams.Printf("%s %s%s\n", verbs[1], ui.Plural(linked, "commit"), evidenceText(evidence))
+	if opts.all {
+		printImported(a, done)
+	}
+	if n := len(done.Unlinked); n > 0 && !opts.all {
+		a.Streams.Printf("%s left without a link although a session may have made %s: --all lists the reasons\n", ui.Plural(n, "commit"), itThem(n))
+	}
+	for _, s := range done.Skipped {
+		a.Streams.Notef("not imported: %s: %s", format.Path(s.Path), s.Reason)
+	}
+	if !opts.DryRun && linked > 0 {
+		a.Streams.Printf("  hint: `entire why <file>:<line>` shows the request behind a line; `entire import --undo` removes what was imported\n")
+	}
+	return nil
+}
+
+// leftOut describes the sessions that were not imported.
+func leftOut(states map[importing.State]int) string {
+	var parts []string
+	for _, one := range []struct {
+		state importing.State
+		text  string
+	}{
+		{importing.Known, "imported before"},
+		{importing.Recorded, "recorded already"},
+		{importing.Empty, "empty or a copy of another"},
+		{importing.Forgotten, "forgotten"},
+	} {
+		if n := states[one.state]; n > 0 {
+			parts = append(parts, ui.Thousands(int64(n))+" "+one.text)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(parts, ", ")
+}
+
+// evidenceText describes what shows the links.
+func evidenceText(evidence map[importing.Evidence]int) string {
+	var parts []string
+	for _, one := range []struct {
+		evidence importing.Evidence
+		text     string
+	}{{importing.Shown, "shown in a conversation"}, {importing.Rewritten, "shown before they were rewritten"}, {importing.Lines, "by their lines"}} {
+		if n := evidence[one.evidence]; n > 0 {
+			parts = append(parts, ui.Thousands(int64(n))+" "+one.text)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// printImported lists sessions and commits.
+func printImported(a *app.App, done importing.Result) {
+	if len(done.Sessions) > 0 {
+		var t ui.Table
+		t.AddRow("SESSION", "AGENT", "BEGAN", "TURNS", "COMMITS", "STATE")
+		for _, s := range done.Sessions {
+			t.AddRow(format.Session(s.ID), s.Agent.Name, ui.Since(a.Now(), s.Start), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Commits)), string(s.State))
+		}
+		a.Streams.Printf("\n%s", t.String())
+	}
+	if len(done.Commits) > 0 {
+		var t ui.Table
+		t.AddRow("COMMIT", "LINES", "EVIDENCE", "SESSIONS", "SUBJECT")
+		for _, c := range done.Commits {
+			t.AddRow(c.Commit.OID.Short(), strconv.Itoa(c.Lines), string(c.Evidence), format.Sessions(c.Sessions), ui.Line(c.Commit.Subject(), format.NameWidth))
+		}
+		a.Streams.Printf("\n%s", t.String())
+	}
+	for _, u := range done.Unlinked {
+		a.Streams.Printf("not linked: %s: %s\n", u.Commit.Short(), u.Reason)
+	}
+}
+
+func itThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}

@@ -1,0 +1,468 @@
+package importing
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Evidence is what shows that a session made a commit, or a part of it.
+type Evidence string
+
+// The kinds of evidence, the strongest first.
+const (
+	// Shown: the session's transcript shows the commit.
+	Shown Evidence = "shown"
+	// Rewritten: the transcript shows a commit that was rewritten into this one.
+	Rewritten Evidence = "rewritten"
+	// Lines: the commit adds lines that the session wrote before.
+	Lines Evidence = "lines"
+)
+
+// link is a commit with the sessions that made it, or lines of it.
+type link struct {
+	commit   git.Commit
+	evidence Evidence
+	shares   map[int]*share // by session
+	files    []linkedFile
+	lines    int // of sessions
+}
+
+// share is the part of a session in a commit.
+type share struct {
+	lines int
+	// from and to are the lines of the transcript between which the session made its part.
+	from, to int
+}
+
+// linkedFile is a file of a commit with the lines that sessions wrote.
+type linkedFile struct {
+	git.FileDiff
+
+	added []attribution.PrintedLine
+	texts []string // of added
+	by    []origin // of added
+}
+
+// origin is the call that wrote a line. session is -1 if none is known to have.
+type origin struct {
+	session int
+	call    int32
+}
+
+// matcher compares commits with the lines that sessions wrote.
+type matcher struct {
+	w        *workspace.Workspace
+	h        *history
+	sessions []*past
+	// files are the lines that sessions wrote, by session and by the path from the root, in the order in which they
+	// were written. byPath and byBase list the sessions that wrote to a file, or to one of that name.
+	files  []map[string][]writtenLine
+	byPath map[string][]int
+	byBase map[string][]fileOf
+	// shown are the sessions that show a commit, and where.
+	shown map[git.OID][]shownBy
+	// unlinked are the reasons why commits with some evidence aren't linked.
+	unlinked map[git.OID]string
+}
+
+type fileOf struct {
+	session int
+	path    string
+}
+
+type shownBy struct {
+	session  int
+	line     int
+	evidence Evidence
+}
+
+const (
+	// chunk is the number of commits whose differences are compared at once, mostPatch the size of a
+	// commit's difference that is read, in bytes.
+	chunk     = 50
+	mostPatch = 4 << 20
+	// clockSlack is the maximum difference between the clocks of two machines.
+	clockSlack = 10 * time.Minute
+)
+
+// newMatcher returns a matcher for sessions whose files are below roots.
+func newMatcher(w *workspace.Workspace, h *history, sessions []*past, roots []string) *matcher {
+	m := &matcher{w: w, h: h, sessions: sessions, byPath: map[string][]int{}, byBase: map[string][]fileOf{}, shown: map[git.OID][]shownBy{}, unlinked: map[git.OID]string{}}
+	for i, p := range sessions {
+		files := map[string][]writtenLine{}
+		for _, given := range slices.Sorted(maps.Keys(p.texts)) {
+			lines := p.texts[given]
+			if at := slices.IndexFunc(lines, func(l writtenLine) bool { return p.calls[l.call].line >= p.own }); at != 0 {
+				lines = slices.DeleteFunc(slices.Clone(lines), func(l writtenLine) bool { return p.calls[l.call].line < p.own })
+			}
+			if name := relative(given, roots); name != "" && len(lines) > 0 {
+				files[name] = append(files[name], lines...)
+			}
+		}
+		for name, lines := range files {
+			slices.SortStableFunc(lines, func(a, b writtenLine) int { return p.calls[a.call].at.Compare(p.calls[b.call].at) })
+			m.byPath[name] = append(m.byPath[name], i)
+			m.byBase[path.Base(name)] = append(m.byBase[path.Base(name)], fileOf{i, name})
+		}
+		p.texts, p.touched = nil, map[string]int{}
+		for name, lines := range files {
+			for _, l := range lines {
+				p.touched[name] = max(p.touched[name], p.calls[l.call].line)
+			}
+		}
+		m.files = append(m.files, files)
+	}
+	for i, p := range sessions {
+		for _, s := range p.shown {
+			if s.line >= p.own {
+				m.show(i, s)
+			}
+		}
+	}
+	for _, list := range m.byBase {
+		slices.SortFunc(list, func(a, b fileOf) int { return cmp.Or(a.session-b.session, strings.Compare(a.path, b.path)) })
+	}
+	return m
+}
+
+// show notes the commits that a session shows.
+func (m *matcher) show(session int, s shownCommit) {
+	if oid := m.h.resolve(s.id); oid != "" {
+		m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Shown})
+		return
+	}
+	for _, oid := range m.h.rewritten(s) {
+		m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Rewritten})
+	}
+}
+
+// agentWorktrees are folders in which agents and people keep worktrees of a repository.
+var agentWorktrees = []string{".claude/worktrees/", ".worktrees/", ".git/worktrees/"}
+
+// relative returns a path from the first root that it is below, "" if it is below none.
+func relative(given string, roots []string) string {
+	for _, root := range roots {
+		rest, below := strings.CutPrefix(given, strings.TrimSuffix(root, "/")+"/")
+		if !below || rest == "" {
+			continue
+		}
+		for _, folder := range agentWorktrees {
+			if _, inside, found := strings.Cut(rest, folder); found {
+				if _, rest, found := strings.Cut(inside, "/"); found {
+					return rest
+				}
+			}
+		}
+		return rest
+	}
+	return ""
+}
+
+// all compares all commits, and calls yield with each one that is linked.
+func (m *matcher) all(ctx context.Context, progress func(done, total int64), yield func(*link) error) error {
+	var list []git.Commit
+	for _, c := range m.h.commits {
+		if _, isOpen := m.h.open[c.OID]; isOpen {
+			list = append(list, c)
+		}
+	}
+	done := int64(0)
+	for part := range slices.Chunk(list, chunk) {
+		if err := m.compare(ctx, part, yield); err != nil {
+			return err
+		}
+		done += int64(len(part))
+		progress(done, int64(len(list)))
+	}
+	return nil
+}
+
+// compare compares commits.
+func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(*link) error) error {
+	byOID := make(map[git.OID]git.Commit, len(commits))
+	oids := make([]git.OID, 0, len(commits))
+	for _, c := range commits {
+		byOID[c.OID], oids = c, append(oids, c.OID)
+	}
+	var links []*link
+	var former []git.OID
+	for len(oids) > 0 {
+		done := 0
+		err := git.Patches(ctx, m.w.Repo, oids, mostPatch, func(oid git.OID, patches []git.Patch) error {
+			done++
+			l := &link{commit: byOID[oid], shares: map[int]*share{}}
+			for _, p := range patches {
+				f := linkedFile{FileDiff: p.FileDiff}
+				if f.added, f.texts = query.AddedLines(p); len(f.added) > 0 {
+					l.files = append(l.files, f)
+					if m.hasCandidates(&f) {
+						former = append(former, p.Old)
+					}
+				}
+			}
+			links = append(links, l)
+			return nil
+		})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			done++ // this clone lacks objects of the commit
+		}
+		oids = oids[min(done, len(oids)):]
+	}
+	had := map[git.OID]map[uint32]bool{}
+	if err := query.ReadPrints(ctx, m.w.Repo, former, had); err != nil {
+		return err
+	}
+	for _, l := range links {
+		if !m.link(l, had) {
+			continue
+		}
+		if err := yield(l); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// hasCandidates reports whether a session wrote to a file.
+func (m *matcher) hasCandidates(f *linkedFile) bool {
+	return len(m.byPath[f.Path])+len(m.byPath[f.OldPath])+len(m.byBase[path.Base(f.Path)]) > 0
+}
+
+// link determines the sessions of a commit. It returns false if there are none.
+func (m *matcher) link(l *link, had map[git.OID]map[uint32]bool) bool {
+	confirmed := map[int]bool{}
+	for _, s := range m.shown[l.commit.OID] {
+		confirmed[s.session] = true
+	}
+	shown := maps.Clone(confirmed)
+	tied := false
+	for range 2 { // what one file confirms counts for all
+		before := len(confirmed)
+		l.lines, tied = 0, false
+		clear(l.shares)
+		for i := range l.files {
+			if m.match(l, &l.files[i], had[l.files[i].Old], confirmed, shown) {
+				tied = true
+			}
+		}
+		for session := range l.shares {
+			confirmed[session] = true
+		}
+		if len(confirmed) == before {
+			break
+		}
+	}
+	m.addShown(l)
+	if len(l.shares) > 0 {
+		return true
+	}
+	if tied {
+		m.unlinked[l.commit.OID] = "sessions in several worktrees wrote its lines"
+	}
+	return false
+}
+
+// addShown adds the sessions that show the commit: all that have a share, else the first one if sessions
+// without it wrote less than half of the added lines.
+func (m *matcher) addShown(l *link) {
+	l.evidence = Lines
+	added := 0
+	for i := range l.files {
+		added += len(l.files[i].added)
+	}
+	for _, s := range m.shown[l.commit.OID] {
+		own := l.shares[s.session]
+		if own == nil && 2*l.lines >= added && l.lines > 0 {
+			continue
+		}
+		if own == nil {
+			own = &share{from: s.line}
+			l.shares[s.session] = own
+		}
+		own.to = max(own.to, s.line+1)
+		own.from = min(own.from, s.line)
+		if l.evidence != Shown {
+			l.evidence = s.evidence
+		}
+	}
+}
+
+// candidate is a session that may have written lines of a file.
+type candidate struct {
+	session int
+	lines   []writtenLine
+	printed []attribution.PrintedLine
+	at      []attribution.Followed
+	// occurs lists the indexes in lines of each print.
+	occurs map[uint32][]int
+}
+
+// match finds the sessions that wrote the lines of a file. It returns true if lines have no session because
+// several wrote them in worktrees of their own.
+func (m *matcher) match(l *link, f *linkedFile, had map[uint32]bool, confirmed, shown map[int]bool) (tied bool) {
+	f.by = make([]origin, len(f.added))
+	for i := range f.by {
+		f.by[i].session = -1
+	}
+	candidates := m.candidates(l.commit, f, had, confirmed)
+	if len(candidates) == 0 {
+		return false
+	}
+	for i := range f.added {
+		best, isTie := m.best(f, i, candidates, shown)
+		if isTie {
+			tied = true
+		}
+		if best == nil {
+			continue
+		}
+		call := best.lines[m.occurrence(f, i, best)].call
+		f.by[i] = origin{best.session, call}
+		p := m.sessions[best.session]
+		own := l.shares[best.session]
+		if own == nil {
+			own = &share{from: p.lines}
+			l.shares[best.session] = own
+		}
+		own.lines++
+		l.lines++
+		from, to := p.turnOf(call)
+		own.from, own.to = min(own.from, from), max(own.to, to)
+	}
+	return tied
+}
+
+// turnOf returns the lines at which the turn of a call begins and ends.
+func (p *past) turnOf(call int32) (from, to int) {
+	t := p.calls[call].turn
+	if t < 0 {
+		return p.own, p.calls[call].line + 1
+	}
+	to = p.lines
+	if t+1 < len(p.turns) {
+		to = p.turns[t+1].line
+	}
+	return p.turns[t].line, to
+}
+
+// candidates returns the sessions that wrote to a file before the commit, with the lines found.
+func (m *matcher) candidates(c git.Commit, f *linkedFile, had map[uint32]bool, confirmed map[int]bool) (list []candidate) {
+	add := func(session int, name string, sameName bool) {
+		if slices.ContainsFunc(list, func(o candidate) bool { return o.session == session }) {
+			return
+		}
+		p := m.sessions[session]
+		lines := m.files[session][name]
+		until := func(limit time.Time) []writtenLine {
+			n, _ := slices.BinarySearchFunc(lines, limit, func(l writtenLine, limit time.Time) int {
+				if p.calls[l.call].at.After(limit) {
+					return 1
+				}
+				return -1
+			})
+			return lines[:n]
+		}
+		made := c.Committer.When
+		if c.Author.When.After(made) {
+			made = c.Author.When
+		}
+		written := until(made.Add(madeAfter))
+		if len(written) == 0 {
+			written = until(made.Add(clockSlack))
+		}
+		if len(written) == 0 {
+			return
+		}
+		one := candidate{session: session, lines: written}
+		number := 0
+		for _, l := range written {
+			if number++; l.begins {
+				number++
+			}
+			one.printed = append(one.printed, attribution.PrintedLine{Number: number, Print: l.print, Letters: int(l.letters)})
+		}
+		one.at = attribution.FollowPrints(one.printed, f.added, had, attribution.Evidence{SameName: sameName, Confirmed: confirmed[session]})
+		if slices.ContainsFunc(one.at, func(at attribution.Followed) bool { return at.Number > 0 }) {
+			list = append(list, one)
+		}
+	}
+	for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
+		for _, session := range m.byPath[name] {
+			add(session, name, true)
+		}
+	}
+	for _, other := range m.byBase[path.Base(f.Path)] {
+		if other.path != f.Path && other.path != f.OldPath {
+			add(other.session, other.path, false)
+		}
+	}
+	for i := range list {
+		list[i].occurs = map[uint32][]int{}
+		for n, l := range list[i].lines {
+			list[i].occurs[l.print] = append(list[i].occurs[l.print], n)
+		}
+	}
+	return list
+}
+
+// best returns the candidate that wrote a line: one that shows the commit, else the one that wrote it last of
+// those with enough evidence. It returns none if the worktrees of two of them differ.
+func (m *matcher) best(f *linkedFile, line int, candidates []candidate, shown map[int]bool) (best *candidate, tied bool) {
+	most := 0
+	for _, c := range candidates {
+		most = max(most, c.at[line].Letters)
+	}
+	if most == 0 {
+		return nil, false
+	}
+	var bestAt time.Time
+	for i := range candidates {
+		c := &candidates[i]
+		if c.at[line].Number == 0 || 2*c.at[line].Letters < most {
+			continue
+		}
+		at := m.sessions[c.session].calls[c.lines[m.occurrence(f, line, c)].call].at
+		switch {
+		case best == nil, shown[c.session] && !shown[best.session]:
+			best, bestAt, tied = c, at, false
+		case shown[best.session] && !shown[c.session]:
+		case m.sessions[c.session].root != m.sessions[best.session].root:
+			tied = true
+		case at.After(bestAt):
+			best, bestAt = c, at
+		}
+	}
+	if tied {
+		return nil, true
+	}
+	return best, false
+}
+
+// occurrence returns the index of the written line that is a line of the file: of several the last one that
+// has the same line before or after it, else the one that was found.
+func (m *matcher) occurrence(f *linkedFile, line int, c *candidate) int {
+	print := f.added[line].Print
+	occurs := c.occurs[print]
+	for _, n := range slices.Backward(occurs) {
+		isAfter := line > 0 && n > 0 && !c.lines[n].begins && f.added[line].Number == f.added[line-1].Number+1 && c.lines[n-1].print == f.added[line-1].Print
+		isBefore := line+1 < len(f.added) && n+1 < len(c.lines) && !c.lines[n+1].begins && f.added[line+1].Number == f.added[line].Number+1 && c.lines[n+1].print == f.added[line+1].Print
+		if isAfter || isBefore {
+			return n
+		}
+	}
+	at, _ := slices.BinarySearchFunc(c.printed, c.at[line].Number, func(l attribution.PrintedLine, number int) int { return l.Number - number })
+	return at
+}

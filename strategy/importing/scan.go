@@ -1,0 +1,482 @@
+package importing
+
+import (
+	"context"
+	"hash/fnv"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/sessionfile"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// past is what the links of a session depend on: its turns, the lines that its calls wrote, and the commits
+// that its transcript shows. It holds fingerprints of lines, as there may be many.
+type past struct {
+	sessionfile.File
+
+	lines int // of the transcript
+	// own is the first line that is not a copy of another session's.
+	own   int
+	turns []turn
+	calls []call
+	// texts are the lines that the calls wrote, by the absolute path of the file, in the order of the calls.
+	texts    map[string][]writtenLine
+	shown    []shownCommit
+	messages []message
+	// touched holds for each file that calls wrote, by its path from the root, the line of the last of them.
+	touched map[string]int
+	branch  string
+	model   string
+	// first and last are the times of the first and last line that have one.
+	first, last time.Time
+	// root is the folder of the repository in which the session was at work.
+	root string
+}
+
+// turn is a request of a person.
+type turn struct {
+	line  int
+	at    time.Time
+	title string // not redacted
+}
+
+// call is a call that wrote lines.
+type call struct {
+	id, subagent string
+	line         int // of the call in the session's transcript, or the beginning of its turn
+	turn         int // index in turns, or checkpoint.NoTurn
+	at           time.Time
+}
+
+// writtenLine is a line that a call wrote. begins reports that it doesn't follow the line before it in the
+// file.
+type writtenLine struct {
+	print   uint32
+	letters uint16
+	begins  bool
+	call    int32
+}
+
+// shownCommit is a commit that the transcript shows: the result of a command that made it.
+type shownCommit struct {
+	id      string // abbreviated
+	subject string // empty if only the agent's record of the operation names the commit
+	line    int
+	at      time.Time
+}
+
+// message is a message of a model.
+type message struct {
+	id    uint64
+	line  int
+	usage transcript.Usage
+	isSub bool
+}
+
+// scanner reads the transcripts of a session.
+type scanner struct {
+	*past
+
+	events   transcript.Events
+	subagent string
+	n        int
+	open     map[string]openCall
+	known    map[string]bool // calls
+	index    map[uint64]int  // of messages
+	// present holds the lines of files as far as calls wrote them, for files whose former content no result
+	// shows.
+	present map[string]map[uint32]bool
+	results bool
+	cwd     string
+	at      time.Time
+}
+
+// openCall is a call without a result yet.
+type openCall struct {
+	edits   []transcript.TextEdit
+	path    string // absolute if it is known
+	isWhole bool
+	command string
+	line    int
+	at      time.Time
+}
+
+// scan reads the transcripts of a session and of its subagents.
+func scan(ctx context.Context, f sessionfile.File) (*past, error) {
+	s := scanner{past: &past{File: f, texts: map[string][]writtenLine{}}, known: map[string]bool{}, index: map[uint64]int{}, present: map[string]map[uint32]bool{}}
+	if err := s.read(ctx, f); err != nil {
+		return nil, err
+	}
+	s.past.lines = s.n
+	agents, err := f.Subagents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range agents {
+		s.subagent = a.ID
+		if err := s.read(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return s.past, nil
+}
+
+func (s *scanner) read(ctx context.Context, f sessionfile.File) error {
+	s.n, s.open, s.results, s.cwd, s.at = 0, map[string]openCall{}, false, f.Dir, time.Time{}
+	s.events.Subagents = true
+	err := f.Lines(ctx, func(line []byte) error {
+		s.line(line)
+		s.n++
+		return nil
+	})
+	if err == nil && !s.results { // a transcript without results of calls
+		for _, id := range slices.SortedFunc(maps.Keys(s.open), func(a, b string) int { return s.open[a].line - s.open[b].line }) {
+			s.wrote(id, s.open[id], nil)
+		}
+	}
+	return err
+}
+
+// line processes a line of the transcript.
+func (s *scanner) line(line []byte) {
+	e, ok := s.events.Line(line)
+	if !ok {
+		return
+	}
+	if e.Cwd != "" {
+		s.cwd = e.Cwd
+	}
+	if at := transcript.LastTime(line); !at.IsZero() {
+		s.at = at
+		if s.subagent == "" {
+			if s.first.IsZero() || at.Before(s.first) {
+				s.first = at
+			}
+			if at.After(s.last) {
+				s.last = at
+			}
+		}
+	}
+	isMain := s.subagent == "" && !e.Sidechain
+	if isMain && len(e.Branch) > 0 {
+		s.branch = transcript.Unquoted(e.Branch)
+	}
+	if isMain && e.IsPrompt() {
+		s.turns = append(s.turns, turn{line: s.n, at: s.at, title: strings.Clone(checkpoint.FirstPrompt(e.Title()))})
+	}
+	if e.MessageID != "" {
+		s.count(e, isMain)
+	}
+	for i := range e.Uses {
+		s.use(&e.Uses[i])
+	}
+	for i := range e.Results {
+		s.result(e, &e.Results[i])
+	}
+}
+
+// count adds the tokens of an answer. The lines of a message repeat its usage; the record with the most
+// output counts.
+func (s *scanner) count(e *transcript.Event, isMain bool) {
+	if isMain && e.Model != "" {
+		s.model = strings.Clone(e.Model)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(e.MessageID)) // never fails
+	id := h.Sum64()
+	i, known := s.index[id]
+	switch {
+	case !known:
+		s.index[id] = len(s.messages)
+		s.messages = append(s.messages, message{id: id, line: s.lineOf(), usage: e.Usage, isSub: !isMain})
+	case e.Usage.Output >= s.messages[i].usage.Output:
+		s.messages[i].usage = e.Usage
+	}
+}
+
+// lineOf returns the line of the session's transcript at which the present line of a transcript belongs: for
+// a subagent's, the beginning of the turn.
+func (s *scanner) lineOf() int {
+	if s.subagent == "" {
+		return s.n
+	}
+	if t := s.turnOf(); t != checkpoint.NoTurn {
+		return s.turns[t].line
+	}
+	return 0
+}
+
+// turnOf returns the turn of the present line.
+func (s *scanner) turnOf() int {
+	if s.subagent == "" {
+		return len(s.turns) - 1
+	}
+	last := checkpoint.NoTurn
+	for i, t := range s.turns {
+		if !t.at.After(s.at) {
+			last = i
+		}
+	}
+	return last
+}
+
+// use notes a call of a tool that may write files.
+func (s *scanner) use(use *transcript.ToolUse) {
+	if use.ID != "" && s.known[use.ID] {
+		return // the same message, written again
+	}
+	s.known[use.ID] = true
+	c := openCall{line: s.lineOf(), at: s.at}
+	given, edits := use.Edits()
+	switch {
+	case given != "" && len(edits) > 0:
+		c.edits, c.path = edits, s.absolute(given)
+		c.isWhole = !slices.ContainsFunc(edits, func(e transcript.TextEdit) bool { return e.Old != "" })
+	case transcript.IsCommand(use.Tool):
+		if c.command = use.Input.Member("command").Text(); c.command == "" {
+			return
+		}
+	default:
+		return
+	}
+	s.open[use.ID] = c
+}
+
+// absolute returns the path of a file that was passed to a tool.
+func (s *scanner) absolute(given string) string {
+	given = strings.ReplaceAll(given, `\`, "/")
+	if !path.IsAbs(given) && s.cwd != "" {
+		return path.Join(s.cwd, given)
+	}
+	return path.Clean(given)
+}
+
+// result processes the result of a call.
+func (s *scanner) result(e *transcript.Event, r *transcript.ToolResult) {
+	s.results = true
+	c, known := s.open[r.Of]
+	if !known {
+		return
+	}
+	delete(s.open, r.Of)
+	detail := e.Detail()
+	if c.command != "" {
+		s.ran(r, c, detail)
+		return
+	}
+	if !r.Failed {
+		s.wrote(r.Of, c, detail)
+	}
+}
+
+// ran processes the result of a command.
+func (s *scanner) ran(r *transcript.ToolResult, c openCall, detail transcript.Value) {
+	if s.mayCommit(c.command) {
+		said := r.Content.Said()
+		if said == "" {
+			said = detail.Member("stdout").Text()
+		}
+		s.shows(said, detail)
+	}
+	if r.Failed {
+		return
+	}
+	id := -1
+	begin := func() int32 {
+		if id < 0 {
+			id = s.addCall(r.Of, c)
+		}
+		return int32(id) //nolint:gosec // a transcript has few calls
+	}
+	shown := false
+	for file := range detail.Member("bashEditDiff").Member("files").Items() {
+		if name := file.Member("filePath").Text(); name != "" {
+			shown = true
+			s.patched(s.absolute(name), file.Member("hunks"), begin)
+		}
+	}
+	if !shown && strings.Contains(c.command, "<<") {
+		for _, doc := range heredocs(c.command) {
+			s.add(s.absolute(doc.path), strings.Split(doc.text, "\n"), nil, begin)
+		}
+	}
+}
+
+// mayCommit reports whether a command may make a commit and show its id.
+func (s *scanner) mayCommit(command string) bool {
+	return strings.Contains(command, "git") || strings.Contains(command, "commit")
+}
+
+// madeCommit matches the line with which git reports a new commit.
+var madeCommit = regexp.MustCompile(`(?m)^\[(?:[^\]\s]+|detached HEAD)(?: \(root-commit\))? ([0-9a-f]{7,64})\] (.*?)\r?$`)
+
+// shows notes the commits that the result of a command shows, or that the agent's record of it names.
+func (s *scanner) shows(said string, detail transcript.Value) {
+	found := false
+	for _, m := range madeCommit.FindAllStringSubmatch(said, -1) {
+		s.shown = append(s.shown, shownCommit{strings.Clone(m[1]), strings.Clone(m[2]), s.lineOf(), s.at})
+		found = true
+	}
+	sha := detail.Member("gitOperation").Member("commit").Member("sha").Text()
+	if !found && len(sha) >= 7 && strings.Trim(sha, "0123456789abcdef") == "" { //nolint:mnd // git's least abbreviation
+		s.shown = append(s.shown, shownCommit{id: sha, line: s.lineOf(), at: s.at})
+	}
+}
+
+// wrote adds the lines that a call of an edit tool wrote: those that its recorded patch adds, else those of
+// its new texts that the former ones, or the former file, don't have.
+func (s *scanner) wrote(id string, c openCall, detail transcript.Value) {
+	index := -1
+	begin := func() int32 {
+		if index < 0 {
+			index = s.addCall(id, c)
+		}
+		return int32(index) //nolint:gosec // a transcript has few calls
+	}
+	if s.patched(c.path, detail.Member("structuredPatch"), begin) {
+		return
+	}
+	kept := map[uint32]bool{}
+	original := detail.Member("originalFile")
+	for line := range strings.Lines(original.Text()) {
+		kept[checkpoint.Print([]byte(line))] = true
+	}
+	if c.isWhole && len(original) == 0 { // what it had is only known from earlier calls
+		kept = s.present[c.path]
+	}
+	now := map[uint32]bool{}
+	for _, edit := range c.edits {
+		if edit.Old != "" {
+			kept = map[uint32]bool{}
+			for line := range strings.Lines(edit.Old) {
+				print := checkpoint.Print([]byte(line))
+				kept[print] = true
+				delete(s.present[c.path], print)
+			}
+		}
+		s.add(c.path, strings.Split(edit.New, "\n"), kept, begin)
+		for line := range strings.Lines(edit.New) {
+			now[checkpoint.Print([]byte(line))] = true
+		}
+	}
+	if c.isWhole || s.present[c.path] == nil {
+		s.present[c.path] = now
+		return
+	}
+	maps.Copy(s.present[c.path], now)
+}
+
+// patched adds the lines that the hunks of a recorded patch add. It returns false if there are none.
+func (s *scanner) patched(file string, hunks transcript.Value, begin func() int32) bool {
+	some := false
+	for hunk := range hunks.Items() {
+		begins := true
+		for line := range hunk.Member("lines").Items() {
+			some = true
+			text := line.Text()
+			switch {
+			case strings.HasPrefix(text, "+"):
+				s.addLine(file, text[1:], begins, begin())
+				begins = false
+			case !strings.HasPrefix(text, "-"):
+				begins = true
+			}
+		}
+	}
+	return some
+}
+
+// add adds the lines of a text without those in kept.
+func (s *scanner) add(file string, lines []string, kept map[uint32]bool, begin func() int32) {
+	begins := true
+	for i, line := range lines {
+		if i == len(lines)-1 && line == "" || kept[checkpoint.Print([]byte(line))] {
+			begins = true
+			continue
+		}
+		s.addLine(file, line, begins, begin())
+		begins = false
+	}
+}
+
+func (s *scanner) addLine(file, text string, begins bool, call int32) {
+	const most = 1<<16 - 1
+	s.texts[file] = append(s.texts[file], writtenLine{
+		print: checkpoint.Print([]byte(text)), letters: uint16(min(attribution.Identifying(text), most)), begins: begins, call: call, //nolint:gosec // at most most
+	})
+}
+
+// addCall adds a call that wrote lines, whose result is in the present line.
+func (s *scanner) addCall(id string, c openCall) int {
+	at := s.at
+	if at.IsZero() {
+		at = c.at
+	}
+	s.calls = append(s.calls, call{id: id, subagent: s.subagent, line: c.line, turn: s.turnOf(), at: at})
+	return len(s.calls) - 1
+}
+
+// heredoc is a document in a command that is written to a file.
+type heredoc struct{ path, text string }
+
+// heredocLine matches a command that writes a document to a file: cat > FILE <<EOF, or tee FILE <<EOF.
+var (
+	heredocStart = regexp.MustCompile(`<<-?\s*(?:"([^"\n]+)"|'([^'\n]+)'|\\?([A-Za-z_][A-Za-z0-9_]*))`)
+	heredocFile  = regexp.MustCompile(`(?:>>?\s*|\btee\s+(?:-a\s+)?)("[^"\n$]+"|'[^'\n]+'|[^\s;|&<>$"'` + "`" + `()]+)`)
+)
+
+// heredocs returns the documents that a shell command writes to files.
+func heredocs(command string) (docs []heredoc) {
+	for rest := command; ; {
+		at := heredocStart.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return docs
+		}
+		word := ""
+		for group := 2; group < len(at); group += 2 {
+			if at[group] >= 0 {
+				word = rest[at[group]:at[group+1]]
+			}
+		}
+		begin := strings.LastIndexByte(rest[:at[0]], '\n') + 1
+		line, body, found := strings.Cut(rest[begin:], "\n")
+		if !found {
+			return docs
+		}
+		text, after := body, ""
+		for offset := 0; offset < len(body); {
+			next := body[offset:]
+			one, _, _ := strings.Cut(next, "\n")
+			if strings.TrimLeft(one, "\t") == word {
+				text, after = body[:offset], next[len(one):]
+				break
+			}
+			offset += len(one) + 1
+		}
+		if m := heredocFile.FindStringSubmatch(line); m != nil {
+			docs = append(docs, heredoc{strings.Trim(m[1], `"'`), text})
+		}
+		rest = after
+	}
+}
+
+// tokens returns the sum of the usage of messages.
+func tokens(messages []message) (sum session.Tokens) {
+	for _, m := range messages {
+		used := session.Tokens{Input: m.usage.Input, CacheCreation: m.usage.CacheCreation, CacheRead: m.usage.CacheRead, Output: m.usage.Output, Calls: 1}
+		if m.isSub {
+			sum = sum.Plus(session.Tokens{Subagents: &used})
+		} else {
+			sum = sum.Plus(used)
+		}
+	}
+	return sum
+}

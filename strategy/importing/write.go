@@ -1,0 +1,523 @@
+package importing
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Kind is the kind of imported sessions in metadata.
+const kind = "imported"
+
+// commitID returns the id of the checkpoint of an imported link.
+func commitID(commit git.OID) checkpoint.ID { return idOf("entire import commit " + string(commit)) }
+
+// sessionID returns the id of the checkpoint with the part of a session that no commit has.
+func sessionID(id string) checkpoint.ID { return idOf("entire import session " + id) }
+
+func idOf(text string) checkpoint.ID {
+	const bytes = 6
+	sum := sha256.Sum256([]byte(text))
+	return checkpoint.ID(hex.EncodeToString(sum[:bytes]))
+}
+
+// plan lists the checkpoints of a session.
+type plan struct {
+	parts []part
+	// rest reports that a part of the session, from begin on, is in no commit.
+	rest  bool
+	begin int
+}
+
+// part is the part of a session's transcript that belongs to a commit.
+type part struct {
+	link     int
+	from, to int
+	tokens   session.Tokens
+	total    session.Tokens // of the session up to the end of the part
+	turns    int
+}
+
+// plan divides the transcript of each session among its commits: each has the lines since the one before it,
+// or since the first turn that wrote lines of it.
+func (im *importer) plan() {
+	im.plans = make([]plan, len(im.sessions))
+	for i, l := range im.links {
+		for s, share := range l.shares {
+			im.plans[s].parts = append(im.plans[s].parts, part{link: i, from: share.from, to: min(share.to, im.sessions[s].lines)})
+		}
+	}
+	for i, p := range im.sessions {
+		one := &im.plans[i]
+		slices.SortStableFunc(one.parts, func(a, b part) int {
+			return cmp.Or(a.to-b.to, im.links[a.link].commit.Committer.When.Compare(im.links[b.link].commit.Committer.When))
+		})
+		end, total := p.own, session.Tokens{}
+		for k := range one.parts {
+			part := &one.parts[k]
+			part.tokens = tokens(p.between(end, part.to))
+			total = total.Plus(part.tokens)
+			part.total = total
+			part.from = min(part.from, end)
+			end = max(end, part.to)
+			part.turns = p.turnsBetween(part.from, part.to)
+		}
+		if im.states[p.ID] = Imported; im.recorded[p.ID] {
+			im.states[p.ID] = Recorded
+		}
+		one.begin = end
+		one.rest = !im.recorded[p.ID] && (len(one.parts) == 0 || p.turnsBetween(end, p.lines) > 0)
+	}
+}
+
+// between returns the messages between two lines.
+func (p *past) between(from, to int) (list []message) {
+	for _, m := range p.messages {
+		if m.line >= from && m.line < to {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (p *past) turnsBetween(from, to int) (n int) {
+	for _, t := range p.turns {
+		if t.line >= from && t.line < to {
+			n++
+		}
+	}
+	return n
+}
+
+// order returns the sessions of a link in the order of their slots: the one that wrote most of it last.
+func (l *link) order() []int {
+	list := make([]int, 0, len(l.shares))
+	for s := range l.shares {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b int) int { return cmp.Or(l.shares[a].lines-l.shares[b].lines, a-b) })
+	return list
+}
+
+// stored is a session whose transcript is stored.
+type stored struct {
+	transcript checkpoint.StoredTranscript
+	prompts    checkpoint.WrittenPrompts
+	lines      int
+	titles     map[int]string // of turns, redacted, by line
+	redactor   workspace.Redactor
+}
+
+// batch is the number of sessions that are stored before their checkpoints are written.
+const batch = 64
+
+// write writes the checkpoints and the notes of the commits.
+func (im *importer) write(ctx context.Context) error {
+	waiting := make([]int, len(im.links)) // sessions of the link that aren't stored yet
+	for i, l := range im.links {
+		waiting[i] = len(l.shares)
+	}
+	done := make([]*stored, len(im.sessions))
+	total, read := int64(0), int64(0)
+	for _, p := range im.sessions {
+		total += p.Size
+	}
+	for begin := 0; begin < len(im.sessions); begin += batch {
+		end := min(begin+batch, len(im.sessions))
+		err := im.w.Repo.WriteTogether(git.LargeBatch, func() error {
+			redactions := im.w.Redactions()
+			err := im.store(ctx, begin, end, done, func(size int64) {
+				read += size
+				im.Progress(Storing, read, total)
+			})
+			if err != nil {
+				return err
+			}
+			var ready []int
+			for s := begin; s < end; s++ {
+				for _, part := range im.plans[s].parts {
+					if waiting[part.link]--; waiting[part.link] == 0 {
+						ready = append(ready, part.link)
+					}
+				}
+			}
+			slices.Sort(ready)
+			changes, err := im.changes(ctx, begin, end, ready, done)
+			if err != nil {
+				return err
+			}
+			return im.commit(ctx, redactions, changes, ready)
+		})
+		if err != nil {
+			return err
+		}
+		if err := im.remember(begin, end, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store stores the transcripts of sessions.
+func (im *importer) store(ctx context.Context, begin, end int, done []*stored, progress func(size int64)) error {
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	sizes := make(chan int64, end-begin)
+	for s := begin; s < end; s++ {
+		group.Go(func() error {
+			one, err := im.storeSession(within, im.sessions[s])
+			if err != nil {
+				return fmt.Errorf("import session %s: %w", im.sessions[s].ID, err)
+			}
+			done[s] = one
+			sizes <- im.sessions[s].Size
+			return nil
+		})
+	}
+	finished := make(chan error)
+	go func() { finished <- group.Wait(); close(sizes) }()
+	err := error(nil)
+	for waiting := true; waiting; {
+		select {
+		case size := <-sizes:
+			progress(size)
+		case err = <-finished:
+			waiting = false
+		}
+	}
+	for size := range sizes {
+		progress(size)
+	}
+	return err
+}
+
+// storeSession stores the transcript of a session, redacted.
+func (im *importer) storeSession(ctx context.Context, p *past) (*stored, error) {
+	one := &stored{titles: map[int]string{}, redactor: im.w.FreshRedactor()}
+	writer := checkpoint.SegmentWriter{Repo: im.w.Repo, LineTimeout: im.w.Options.LineTimeout}
+	keeping := &promptKeeper{Redactor: one.redactor, ctx: ctx, p: p, titles: one.titles}
+	var err error
+	one.transcript, one.lines, err = writer.Store(ctx, keeping, func(add func(line []byte) error) error {
+		n := 0
+		err := p.File.Lines(ctx, func(line []byte) error {
+			if n == p.lines {
+				return errEnd // it has grown since
+			}
+			n++
+			return add(line)
+		})
+		if err == errEnd || err == nil && n == p.lines { //nolint:errorlint // it is not wrapped
+			return nil
+		}
+		return cmp.Or(err, errChanged)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, text := range keeping.prompts {
+		keeping.prompts[i] = one.redactor.Text(text)
+	}
+	for line, title := range one.titles {
+		one.titles[line] = checkpoint.FirstPrompt(one.redactor.Text(title))
+	}
+	one.prompts, err = checkpoint.WritePrompts(im.w.Repo, keeping.prompts)
+	return one, err
+}
+
+// promptKeeper is a redactor that keeps the redacted prompts of a transcript.
+type promptKeeper struct {
+	workspace.Redactor
+
+	ctx     context.Context //nolint:containedctx // of the store
+	p       *past
+	n, next int
+	prompts []string
+	titles  map[int]string
+	events  transcript.Events
+}
+
+// LineContext redacts the next line of the transcript.
+func (k *promptKeeper) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	out, err := k.Redactor.LineContext(ctx, line)
+	if err != nil || k.next >= len(k.p.turns) {
+		return out, err
+	}
+	if k.n == k.p.turns[k.next].line {
+		k.next++
+		if e, ok := k.events.Line(out); ok {
+			k.titles[k.n] = strings.Clone(e.Title())
+			if e.Prompt != "" {
+				k.prompts = append(k.prompts, plainHead(e.Prompt))
+			}
+		}
+	}
+	k.n++
+	return out, nil
+}
+
+// Line is LineContext without a deadline.
+func (k *promptKeeper) Line(line []byte) []byte {
+	out, err := k.LineContext(context.WithoutCancel(k.ctx), line)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func plainHead(text string) string {
+	const most = 64 << 10
+	if len(text) <= most {
+		return strings.Clone(text)
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// changes returns the changes that write the checkpoints of the sessions from begin to end, and of links.
+func (im *importer) changes(ctx context.Context, begin, end int, links []int, done []*stored) ([]checkpoint.Change, error) {
+	var changes []dated
+	for s := begin; s < end; s++ {
+		if im.plans[s].rest {
+			p := im.sessions[s]
+			changes = append(changes, dated{p.last, []checkpoint.Change{im.change(sessionID(p.ID), im.restSlot(s, done[s]), p.first)}})
+		}
+	}
+	for _, i := range links {
+		l := im.links[i]
+		one := dated{at: l.commit.Committer.When}
+		for n, s := range l.order() {
+			slot, err := im.linkSlot(l, i, s, n == 0, done[s])
+			if err != nil {
+				return nil, err
+			}
+			one.changes = append(one.changes, im.change(commitID(l.commit.OID), slot, im.sessions[s].first))
+		}
+		changes = append(changes, one)
+	}
+	slices.SortStableFunc(changes, func(a, b dated) int { return a.at.Compare(b.at) })
+	var list []checkpoint.Change
+	for _, d := range changes {
+		list = append(list, d.changes...)
+	}
+	return list, ctx.Err()
+}
+
+// dated are the changes of a checkpoint.
+type dated struct {
+	at      time.Time
+	changes []checkpoint.Change
+}
+
+// change returns the change that writes a slot.
+func (im *importer) change(id checkpoint.ID, slot checkpoint.Slot, started time.Time) checkpoint.Change {
+	info := checkpoint.SummaryInfo{Branch: slot.Meta.Branch, CLIVersion: im.w.Env.Version, Strategy: im.w.StrategyName()}
+	return checkpoint.Change{ID: id, Imported: true, Next: func(ctx context.Context, at checkpoint.Present) (git.OID, string, error) {
+		dir, err := checkpoint.Put(ctx, im.w.Repo, at, id, slot, info)
+		return dir, checkpoint.ImportedMessage(id, slot.Meta, started), err
+	}}
+}
+
+// slot returns the part of a session's slot that all its checkpoints share.
+func (im *importer) slot(p *past, one *stored) checkpoint.Slot {
+	r := one.redactor
+	meta := checkpoint.SessionMeta{
+		CLIVersion: im.w.Env.Version, SessionID: p.ID, Strategy: im.w.StrategyName(), Agent: p.Agent.Label, Model: modelName(r.Path(p.model)),
+		Branch: r.Path(p.branch), TranscriptLines: one.lines, RedactionRules: redact.RulesVersion, Kind: kind,
+	}
+	if !p.Agent.HandsOver() && strings.HasSuffix(p.Path, ".jsonl") {
+		meta.TranscriptPath = checkpoint.RelTranscript(im.w.Env.Home, p.Path)
+	}
+	return checkpoint.Slot{Transcript: one.transcript, Written: one.prompts, Meta: meta}
+}
+
+// modelName returns the name of a model, "" if it isn't one word.
+func modelName(name string) string {
+	const most = 100
+	if len(name) > most || checkpoint.OneLine(name) != name || strings.Contains(name, " ") {
+		return ""
+	}
+	return name
+}
+
+// restSlot returns the slot of a session with the part that no commit has.
+func (im *importer) restSlot(s int, one *stored) checkpoint.Slot {
+	p, pl := im.sessions[s], im.plans[s]
+	slot := im.slot(p, one)
+	m := &slot.Meta
+	m.CreatedAt, m.CheckpointsCount = p.last.UTC(), p.turnsBetween(pl.begin, p.lines)
+	m.TranscriptStart = pl.begin
+	used, total := tokens(p.between(pl.begin, p.lines)), tokens(p.messages)
+	m.TokenUsage, m.SessionTokenUsage = &used, &total
+	m.FilesTouched = im.touched(p, pl.begin)
+	return slot
+}
+
+// touched returns the files that the calls of a session wrote from a line on.
+func (im *importer) touched(p *past, from int) (names []string) {
+	for name, line := range p.touched {
+		if line >= from {
+			names = append(names, im.w.Redact.Path(name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// linkSlot returns the slot of a session in the checkpoint of a commit. The first slot also has the lines
+// whose writer isn't known.
+func (im *importer) linkSlot(l *link, index, s int, isFirst bool, one *stored) (checkpoint.Slot, error) {
+	p := im.sessions[s]
+	slot := im.slot(p, one)
+	at := slices.IndexFunc(im.plans[s].parts, func(part part) bool { return part.link == index })
+	part := im.plans[s].parts[at]
+	m := &slot.Meta
+	m.CreatedAt, m.CheckpointsCount = l.commit.Committer.When.UTC(), part.turns
+	m.TranscriptStart, m.TranscriptEnd = part.from, part.to
+	if !im.recorded[p.ID] {
+		m.TokenUsage, m.SessionTokenUsage = &part.tokens, &part.total
+	}
+	a, title := im.attribution(l, s, isFirst, one)
+	m.Title = title
+	for _, f := range a.Files {
+		if f.AgentRanges != "" {
+			m.FilesTouched = append(m.FilesTouched, string(f.Path))
+		}
+	}
+	raw, err := a.Bounded()
+	m.Attribution = raw
+	return slot, err
+}
+
+// attribution returns the lines of a commit that a session wrote, and the title of the turn that wrote most of
+// them. What a commit removes isn't counted: nothing shows who removed it.
+func (im *importer) attribution(l *link, s int, isFirst bool, one *stored) (a checkpoint.Attribution, title string) {
+	p := im.sessions[s]
+	a = checkpoint.Attribution{CalculatedAt: l.commit.Committer.When.UTC(), SessionLines: l.shares[s].lines, AgentLines: l.lines}
+	added := 0
+	turns, writers, lines := map[int]int{}, map[int32]int{}, map[int]int{}
+	for _, f := range l.files {
+		added += len(f.added)
+		record := checkpoint.FileAttribution{Path: session.Path(one.redactor.Path(f.Path)), Blob: f.New}
+		var own, all, unsure checkpoint.LineRanges
+		written := map[int]checkpoint.LineRanges{}
+		prints := make([]uint32, 0, len(f.added))
+		texts := make([][]byte, 0, len(f.added))
+		isOurs := false
+		for i, line := range f.added {
+			all, prints = all.With(line.Number), append(prints, line.Print)
+			texts = append(texts, []byte(f.texts[i]+"\n"))
+			by := origin{session: -1}
+			if f.by != nil {
+				by = f.by[i]
+			}
+			if by.session >= 0 {
+				isOurs = true
+			}
+			switch {
+			case by.session == s:
+				own = own.With(line.Number)
+				c := p.calls[by.call]
+				writer, known := writers[by.call]
+				if !known {
+					turn := checkpoint.NoTurn
+					if c.turn >= 0 {
+						if turn, known = turns[c.turn]; !known {
+							turn = len(a.Turns)
+							turns[c.turn] = turn
+							a.Turns = append(a.Turns, checkpoint.Turn{Line: p.turns[c.turn].line, Title: one.titles[p.turns[c.turn].line]})
+						}
+					}
+					writer = len(a.Writers)
+					writers[by.call] = writer
+					a.Writers = append(a.Writers, checkpoint.Writer{Turn: turn, Call: toolID(c.id), Subagent: toolID(c.subagent)})
+				}
+				written[writer] = written[writer].With(line.Number)
+				if c.turn >= 0 {
+					lines[c.turn]++
+				}
+			case by.session < 0 && isFirst:
+				unsure = unsure.With(line.Number)
+			}
+		}
+		if !isOurs || len(own)+len(unsure) == 0 {
+			continue
+		}
+		record.AgentRanges, record.AddedRanges, record.Unsure = own.String(), all.String(), unsure.String()
+		if record.AddedRanges == record.AgentRanges {
+			record.AddedRanges = ""
+		}
+		record.Patch, record.Prints, record.Written = checkpoint.PatchID(texts), checkpoint.FormatPrints(prints), checkpoint.FormatWritten(written)
+		a.Files = append(a.Files, record)
+	}
+	a.UnknownLines, a.TotalCommitted = added-l.lines, added
+	if added > 0 {
+		const percent = 100
+		a.AgentPercentage = float64(l.lines) / float64(added) * percent
+	}
+	most := 0
+	for turn, n := range lines {
+		line := p.turns[turn].line
+		if text := one.titles[line]; text != "" && (n > most || n == most && text > title) {
+			most, title = n, text
+		}
+	}
+	return a, title
+}
+
+func toolID(id string) string {
+	if transcript.IsToolID(id) {
+		return id
+	}
+	return ""
+}
+
+// commit writes the checkpoints, and the notes of their commits, in one transaction.
+func (im *importer) commit(ctx context.Context, redactions int, changes []checkpoint.Change, links []int) error {
+	by, err := im.w.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	texts := map[git.OID]string{}
+	for _, i := range links {
+		c := im.links[i].commit
+		if text := checkpoint.ImportedText([]checkpoint.ID{commitID(c.OID)}); c.Note != text {
+			texts[c.OID] = text
+		}
+	}
+	defer im.w.Repo.Notes.Reset()
+	return im.w.WithLock(ctx, func() error {
+		if im.w.Redactions() != redactions {
+			return errForgotten
+		}
+		var extra []git.RefChange
+		if len(texts) > 0 {
+			notes, err := git.NotesChange(ctx, im.w.Repo, git.ImportedNotesRef, by, texts)
+			if err != nil {
+				return err
+			}
+			extra = append(extra, notes)
+		}
+		return im.w.UpdateRecords(ctx, changes, extra...)
+	})
+}
+
+// errForgotten means that something was forgotten while sessions were stored.
+var errForgotten = errors.New("something was forgotten meanwhile: import again")
+
+// errEnd ends the reading of a transcript.
+var errEnd = errors.New("end of the transcript")
