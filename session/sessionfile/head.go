@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,8 +25,10 @@ const (
 	// headLimit is the number of bytes within which a file must have the first line of a conversation.
 	// Longer files without one are taken for sessions.
 	headLimit = 1 << 20
-	// tailSize is the number of bytes at the end of a file in which the last time is searched.
-	tailSize = 64 << 10
+	// lastRead is the number of bytes at the end of a file in which the last time is searched at first,
+	// tailLimit the number of bytes if there is none.
+	lastRead  = 8 << 10
+	tailLimit = 256 << 10
 )
 
 // Errors of files that can't be read as sessions.
@@ -46,9 +49,10 @@ type head struct {
 	parent          string // the session of a subagent of Codex
 	hasConversation bool
 
-	objects int // lines that are JSON objects
-	items   *forms.Items
-	events  transcript.Events
+	isDocument bool
+	objects    int // lines that are JSON objects
+	items      *forms.Items
+	events     transcript.Events
 }
 
 // readHead reads the beginning and the end of a file. follow allows path to be a symbolic link. Reading
@@ -84,13 +88,20 @@ func readHead(path string, follow bool, wanted func(*head) bool) (h *head, info 
 	if _, isCompressed := uncompressed(path); isCompressed || !wanted(h) {
 		return h, info, nil
 	}
-	if !ended {
-		if text, err = readTail(f, info.Size()); err != nil {
+	if ended {
+		h.tail(text)
+		return h, info, nil
+	}
+	for size := int64(lastRead); ; size = tailLimit {
+		from := max(info.Size()-size, 0)
+		text, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+		if err != nil {
 			return nil, nil, err
 		}
+		if h.tail(text) || from == 0 || size == tailLimit {
+			return h, info, nil
+		}
 	}
-	h.tail(text)
-	return h, info, nil
 }
 
 // openFile opens a regular file for reading, without blocking on a pipe.
@@ -113,21 +124,13 @@ func openFile(path string, follow bool) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// readTail returns the end of a file.
-func readTail(f *os.File, size int64) ([]byte, error) {
-	from := max(size-tailSize, 0)
-	return io.ReadAll(io.NewSectionReader(f, from, size-from))
-}
-
 // read reads the beginning of a file, and returns it. ended reports that it is the whole file.
 func (h *head) read(src io.Reader, wanted func(*head) bool) (text []byte, ended bool, err error) {
 	at := 0
 	for size := firstRead; ; size = min(4*size, headLimit) {
-		more, err := io.ReadAll(io.LimitReader(src, int64(size-len(text))))
-		if err != nil {
+		if text, err = fill(src, text, size); err != nil {
 			return nil, false, err
 		}
-		text = append(text, more...)
 		ended = len(text) < size
 		if at == 0 && transcript.IsDocument(text) {
 			if h.document(text); h.hasConversation || ended || size == headLimit {
@@ -161,6 +164,22 @@ func (h *head) read(src io.Reader, wanted func(*head) bool) (text []byte, ended 
 	}
 }
 
+// fill reads from src until text has the given size, or to the end of src.
+func fill(src io.Reader, text []byte, size int) ([]byte, error) {
+	text = slices.Grow(text, size-len(text))
+	for len(text) < size {
+		n, err := src.Read(text[len(text):size])
+		text = text[:len(text)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return text, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
 // isDone reports whether nothing more is to be read.
 func (h *head) isDone(wanted func(*head) bool) bool {
 	if h.dir != "" && !wanted(h) {
@@ -183,7 +202,7 @@ func (h *head) line(line []byte) {
 	}
 	h.objects++
 	h.meta(line)
-	if h.hasConversation {
+	if h.hasConversation || h.label == forms.Codex && h.isMeta(transcript.Value(line)) {
 		return
 	}
 	lines := [][]byte{line}
@@ -240,8 +259,10 @@ func (h *head) codex(v transcript.Value) {
 	if !isBare {
 		payload = v.Member("payload")
 	}
-	isMeta := v.Member("type").Text() == "session_meta" || isBare && v.Member("type") == nil
-	if isMeta && h.id == "" {
+	if h.isMeta(v) {
+		if h.id != "" {
+			return
+		}
 		id, session := payload.Member("id").Text(), payload.Member("session_id").Text()
 		h.name(id)
 		h.in(payload.Member("cwd").Text())
@@ -260,6 +281,12 @@ func (h *head) codex(v transcript.Value) {
 	if h.dir == "" {
 		h.in(forms.CodexDir([]byte(v)))
 	}
+}
+
+// isMeta reports whether a line of Codex describes the session. It is long.
+func (h *head) isMeta(v transcript.Value) bool {
+	kind := v.Member("type")
+	return kind == nil && v.Member("record_type") == nil || kind.Text() == "session_meta"
 }
 
 // name notes the id of a session.
@@ -299,16 +326,19 @@ func timeOf(value transcript.Value) time.Time {
 	return at
 }
 
-// tail reads the end of a file of lines. The text may begin within a line.
-func (h *head) tail(text []byte) {
-	if transcript.IsDocument(text) {
-		return
+// tail reads the end of a file of lines, and reports whether it contains a time. The text may begin within
+// a line.
+func (h *head) tail(text []byte) bool {
+	if h.isDocument {
+		return true
 	}
-	if at := transcript.LastTime(text); !at.IsZero() {
-		h.end = at
+	at := transcript.LastTime(text)
+	if at.IsZero() {
+		return false
 	}
+	h.end = at
 	if h.label != transcript.ClaudeCode && h.label != forms.QwenCode {
-		return
+		return true
 	}
 	for rest := text; len(rest) > 0 && h.lastDir == ""; {
 		begin := bytes.LastIndexByte(rest, '\n') + 1
@@ -319,6 +349,7 @@ func (h *head) tail(text []byte) {
 			h.lastDir = v.Member("cwd").Text()
 		}
 	}
+	return true
 }
 
 // conversationKind matches the kind of a message in a document.
@@ -327,7 +358,7 @@ var conversationKind = regexp.MustCompile(`"(type|role)"\s*:\s*"(user|gemini|ass
 // document reads the beginning of a document.
 func (h *head) document(text []byte) {
 	v := transcript.Value(text)
-	h.objects = 1
+	h.objects, h.isDocument = 1, true
 	info := v.Member("info")
 	switch {
 	case info != nil:
