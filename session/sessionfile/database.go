@@ -39,13 +39,12 @@ func inDatabase(path string, with func(*database.Reader) error) (err error) {
 	return with(r)
 }
 
-// databaseSessions returns the sessions in a database, those of subagents by the ids of their parents.
-func databaseSessions(ctx context.Context, a agent.Agent, path string) (files []File, children map[string][]File, err error) {
+// databaseSessions returns the sessions in a database that are not subagents'.
+func databaseSessions(ctx context.Context, a agent.Agent, path string) (files []File, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	children = map[string][]File{}
 	err = inDatabase(path, func(r *database.Reader) error {
 		var all int64
 		counts := map[string]int64{}
@@ -61,30 +60,51 @@ func databaseSessions(ctx context.Context, a agent.Agent, path string) (files []
 		if err != nil {
 			return err
 		}
-		const query = "SELECT id, coalesce(parent_id, ''), directory, time_created, time_updated FROM session ORDER BY id"
+		const query = "SELECT id, directory, time_created, time_updated FROM session WHERE coalesce(parent_id, '') = '' ORDER BY id"
 		return r.Rows(ctx, query, nil, func(scan func(...any) error) error {
-			f := File{Agent: a, Path: path}
-			var parent string
-			var created, updated int64
-			if err := scan(&f.ID, &parent, &f.Dir, &created, &updated); err != nil {
-				return err
-			}
-			parts := counts[f.ID]
-			if parts == 0 {
-				return nil
-			}
-			f.Start, f.End = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-			f.Size = info.Size() * parts / all
-			f.Stamp = strconv.FormatInt(updated, 36) + "." + strconv.FormatInt(parts, 36)
-			if parent != "" {
-				children[parent] = append(children[parent], f)
-			} else {
+			f, err := row(a, path, scan)
+			if parts := counts[f.ID]; parts > 0 {
+				f.Size = info.Size() * parts / all
+				f.Stamp += strconv.FormatInt(parts, 36)
 				files = append(files, f)
 			}
-			return nil
+			return err
 		})
 	})
-	return files, children, err
+	return files, err
+}
+
+// row returns the session in a row with its id, its folder and its times. Its stamp lacks the number of its
+// parts.
+func row(a agent.Agent, path string, scan func(...any) error, more ...any) (File, error) {
+	f := File{Agent: a, Path: path}
+	var created, updated int64
+	err := scan(append([]any{&f.ID, &f.Dir, &created, &updated}, more...)...)
+	f.Start, f.End = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	f.Stamp = strconv.FormatInt(updated, 36) + "."
+	return f, err
+}
+
+// subagentRows returns the sessions of the subagents of a session in a database, and of theirs.
+func (f File) subagentRows(ctx context.Context) (files []File, err error) {
+	err = inDatabase(f.Path, func(r *database.Reader) error {
+		const query = `WITH RECURSIVE sub(id) AS (
+				SELECT id FROM session WHERE parent_id = ? UNION SELECT s.id FROM session s JOIN sub ON s.parent_id = sub.id
+			) SELECT id, directory, time_created, time_updated,
+				(SELECT count(*) FROM part p WHERE p.session_id = s.id), (SELECT coalesce(sum(length(data)), 0) FROM part p WHERE p.session_id = s.id)
+			FROM session s WHERE id IN (SELECT id FROM sub)`
+		return r.Rows(ctx, query, []any{f.ID}, func(scan func(...any) error) error {
+			var parts, size int64
+			sub, err := row(f.Agent, f.Path, scan, &parts, &size)
+			if parts > 0 {
+				sub.Size = size
+				sub.Stamp += strconv.FormatInt(parts, 36)
+				files = append(files, sub)
+			}
+			return err
+		})
+	})
+	return files, err
 }
 
 // databaseLines yields the lines of a session in a database.
@@ -356,7 +376,7 @@ func eachRecord(dir string, yield func(id string, data []byte) error) error {
 
 // listDatabase adds the sessions of a database.
 func (s *search) listDatabase(ctx context.Context, a agent.Agent, path string) error {
-	files, _, err := databaseSessions(ctx, a, path)
+	files, err := databaseSessions(ctx, a, path)
 	if err != nil {
 		s.skip(path, err)
 		return ctx.Err()
@@ -379,46 +399,40 @@ func (s *search) listRecords(ctx context.Context, a agent.Agent, storage string)
 		}
 		f, parent, err := openRecord(a, path)
 		switch {
-		case errors.Is(err, ErrNoSession), parent != "", s.known[f.ID]:
+		case errors.Is(err, ErrNoSession):
+		case err == nil && parent != "":
+			s.near.children[parent] = append(s.near.children[parent], f)
+		case s.known[f.ID]:
 		case err != nil:
 			s.skip(path, err)
 		case s.selects(f):
+			f.near = s.near
 			s.files = append(s.files, f)
 		}
 	}
 	return nil
 }
 
-// databaseSubagents returns the sessions of the session's subagents, and of theirs.
-func (f File) databaseSubagents(ctx context.Context) ([]File, error) {
-	children := map[string][]File{}
+// storedSubagents returns the sessions of the session's subagents in OpenCode, and of theirs.
+func (f File) storedSubagents(ctx context.Context) ([]File, error) {
 	if isDatabase(f.Path) {
-		var err error
-		if _, children, err = databaseSessions(ctx, f.Agent, f.Path); err != nil {
+		files, err := f.subagentRows(ctx)
+		if err != nil {
 			return nil, fmt.Errorf("read %s: %s", f.Path, reasonOf(err))
 		}
-	} else {
-		for _, path := range disk.Glob(filepath.Dir(f.Path), "ses*.json") {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if sub, parent, err := openRecord(f.Agent, path); err == nil && parent != "" {
-				children[parent] = append(children[parent], sub)
-			}
+		return files, nil
+	}
+	if f.near != nil {
+		return descendants(f.near.children, f.ID), nil
+	}
+	children := map[string][]File{}
+	for _, path := range disk.Glob(filepath.Dir(f.Path), "ses*.json") {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if sub, parent, err := openRecord(f.Agent, path); err == nil && parent != "" {
+			children[parent] = append(children[parent], sub)
 		}
 	}
 	return descendants(children, f.ID), nil
-}
-
-// descendants returns the sessions of subagents of a session and of its subagents.
-func descendants(children map[string][]File, id string) []File {
-	var files []File
-	for open := []string{id}; len(open) > 0; open = open[1:] {
-		of := children[open[0]]
-		delete(children, open[0])
-		for _, sub := range of {
-			files, open = append(files, sub), append(open, sub.ID)
-		}
-	}
-	return files
 }

@@ -251,7 +251,14 @@ func TestRecords(t *testing.T) {
 	if err != nil || len(subs) != 1 || subs[0].ID != "ses_2" {
 		t.Error(subs, err)
 	}
-	f, err := sessionfile.Open(t.Context(), filepath.Join(storage, "session", "project", "ses_other.json"), agent.Agent{})
+	f, err := sessionfile.Open(t.Context(), files[0].Path, agent.Agent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if subs, err = f.Subagents(t.Context()); err != nil || len(subs) != 1 || subs[0].ID != "ses_2" {
+		t.Error(subs, err)
+	}
+	f, err = sessionfile.Open(t.Context(), filepath.Join(storage, "session", "project", "ses_other.json"), agent.Agent{})
 	if err != nil || f.ID != "ses_other" || f.Dir != "/q" || len(linesOf(t, f)) != 2 {
 		t.Error(f, err)
 	}

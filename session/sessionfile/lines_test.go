@@ -511,19 +511,25 @@ func TestSubagents(t *testing.T) {
 			if err != nil || len(files) != 1 || files[0].ID != idA {
 				t.Fatal(files, err)
 			}
-			subs, err := files[0].Subagents(t.Context())
+			opened, err := sessionfile.Open(t.Context(), files[0].Path, agent.Agent{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []string
-			for _, s := range subs {
-				got = append(got, s.ID)
-				if s.Dir != "/p" || s.Agent.Name != files[0].Agent.Name || len(linesOf(t, s)) == 0 {
-					t.Errorf("%+v", s)
+			for _, f := range []sessionfile.File{files[0], opened} {
+				subs, err := f.Subagents(t.Context())
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Error(d)
+				var got []string
+				for _, s := range subs {
+					got = append(got, s.ID)
+					if s.Dir != files[0].Dir && f.Dir != "" || s.Agent.Name != f.Agent.Name || len(linesOf(t, s)) == 0 {
+						t.Errorf("%+v", s)
+					}
+				}
+				if d := cmp.Diff(tt.want, got); d != "" {
+					t.Error(d)
+				}
 			}
 		})
 	}

@@ -58,6 +58,8 @@ type File struct {
 	Size int64
 	// Stamp changes whenever the content may have changed.
 	Stamp string
+
+	near *neighbors // of a session that was found
 }
 
 // Query selects sessions.
@@ -86,6 +88,7 @@ type Skipped struct{ Path, Reason string }
 // subagents, are no sessions. The error is that of the context.
 func Find(ctx context.Context, q Query) (files []File, skipped []Skipped, err error) {
 	s := search{Query: q, folders: newFolders(q.Roots), known: map[string]bool{}}
+	s.near = &neighbors{children: map[string][]File{}, beside: map[string][]string{}, read: map[string]map[string][]File{}}
 	agents := q.Agents
 	if len(agents) == 0 {
 		agents = agent.All()
@@ -179,6 +182,7 @@ type search struct {
 
 	folders    *folders
 	candidates []candidate
+	near       *neighbors
 	known      map[string]bool // the sessions in databases
 
 	mu      sync.Mutex
@@ -263,6 +267,9 @@ func (s *search) walk(a agent.Agent, store agent.Store, rel string, depth int) {
 			}
 			continue
 		}
+		if isSubagentName(e.Name()) && e.Type().IsRegular() {
+			s.near.beside[dir] = append(s.near.beside[dir], e.Name())
+		}
 		plain, isCompressed := uncompressed(at)
 		id, ok := a.SessionName(plain)
 		if !ok || isCompressed && names[filepath.Base(plain)] { // the agent has uncompressed it
@@ -290,6 +297,12 @@ func (s *search) examine(c candidate) (f File, ok bool, err error) {
 		return File{}, false, err
 	}
 	f = h.file(c.agent, c.path, info)
+	if h.isSubagent && h.parent != "" {
+		s.mu.Lock()
+		s.near.children[h.parent] = append(s.near.children[h.parent], f)
+		s.mu.Unlock()
+	}
+	f.near = s.near
 	f.ID = h.session(c.name)
 	f.Dir = cmp.Or(c.store.Dir, f.Dir)
 	if f.Dir == "" {

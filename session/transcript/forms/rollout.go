@@ -40,29 +40,12 @@ func rolloutLine(line []byte) []byte {
 	if json.Unmarshal(line, &c) != nil || c.Type != "response_item" {
 		return Line(line)
 	}
-	var p struct {
-		Type    string          `json:"type"`
-		Role    string          `json:"role"`
-		Call    string          `json:"call_id"`
-		Name    string          `json:"name"`
-		Args    string          `json:"arguments"`
-		Input   string          `json:"input"`
-		Output  json.RawMessage `json:"output"`
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
-	}
+	var p item
 	c.decode(&p)
 	var e *entry
 	switch {
 	case p.Type == "message":
-		var texts []string
-		for _, part := range p.Content {
-			if text := strings.TrimSpace(part.Text); text != "" && (p.Role != "user" || !isCodexContext(text)) {
-				texts = append(texts, part.Text)
-			}
-		}
-		switch text := strings.Join(texts, "\n"); {
+		switch text := p.text(); {
 		case text == "":
 		case p.Role == "assistant":
 			e = said(text)
