@@ -91,6 +91,10 @@ const (
 	// commit's difference that is read, in bytes.
 	chunk     = 50
 	mostPatch = 4 << 20
+	// soon is how long before a commit a session wrote all lines that it adds to a file, if these have only
+	// leastWhole letters and digits.
+	soon       = 24 * time.Hour
+	leastWhole = 10
 	// clockSlack is the maximum difference between the clocks of two machines.
 	clockSlack = 10 * time.Minute
 )
@@ -195,7 +199,7 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 		byOID[c.OID], oids = c, append(oids, c.OID)
 	}
 	var links []*link
-	var former []git.OID
+	var before []git.OID
 	for len(oids) > 0 {
 		done := 0
 		err := git.Patches(ctx, m.w.Repo, oids, mostPatch, func(oid git.OID, patches []git.Patch) error {
@@ -206,7 +210,7 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 				if f.added, f.texts = query.AddedLines(p); len(f.added) > 0 {
 					l.files = append(l.files, f)
 					if m.hasCandidates(&f) {
-						former = append(former, p.Old)
+						before = append(before, p.Old)
 					}
 				}
 			}
@@ -221,8 +225,8 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 		}
 		oids = oids[min(done, len(oids)):]
 	}
-	had := map[git.OID]map[uint32]bool{}
-	if err := query.ReadPrints(ctx, m.w.Repo, former, had); err != nil {
+	had, err := readFormer(ctx, m.w.Repo, before)
+	if err != nil {
 		return err
 	}
 	for _, l := range links {
@@ -236,13 +240,33 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 	return ctx.Err()
 }
 
+// former has the fingerprints of the lines of a file before a commit.
+type former struct{ exact, loose map[uint32]bool }
+
+// readFormer reads the lines of blobs. Blobs that are missing are left out.
+func readFormer(ctx context.Context, repo *git.Repo, blobs []git.OID) (map[git.OID]former, error) {
+	blobs = slices.DeleteFunc(blobs, func(oid git.OID) bool { return !repo.Format.Valid(oid) || oid == repo.Format.Zero() })
+	slices.Sort(blobs)
+	had := make(map[git.OID]former, len(blobs))
+	err := repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
+		f := former{map[uint32]bool{}, map[uint32]bool{}}
+		query.AddPrints(f.exact, o.Data)
+		for line := range strings.Lines(string(o.Data)) {
+			f.loose[loosePrint(line)] = true
+		}
+		had[o.OID] = f
+		return nil
+	})
+	return had, err
+}
+
 // hasCandidates reports whether a session wrote to a file.
 func (m *matcher) hasCandidates(f *linkedFile) bool {
 	return len(m.byPath[f.Path])+len(m.byPath[f.OldPath])+len(m.byBase[path.Base(f.Path)]) > 0
 }
 
 // link determines the sessions of a commit. It returns false if there are none.
-func (m *matcher) link(l *link, had map[git.OID]map[uint32]bool) bool {
+func (m *matcher) link(l *link, had map[git.OID]former) bool {
 	confirmed := map[int]bool{}
 	for _, s := range m.shown[l.commit.OID] {
 		confirmed[s.session] = true
@@ -312,24 +336,46 @@ type candidate struct {
 
 // match finds the sessions that wrote the lines of a file. It returns true if lines have no session because
 // several wrote them in worktrees of their own.
-func (m *matcher) match(l *link, f *linkedFile, had map[uint32]bool, confirmed, shown map[int]bool) (tied bool) {
+func (m *matcher) match(l *link, f *linkedFile, had former, confirmed, shown map[int]bool) (tied bool) {
 	f.by = make([]origin, len(f.added))
 	for i := range f.by {
 		f.by[i].session = -1
 	}
 	candidates := m.candidates(l.commit, f, had, confirmed)
+	tied = m.assign(l, f, f.added, candidates, shown)
+	if !slices.ContainsFunc(f.by, func(by origin) bool { return by.session < 0 }) {
+		return tied
+	}
+	// What is left may have been formatted.
+	loose := make([]attribution.PrintedLine, len(f.added))
+	for i, line := range f.added {
+		loose[i] = attribution.PrintedLine{Number: line.Number, Print: loosePrint(f.texts[i])}
+		if f.by[i].session < 0 {
+			loose[i].Letters = line.Letters
+		}
+	}
+	candidates = m.formatted(candidates, loose, had.loose, confirmed)
+	return m.assign(l, f, loose, candidates, shown) || tied
+}
+
+// assign assigns those of the lines of a file without a session that candidates wrote. now has the lines as
+// they were compared.
+func (m *matcher) assign(l *link, f *linkedFile, now []attribution.PrintedLine, candidates []candidate, shown map[int]bool) (tied bool) {
 	if len(candidates) == 0 {
 		return false
 	}
 	for i := range f.added {
-		best, isTie := m.best(f, i, candidates, shown)
+		if f.by[i].session >= 0 {
+			continue
+		}
+		best, at, isTie := m.best(now, i, candidates, shown)
 		if isTie {
 			tied = true
 		}
 		if best == nil {
 			continue
 		}
-		call := best.lines[m.occurrence(f, i, best)].call
+		call := best.lines[at].call
 		f.by[i] = origin{best.session, call}
 		p := m.sessions[best.session]
 		own := l.shares[best.session]
@@ -359,7 +405,7 @@ func (p *past) turnOf(call int32) (from, to int) {
 }
 
 // candidates returns the sessions that wrote to a file before the commit, with the lines found.
-func (m *matcher) candidates(c git.Commit, f *linkedFile, had map[uint32]bool, confirmed map[int]bool) (list []candidate) {
+func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed map[int]bool) (list []candidate) {
 	add := func(session int, name string, sameName bool) {
 		if slices.ContainsFunc(list, func(o candidate) bool { return o.session == session }) {
 			return
@@ -394,10 +440,11 @@ func (m *matcher) candidates(c git.Commit, f *linkedFile, had map[uint32]bool, c
 			}
 			one.printed = append(one.printed, attribution.PrintedLine{Number: number, Print: l.print, Letters: int(l.letters)})
 		}
-		one.at = attribution.FollowPrints(one.printed, f.added, had, attribution.Evidence{SameName: sameName, Confirmed: confirmed[session]})
-		if slices.ContainsFunc(one.at, func(at attribution.Followed) bool { return at.Number > 0 }) {
-			list = append(list, one)
+		one.at = attribution.FollowPrints(one.printed, f.added, had.exact, attribution.Evidence{SameName: sameName, Confirmed: confirmed[session]})
+		if sameName && made.Sub(p.calls[written[len(written)-1].call].at) < soon {
+			one.findWhole(f.added, had.exact)
 		}
+		list = append(list, one)
 	}
 	for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
 		for _, session := range m.byPath[name] {
@@ -410,59 +457,129 @@ func (m *matcher) candidates(c git.Commit, f *linkedFile, had map[uint32]bool, c
 		}
 	}
 	for i := range list {
-		list[i].occurs = map[uint32][]int{}
-		for n, l := range list[i].lines {
-			list[i].occurs[l.print] = append(list[i].occurs[l.print], n)
-		}
+		list[i].index()
 	}
 	return list
 }
 
-// best returns the candidate that wrote a line: one that shows the commit, else the one that wrote it last of
-// those with enough evidence. It returns none if the worktrees of two of them differ.
-func (m *matcher) best(f *linkedFile, line int, candidates []candidate, shown map[int]bool) (best *candidate, tied bool) {
-	most := 0
+// formatted returns the candidates with the lines found whose letters and digits are equal.
+func (m *matcher) formatted(candidates []candidate, now []attribution.PrintedLine, had map[uint32]bool, confirmed map[int]bool) (list []candidate) {
 	for _, c := range candidates {
-		most = max(most, c.at[line].Letters)
+		printed := slices.Clone(c.printed)
+		lines := slices.Clone(c.lines)
+		for i, l := range lines {
+			printed[i].Print, lines[i].print = l.loose, l.loose
+		}
+		one := candidate{session: c.session, lines: lines, printed: printed}
+		one.at = attribution.FollowPrints(printed, now, had, attribution.Evidence{SameName: true, Confirmed: confirmed[c.session]})
+		one.index()
+		list = append(list, one)
+	}
+	return list
+}
+
+// index sets occurs.
+func (c *candidate) index() {
+	c.occurs = map[uint32][]int{}
+	for n, l := range c.lines {
+		c.occurs[l.print] = append(c.occurs[l.print], n)
+	}
+}
+
+// findWhole finds all lines that a commit adds to a file if the session wrote them soon before.
+func (c *candidate) findWhole(now []attribution.PrintedLine, had map[uint32]bool) {
+	places := map[uint32]int{}
+	for i, l := range c.printed {
+		places[l.Print] = i + 1
+	}
+	letters := 0
+	for i, l := range now {
+		if c.at[i].Number > 0 || places[l.Print] == 0 && l.Letters > 0 || had[l.Print] && l.Letters > 0 {
+			return
+		}
+		letters += l.Letters
+	}
+	if letters < leastWhole {
+		return
+	}
+	for i, l := range now {
+		if at := places[l.Print]; at > 0 {
+			c.at[i] = attribution.Followed{Number: c.printed[at-1].Number, Letters: letters}
+		}
+	}
+}
+
+// best returns the candidate that wrote a line, and the index of the line among those that it wrote: of those
+// whose longest equal part around the line has at least half of the letters of the longest one, the candidate
+// that shows the commit, else the one that wrote the line last. It returns none if two of them were at work in
+// different worktrees.
+func (m *matcher) best(now []attribution.PrintedLine, line int, candidates []candidate, shown map[int]bool) (best *candidate, at int, tied bool) {
+	type place struct{ at, letters int }
+	places := make([]place, len(candidates))
+	most := 0
+	for i := range candidates {
+		c := &candidates[i]
+		if c.at[line].Number == 0 {
+			continue
+		}
+		places[i].at, places[i].letters = c.occurrence(now, line)
+		most = max(most, places[i].letters)
 	}
 	if most == 0 {
-		return nil, false
+		return nil, 0, false
 	}
 	var bestAt time.Time
 	for i := range candidates {
 		c := &candidates[i]
-		if c.at[line].Number == 0 || 2*c.at[line].Letters < most {
+		if c.at[line].Number == 0 || 2*places[i].letters < most {
 			continue
 		}
-		at := m.sessions[c.session].calls[c.lines[m.occurrence(f, line, c)].call].at
+		written := c.lines[places[i].at]
+		when := m.sessions[c.session].calls[written.call].at
 		switch {
-		case best == nil, shown[c.session] && !shown[best.session]:
-			best, bestAt, tied = c, at, false
+		case best == nil:
+			best, at, bestAt = c, places[i].at, when
+		case written.mayRepeat != best.lines[at].mayRepeat: // the other one wrote the line
+			if best.lines[at].mayRepeat {
+				best, at, bestAt, tied = c, places[i].at, when, false
+			}
+		case written.mayRepeat && !tied: // the first one wrote the line
+			if when.Before(bestAt) {
+				best, at, bestAt = c, places[i].at, when
+			}
+		case shown[c.session] && !shown[best.session]:
+			best, at, bestAt, tied = c, places[i].at, when, false
 		case shown[best.session] && !shown[c.session]:
 		case m.sessions[c.session].root != m.sessions[best.session].root:
 			tied = true
-		case at.After(bestAt):
-			best, bestAt = c, at
+		case when.After(bestAt):
+			best, at, bestAt = c, places[i].at, when
 		}
 	}
 	if tied {
-		return nil, true
+		return nil, 0, true
 	}
-	return best, false
+	return best, at, false
 }
 
-// occurrence returns the index of the written line that is a line of the file: of several the last one that
-// has the same line before or after it, else the one that was found.
-func (m *matcher) occurrence(f *linkedFile, line int, c *candidate) int {
-	print := f.added[line].Print
-	occurs := c.occurs[print]
-	for _, n := range slices.Backward(occurs) {
-		isAfter := line > 0 && n > 0 && !c.lines[n].begins && f.added[line].Number == f.added[line-1].Number+1 && c.lines[n-1].print == f.added[line-1].Print
-		isBefore := line+1 < len(f.added) && n+1 < len(c.lines) && !c.lines[n+1].begins && f.added[line+1].Number == f.added[line].Number+1 && c.lines[n+1].print == f.added[line+1].Print
-		if isAfter || isBefore {
-			return n
+// mostOccurrences is the number of equal lines of a session that are compared with a line, the last ones.
+const mostOccurrences = 100
+
+// occurrence returns the index of the written line that is a line of the file: of several the one with the most
+// letters in the equal lines before and after it, of equal ones the last. The lines themselves count, too.
+func (c *candidate) occurrence(now []attribution.PrintedLine, line int) (at, letters int) {
+	occurs := c.occurs[now[line].Print]
+	for _, n := range slices.Backward(occurs[max(0, len(occurs)-mostOccurrences):]) {
+		sum := 1 + now[line].Letters
+		for i, k := line, n; i > 0 && k > 0 && !c.lines[k].begins && now[i].Number == now[i-1].Number+1 && c.lines[k-1].print == now[i-1].Print; i, k = i-1, k-1 {
+			sum += 1 + now[i-1].Letters
+		}
+		for i, k := line+1, n+1; i < len(now) && k < len(c.lines) && !c.lines[k].begins && now[i].Number == now[i-1].Number+1 && c.lines[k].print == now[i].Print; i, k = i+1, k+1 {
+			sum += 1 + now[i].Letters
+		}
+		if sum > letters {
+			at, letters = n, sum
 		}
 	}
-	at, _ := slices.BinarySearchFunc(c.printed, c.at[line].Number, func(l attribution.PrintedLine, number int) int { return l.Number - number })
-	return at
+	return at, letters
 }

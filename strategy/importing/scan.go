@@ -56,13 +56,29 @@ type call struct {
 	at           time.Time
 }
 
-// writtenLine is a line that a call wrote. begins reports that it doesn't follow the line before it in the
-// file.
+// writtenLine is a line that a call wrote.
 type writtenLine struct {
-	print   uint32
-	letters uint16
-	begins  bool
-	call    int32
+	print, loose uint32 // fingerprints: see loosePrint
+	letters      uint16
+	// begins reports that the line doesn't follow the one before it in the file, mayRepeat that the call wrote
+	// the whole file, which may have had the line before.
+	begins, mayRepeat bool
+	call              int32
+}
+
+// loosePrint returns the fingerprint of the letters and digits of a line, which formatters leave, 0 if there
+// are none.
+func loosePrint(text string) uint32 {
+	letters := make([]byte, 0, len(text))
+	for i := range len(text) {
+		if c := text[i]; c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' {
+			letters = append(letters, c)
+		}
+	}
+	if len(letters) == 0 {
+		return 0
+	}
+	return checkpoint.Print(letters)
 }
 
 // shownCommit is a commit that the transcript shows: the result of a command that made it.
@@ -303,9 +319,31 @@ func (s *scanner) ran(r *transcript.ToolResult, c openCall, detail transcript.Va
 			s.patched(s.absolute(name), file.Member("hunks"), begin)
 		}
 	}
-	if !shown && strings.Contains(c.command, "<<") {
-		for _, doc := range heredocs(c.command) {
-			s.add(s.absolute(doc.path), strings.Split(doc.text, "\n"), nil, begin)
+	if !shown {
+		s.wroteByShell(c.command, begin)
+	}
+}
+
+// wroteByShell adds the lines that a shell command writes, as far as the command has them.
+func (s *scanner) wroteByShell(command string, begin func() int32) {
+	for _, w := range shellWrites(command) {
+		file := s.absolute(w.path)
+		kept := map[uint32]bool{}
+		if w.isWhole {
+			kept = s.present[file]
+			now := map[uint32]bool{}
+			for line := range strings.Lines(w.text) {
+				now[checkpoint.Print([]byte(line))] = true
+			}
+			s.present[file] = now
+		}
+		s.add(file, strings.Split(w.text, "\n"), kept, w.isWhole, begin)
+	}
+	for _, m := range shellMoves(command) {
+		from, to := s.absolute(m[0]), s.absolute(m[1])
+		if lines := s.texts[from]; len(lines) > 0 && from != to {
+			s.texts[to] = append(s.texts[to], lines...)
+			s.present[to] = s.present[from]
 		}
 	}
 }
@@ -362,7 +400,7 @@ func (s *scanner) wrote(id string, c openCall, detail transcript.Value) {
 				delete(s.present[c.path], print)
 			}
 		}
-		s.add(c.path, strings.Split(edit.New, "\n"), kept, begin)
+		s.add(c.path, strings.Split(edit.New, "\n"), kept, c.isWhole && len(original) == 0, begin)
 		for line := range strings.Lines(edit.New) {
 			now[checkpoint.Print([]byte(line))] = true
 		}
@@ -384,7 +422,7 @@ func (s *scanner) patched(file string, hunks transcript.Value, begin func() int3
 			text := line.Text()
 			switch {
 			case strings.HasPrefix(text, "+"):
-				s.addLine(file, text[1:], begins, begin())
+				s.addLine(file, text[1:], writtenLine{begins: begins, call: begin()})
 				begins = false
 			case !strings.HasPrefix(text, "-"):
 				begins = true
@@ -395,23 +433,23 @@ func (s *scanner) patched(file string, hunks transcript.Value, begin func() int3
 }
 
 // add adds the lines of a text without those in kept.
-func (s *scanner) add(file string, lines []string, kept map[uint32]bool, begin func() int32) {
+func (s *scanner) add(file string, lines []string, kept map[uint32]bool, mayRepeat bool, begin func() int32) {
 	begins := true
 	for i, line := range lines {
 		if i == len(lines)-1 && line == "" || kept[checkpoint.Print([]byte(line))] {
 			begins = true
 			continue
 		}
-		s.addLine(file, line, begins, begin())
+		s.addLine(file, line, writtenLine{begins: begins, mayRepeat: mayRepeat, call: begin()})
 		begins = false
 	}
 }
 
-func (s *scanner) addLine(file, text string, begins bool, call int32) {
+func (s *scanner) addLine(file, text string, l writtenLine) {
 	const most = 1<<16 - 1
-	s.texts[file] = append(s.texts[file], writtenLine{
-		print: checkpoint.Print([]byte(text)), letters: uint16(min(attribution.Identifying(text), most)), begins: begins, call: call, //nolint:gosec // at most most
-	})
+	l.print, l.loose = checkpoint.Print([]byte(text)), loosePrint(text)
+	l.letters = uint16(min(attribution.Identifying(text), most)) //nolint:gosec // at most most
+	s.texts[file] = append(s.texts[file], l)
 }
 
 // addCall adds a call that wrote lines, whose result is in the present line.
@@ -422,50 +460,6 @@ func (s *scanner) addCall(id string, c openCall) int {
 	}
 	s.calls = append(s.calls, call{id: id, subagent: s.subagent, line: c.line, turn: s.turnOf(), at: at})
 	return len(s.calls) - 1
-}
-
-// heredoc is a document in a command that is written to a file.
-type heredoc struct{ path, text string }
-
-// heredocLine matches a command that writes a document to a file: cat > FILE <<EOF, or tee FILE <<EOF.
-var (
-	heredocStart = regexp.MustCompile(`<<-?\s*(?:"([^"\n]+)"|'([^'\n]+)'|\\?([A-Za-z_][A-Za-z0-9_]*))`)
-	heredocFile  = regexp.MustCompile(`(?:>>?\s*|\btee\s+(?:-a\s+)?)("[^"\n$]+"|'[^'\n]+'|[^\s;|&<>$"'` + "`" + `()]+)`)
-)
-
-// heredocs returns the documents that a shell command writes to files.
-func heredocs(command string) (docs []heredoc) {
-	for rest := command; ; {
-		at := heredocStart.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return docs
-		}
-		word := ""
-		for group := 2; group < len(at); group += 2 {
-			if at[group] >= 0 {
-				word = rest[at[group]:at[group+1]]
-			}
-		}
-		begin := strings.LastIndexByte(rest[:at[0]], '\n') + 1
-		line, body, found := strings.Cut(rest[begin:], "\n")
-		if !found {
-			return docs
-		}
-		text, after := body, ""
-		for offset := 0; offset < len(body); {
-			next := body[offset:]
-			one, _, _ := strings.Cut(next, "\n")
-			if strings.TrimLeft(one, "\t") == word {
-				text, after = body[:offset], next[len(one):]
-				break
-			}
-			offset += len(one) + 1
-		}
-		if m := heredocFile.FindStringSubmatch(line); m != nil {
-			docs = append(docs, heredoc{strings.Trim(m[1], `"'`), text})
-		}
-		rest = after
-	}
 }
 
 // tokens returns the sum of the usage of messages.

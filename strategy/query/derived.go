@@ -547,7 +547,7 @@ func (d *deriving) commits(ctx context.Context, commits []git.Commit) (map[git.O
 		oids = oids[min(done, len(oids)):]
 	}
 	had := map[git.OID]map[uint32]bool{}
-	if err := ReadPrints(ctx, d.w.Repo, former, had); err != nil {
+	if err := readPrints(ctx, d.w.Repo, former, had); err != nil {
 		return nil, err
 	}
 	found := map[git.OID]map[string]int{}
@@ -615,9 +615,9 @@ func PrintedLine(number int, text string) attribution.PrintedLine {
 	return attribution.PrintedLine{Number: number, Print: checkpoint.Print([]byte(text)), Letters: attribution.Identifying(text)}
 }
 
-// ReadPrints adds the fingerprints of the lines of blobs to a map by blob. Blobs that are missing are
+// readPrints adds the fingerprints of the lines of blobs to a map by blob. Blobs that are missing are
 // left out.
-func ReadPrints(ctx context.Context, repo *git.Repo, blobs []git.OID, into map[git.OID]map[uint32]bool) error {
+func readPrints(ctx context.Context, repo *git.Repo, blobs []git.OID, into map[git.OID]map[uint32]bool) error {
 	blobs = slices.DeleteFunc(slices.Clone(blobs), func(oid git.OID) bool { return into[oid] != nil || !repo.Format.Valid(oid) })
 	slices.Sort(blobs)
 	return repo.ReadMany(ctx, slices.Compact(blobs), func(o git.Object) error {
