@@ -38,18 +38,20 @@ func manyPast() pastWork {
 const pastPlace = "/home/somebody/project"
 
 // pastRowsOfWork is the number of rows of each work.
-const pastRowsOfWork = 4
+const pastRowsOfWork = 6
 
-// pastRows returns the rows of each work: the first import, its memory, and an import with nothing
-// new.
+// pastRows returns the rows of each work: time, processor time and memory of the first import, and of one
+// with nothing new. The budget of the time holds on two processors without other work.
 func pastRows() []*row {
 	works := []pastWork{muchPast(), manyPast()}
 	rows := make([]*row, 0, pastRowsOfWork*len(works))
 	for _, p := range works {
 		rows = append(rows,
 			&row{Name: "import, " + p.name, Unit: perSecond, Budget: 30, Command: true},
+			&row{Name: "import, " + p.name + ", processor time", Unit: perSecond, Budget: 60, Command: true},
 			&row{Name: "import, " + p.name + ", memory", Unit: perMega, Budget: 200, Command: true},
 			&row{Name: "import again, " + p.name, Unit: perSecond, Command: true},
+			&row{Name: "import again, " + p.name + ", processor time", Unit: perSecond, Command: true},
 			&row{Name: "import again, " + p.name + ", memory", Unit: perMega, Budget: 200, Command: true})
 	}
 	return rows
@@ -95,7 +97,8 @@ func (b *bench) importPast(p pastWork, rows []*row) {
 		s := b.time(call)
 		b.quiet()
 		const second = 1000 // ms
-		rows[2*i].value, rows[2*i+1].value = s.ms/second, float64(s.kib)/mib
+		own := rows[pastRowsOfWork/2*i:]
+		own[0].value, own[1].value, own[2].value = s.ms/second, s.cpu/second, float64(s.kib)/mib
 		if out, err := os.ReadFile(filepath.Join(b.work, "out")); i == 0 && err == nil {
 			b.Logf("%s: %d commits linked", p.name, bytes.Count(out, []byte(`"evidence"`)))
 		}

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
-	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // evidence is what the tool calls of a session show, read without the program's own reader. It
@@ -14,8 +15,6 @@ type evidence struct {
 	written map[string]map[string]bool
 	// commands are the shell commands, with their output.
 	commands string
-	// files are the base names that the commands and edits have, with the time of the first edit.
-	files map[string]time.Time
 }
 
 // block is a block of a message of Claude Code.
@@ -35,12 +34,11 @@ type block struct {
 }
 
 func evidenceOf(lines []string) evidence {
-	e := evidence{written: map[string]map[string]bool{}, files: map[string]time.Time{}}
+	e := evidence{written: map[string]map[string]bool{}}
 	var commands strings.Builder
 	for _, text := range lines {
 		var event struct {
-			Timestamp time.Time `json:"timestamp"`
-			Message   struct {
+			Message struct {
 				Content json.RawMessage `json:"content"`
 			} `json:"message"`
 		}
@@ -51,7 +49,7 @@ func evidenceOf(lines []string) evidence {
 		for _, b := range blocks {
 			switch b.Type {
 			case "tool_use":
-				e.take(b, event.Timestamp)
+				e.take(b)
 				commands.WriteString(b.Input.Command + "\n")
 			case "tool_result":
 				commands.WriteString(string(b.Content) + "\n")
@@ -62,14 +60,13 @@ func evidenceOf(lines []string) evidence {
 	return e
 }
 
-func (e *evidence) take(b block, at time.Time) {
+func (e *evidence) take(b block) {
 	if b.Input.FilePath == "" || b.Name == "Read" {
 		return
 	}
 	name := path.Base(b.Input.FilePath)
 	if e.written[name] == nil {
 		e.written[name] = map[string]bool{}
-		e.files[name] = at
 	}
 	texts := []string{b.Input.Content, b.Input.NewString}
 	for _, edit := range b.Input.Edits {
@@ -101,18 +98,19 @@ func (e *evidence) wrote(l line) bool {
 	return err == nil && (strings.Contains(e.commands, text) || strings.Contains(e.commands, strings.Trim(string(quoted), `"`)))
 }
 
-// shows reports whether the session shows something of a commit: its id, or an edit of one of its
-// files before it.
-func (e *evidence) shows(oid string, paths []string, at time.Time) bool {
-	const abbreviated = 7
+// shows reports whether the session shows something of a commit: its id, its subject in a command, or a
+// call that writes a line that the commit adds, with some letters.
+func (e *evidence) shows(oid, subject string, added []string) bool {
+	const abbreviated, letters = 7, 12
 	if e == nil {
 		return false
 	}
-	if strings.Contains(e.commands, oid[:abbreviated]) {
+	quoted := strings.Trim(testkit.Object{"", subject}.JSON(), `{}:"`)
+	if strings.Contains(e.commands, oid[:abbreviated]) || strings.Contains(e.commands, subject) || strings.Contains(e.commands, quoted) {
 		return true
 	}
-	for _, p := range paths {
-		if first, ok := e.files[path.Base(p)]; ok && first.Before(at) {
+	for _, text := range added {
+		if len(strings.TrimSpace(text)) >= letters && e.wrote(line{text: text}) {
 			return true
 		}
 	}

@@ -135,7 +135,11 @@ func (r *hiddenRecord) line(want, got line) {
 }
 
 func (r *hiddenRecord) fail(kind Mistake, want, got line, note string) {
-	r.result.fail(kind, "%s is of %s, commit %.8s (recorded as %.8s); now %s%s: %.80s", want.where(), want.author(), got.commit, want.commit, got.author(), note, strings.TrimSpace(want.text))
+	commit := fmt.Sprintf("%.8s (recorded as %.8s)", r.renamed[want.commit], want.commit)
+	if got.commit != r.renamed[want.commit] {
+		commit += fmt.Sprintf(", now of %.8s", got.commit)
+	}
+	r.result.fail(kind, "%s is of %s, commit %s; now %s%s: %.80s", want.where(), want.author(), commit, got.author(), note, strings.TrimSpace(want.text))
 }
 
 // commits compares the links of commits.
@@ -174,14 +178,24 @@ func (r *hiddenRecord) commits(out imported) {
 		default:
 			c.Unlinked++
 			note := ""
-			paths := strings.Split(r.repo.Git("show", "--format=", "--name-only", old), "\n")
-			if !slices.ContainsFunc(want, func(s string) bool { return r.shown[s].shows(r.renamed[old], paths, r.time(old)) }) {
+			subject, added := r.repo.Git("log", "-1", "--format=%s", old), r.added(old)
+			if !slices.ContainsFunc(want, func(s string) bool { return r.shown[s].shows(r.renamed[old], subject, added) }) {
 				c.Silent++
 				note = ", of which no session shows anything"
 			}
 			r.result.fail(UnlinkedCommit, "%s%s: %s", about(), note, reasons[r.renamed[old]])
 		}
 	}
+}
+
+// added returns the lines that a commit adds.
+func (r *hiddenRecord) added(oid string) (lines []string) {
+	for text := range strings.SplitSeq(r.repo.Git("show", "--format=", "-U0", oid), "\n") {
+		if added, ok := strings.CutPrefix(text, "+"); ok && !strings.HasPrefix(text, "+++ ") {
+			lines = append(lines, added)
+		}
+	}
+	return lines
 }
 
 // time returns the committer's time.
