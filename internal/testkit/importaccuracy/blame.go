@@ -13,6 +13,9 @@ import (
 type line struct {
 	path, text, commit string
 	number             int
+	// origin and originNumber are the path and number in the commit.
+	origin       string
+	originNumber int
 	kind               string // agent, person, unknown
 	session            string // without the date that the existing tool puts before some ids
 	prompt, call       string
@@ -44,6 +47,8 @@ type blame struct {
 		Line   int    `json:"line"`
 		Author int    `json:"author"`
 		Commit string `json:"commit"`
+		Path   string `json:"path"`
+		Number int    `json:"original_line"`
 		Text   string `json:"text"`
 	} `json:"lines"`
 }
@@ -58,7 +63,7 @@ func blameFile(repo *testkit.Repo, path string) []line {
 	lines := make([]line, 0, len(out.Lines))
 	for _, l := range out.Lines {
 		a := out.Authors[l.Author]
-		one := line{path: path, text: l.Text, commit: l.Commit, number: l.Line, kind: a.Kind, session: undated(a.Session), call: a.Call, reason: a.Reason}
+		one := line{path: path, text: l.Text, commit: l.Commit, number: l.Line, origin: l.Path, originNumber: l.Number, kind: a.Kind, session: undated(a.Session), call: a.Call, reason: a.Reason}
 		if a.Turn != nil {
 			one.prompt = strings.Join(strings.Fields(a.Turn.Prompt), " ")
 		}

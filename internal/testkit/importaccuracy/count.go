@@ -20,6 +20,9 @@ type Count struct {
 	// Both are the wrong lines that a tool call of the named session wrote, too. Unshown are the
 	// missing lines that no tool call of the right session shows.
 	Both, Unshown int
+	// Disputed are the lines whose recorded session or turn isn't the one by a replay of the edits,
+	// which then counts.
+	Disputed int
 	// Others are lines that no session wrote, Claimed those of them that have one.
 	Others, Claimed int
 	// Unknown are lines of which the record doesn't show the writer, Found those of them that have a
@@ -36,7 +39,7 @@ type Count struct {
 func (c Count) Add(o Count) Count {
 	return Count{
 		Lines: c.Lines + o.Lines, Session: c.Session + o.Session, Prompt: c.Prompt + o.Prompt, Wrong: c.Wrong + o.Wrong, Missing: c.Missing + o.Missing,
-		Both: c.Both + o.Both, Unshown: c.Unshown + o.Unshown, Others: c.Others + o.Others, Claimed: c.Claimed + o.Claimed,
+		Both: c.Both + o.Both, Unshown: c.Unshown + o.Unshown, Disputed: c.Disputed + o.Disputed, Others: c.Others + o.Others, Claimed: c.Claimed + o.Claimed,
 		Unknown: c.Unknown + o.Unknown, Found: c.Found + o.Found,
 		Commits: c.Commits + o.Commits, Linked: c.Linked + o.Linked, Strange: c.Strange + o.Strange, Unlinked: c.Unlinked + o.Unlinked, Silent: c.Silent + o.Silent,
 		Free: c.Free + o.Free, Taken: c.Taken + o.Taken,
@@ -90,10 +93,12 @@ const (
 	StrangeCommit  Mistake = "commit with only wrong sessions"
 	UnlinkedCommit Mistake = "commit without its session"
 	TakenCommit    Mistake = "commit of no session with one"
+	// DisputedLine is no mistake of the import.
+	DisputedLine Mistake = "line that the record has of another session or turn than a replay"
 )
 
 func mistakes() []Mistake {
-	return []Mistake{WrongLine, ClaimedLine, WrongTurn, MissingLine, StrangeCommit, TakenCommit, UnlinkedCommit}
+	return []Mistake{WrongLine, ClaimedLine, WrongTurn, MissingLine, StrangeCommit, TakenCommit, UnlinkedCommit, DisputedLine}
 }
 
 // fail records a mistake.

@@ -21,6 +21,8 @@ type hiddenRecord struct {
 	linked   map[string][]string
 	sessions map[string]saved
 	shown    map[string]*evidence
+	replayer *replayer
+	times    map[string]time.Time // of commits
 	result   Result
 }
 
@@ -32,7 +34,7 @@ func Record(tb testkit.TB, archive, work string, env testkit.Env) Result {
 	at.Sh("tar xf '" + archive + "'")
 	at.Git("clone", "-q", "--no-checkout", name+".git", name)
 	home := filepath.Join(work, "home of "+name)
-	r := hiddenRecord{repo: at.At(name), hidden: at.At("hidden " + name), sessions: map[string]saved{}, shown: map[string]*evidence{}, result: Result{Name: name}}
+	r := hiddenRecord{repo: at.At(name), hidden: at.At("hidden " + name), sessions: map[string]saved{}, shown: map[string]*evidence{}, times: map[string]time.Time{}, result: Result{Name: name}}
 	r.hidden.Env = env.With("HOME=" + home)
 	r.repo.Git("branch", "-q", recordBranch, "origin/"+recordBranch)
 	for _, dir := range []string{home, r.hidden.Dir} {
@@ -54,7 +56,9 @@ func Record(tb testkit.TB, archive, work string, env testkit.Env) Result {
 		shown := evidenceOf(lines)
 		r.shown[session] = &shown
 	}
-	out := runImport(r.hidden, roots(r.hidden, r.sessions)...)
+	places := roots(r.hidden, r.sessions)
+	r.replayer = newReplayer(r.repo, places, r.sessions)
+	out := runImport(r.hidden, places...)
 	r.files(paths, truth, blameAll(r.hidden, paths))
 	r.commits(out)
 	for _, s := range out.Skipped {
@@ -83,7 +87,7 @@ func (r *hiddenRecord) files(paths []string, truth, got map[string][]line) {
 			r.repo.TB.Fatalf("%s: %d lines, without the record %d", path, len(truth[path]), len(got[path]))
 		}
 		for i, want := range truth[path] {
-			r.line(want, got[path][i])
+			r.line(r.correct(want), got[path][i])
 		}
 	}
 }
@@ -118,7 +122,8 @@ func (r *hiddenRecord) line(want, got line) {
 		r.fail(MissingLine, want, got, note)
 	case want.call != "" && got.call == want.call, want.session == got.session: // a copied history has the calls of the other session
 		c.Session++
-		if want.call != "" && got.call == want.call || got.prompt == want.prompt {
+		if want.call != "" && got.call == want.call || got.prompt == want.prompt ||
+			want.call != "" && r.replayer.isSameTurn(want.call, got.call) {
 			c.Prompt++
 		} else {
 			r.fail(WrongTurn, want, got, "")
@@ -200,9 +205,13 @@ func (r *hiddenRecord) added(oid string) (lines []string) {
 
 // time returns the committer's time.
 func (r *hiddenRecord) time(oid string) time.Time {
+	if at, ok := r.times[oid]; ok {
+		return at
+	}
 	at, err := time.Parse(time.RFC3339, r.repo.Git("log", "-1", "--format=%cI", oid))
 	if err != nil {
 		r.repo.TB.Fatalf("time of %s: %v", oid, err)
 	}
+	r.times[oid] = at
 	return at
 }
