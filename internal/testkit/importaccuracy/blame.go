@@ -16,10 +16,10 @@ type line struct {
 	// origin and originNumber are the path and number in the commit.
 	origin       string
 	originNumber int
-	kind               string // agent, person, unknown
-	session            string // without the date that the existing tool puts before some ids
-	prompt, call       string
-	reason             string
+	kind         string // agent, person, unknown
+	session      string // without the date that the existing tool puts before some ids
+	prompt, call string
+	reason       string
 }
 
 func (l line) where() string { return fmt.Sprintf("%s:%d", l.path, l.number) }

@@ -99,9 +99,9 @@ func (e *evidence) wrote(l line) bool {
 }
 
 // shows reports whether the session shows something of a commit: its id, its subject in a command, or a
-// call that writes a line that the commit adds, with some letters.
+// call that writes a long line that the commit adds.
 func (e *evidence) shows(oid, subject string, added []string) bool {
-	const abbreviated, letters = 7, 12
+	const abbreviated, long = 7, 24 // a line that long is rarely written twice
 	if e == nil {
 		return false
 	}
@@ -110,7 +110,7 @@ func (e *evidence) shows(oid, subject string, added []string) bool {
 		return true
 	}
 	for _, text := range added {
-		if len(strings.TrimSpace(text)) >= letters && e.wrote(line{text: text}) {
+		if len(strings.TrimSpace(text)) >= long && e.wrote(line{text: text}) {
 			return true
 		}
 	}

@@ -174,23 +174,28 @@ func (r *hiddenRecord) commits(out imported) {
 		}
 		c.Commits++
 		isRight := slices.ContainsFunc(want, func(s string) bool { return slices.Contains(got, s) })
+		note := ""
+		if !isRight && !r.isShown(old, want) {
+			c.Silent++
+			note = ", of which no session of the record shows anything"
+		}
 		switch {
 		case isRight:
 			c.Linked++
-		case len(got) > 0:
+		case len(got) > 0 && note == "":
 			c.Strange++
 			r.result.fail(StrangeCommit, "%s; now %.8q by %s", about(), got, by[r.renamed[old]])
 		default:
 			c.Unlinked++
-			note := ""
-			subject, added := r.repo.Git("log", "-1", "--format=%s", old), r.added(old)
-			if !slices.ContainsFunc(want, func(s string) bool { return r.shown[s].shows(r.renamed[old], subject, added) }) {
-				c.Silent++
-				note = ", of which no session shows anything"
-			}
-			r.result.fail(UnlinkedCommit, "%s%s: %s", about(), note, reasons[r.renamed[old]])
+			r.result.fail(UnlinkedCommit, "%s%s: %s; now %.8q", about(), note, reasons[r.renamed[old]], got)
 		}
 	}
+}
+
+// isShown reports whether one of the sessions shows something of a commit.
+func (r *hiddenRecord) isShown(old string, sessions []string) bool {
+	subject, added := r.repo.Git("log", "-1", "--format=%s", old), r.added(old)
+	return slices.ContainsFunc(sessions, func(s string) bool { return r.shown[s].shows(r.renamed[old], subject, added) })
 }
 
 // added returns the lines that a commit adds.

@@ -74,6 +74,32 @@ func newReplayer(repo *testkit.Repo, roots []string, sessions map[string]saved) 
 	return r
 }
 
+// callBlock is a call of a tool, or its result.
+type callBlock struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Of      string `json:"tool_use_id"`
+	IsError bool   `json:"is_error"`
+	Input   struct {
+		replacement
+
+		FilePath string        `json:"file_path"`
+		Content  *string       `json:"content"`
+		Edits    []replacement `json:"edits"`
+	} `json:"input"`
+}
+
+// edit returns the call of an edit tool.
+func (b *callBlock) edit(session string) editCall {
+	call := editCall{madeBy: madeBy{session, b.ID}, path: b.Input.FilePath, edits: b.Input.Edits}
+	if b.Input.Content != nil {
+		call.edits = []replacement{{New: *b.Input.Content}}
+	} else if b.Input.New != "" || b.Input.Old != "" {
+		call.edits = []replacement{b.Input.replacement}
+	}
+	return call
+}
+
 // read reads the calls of a session. A call in several files is of the first one.
 func (r *replayer) read(session string, lines []string) {
 	turn := 0
@@ -95,28 +121,12 @@ func (r *replayer) read(session string, lines []string) {
 		if event.Type == "user" && !event.Meta && json.Unmarshal(event.Message.Content, &prompt) == nil {
 			turn++
 		}
-		var blocks []struct {
-			Type    string `json:"type"`
-			ID      string `json:"id"`
-			Of      string `json:"tool_use_id"`
-			IsError bool   `json:"is_error"`
-			Input   struct {
-				replacement
-				FilePath string        `json:"file_path"`
-				Content  *string       `json:"content"`
-				Edits    []replacement `json:"edits"`
-			} `json:"input"`
-		}
+		var blocks []callBlock
 		_ = json.Unmarshal(event.Message.Content, &blocks) // a text has none
 		for _, b := range blocks {
 			switch {
 			case b.Type == "tool_use" && b.Input.FilePath != "":
-				call := editCall{madeBy: madeBy{session, b.ID}, path: b.Input.FilePath, edits: b.Input.Edits}
-				if b.Input.Content != nil {
-					call.edits = []replacement{{New: *b.Input.Content}}
-				} else if b.Input.New != "" || b.Input.Old != "" {
-					call.edits = []replacement{b.Input.replacement}
-				}
+				call := b.edit(session)
 				if _, known := r.turns[b.ID]; !known && len(call.edits) > 0 {
 					open[b.ID] = call
 					r.turns[b.ID] = turn
@@ -222,9 +232,9 @@ func carry(old, lines []string, by []madeBy, changed madeBy) []madeBy {
 	// The longest common subsequence of the rest.
 	width := len(b) + 1
 	length := make([]int32, (len(a)+1)*width)
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, one := range slices.Backward(a) {
+		for j, other := range slices.Backward(b) {
+			if one == other {
 				length[i*width+j] = length[(i+1)*width+j+1] + 1
 			} else {
 				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
