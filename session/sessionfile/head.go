@@ -207,7 +207,7 @@ func (h *head) line(line []byte) {
 	}
 	lines := [][]byte{line}
 	if h.items != nil {
-		lines = h.items.Lines(line)
+		lines = h.items.Lines(line, true)
 	}
 	for _, line := range lines {
 		e, ok := h.events.Line(line)

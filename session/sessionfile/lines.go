@@ -129,8 +129,7 @@ func isRollout(begin []byte) bool {
 	return forms.Agent(line) == forms.Codex || forms.IsBareRollout(line)
 }
 
-// rolloutLines yields the lines of a file of Codex. Those before its first event are followed by the
-// events that they lack.
+// rolloutLines yields the lines of a file of Codex, followed by the events that they lack.
 func (f File) rolloutLines(r *bufio.Reader, yield func(line []byte) error) error {
 	var search forms.FirstEvent
 	dir := ""
@@ -153,13 +152,7 @@ func (f File) rolloutLines(r *bufio.Reader, yield func(line []byte) error) error
 	n := 0
 	return split(r, func(line []byte) error {
 		n++
-		if !search.Lacks(n - 1) {
-			if line = items.Enveloped(line); line == nil {
-				return nil
-			}
-			return yield(line)
-		}
-		for _, line := range items.Lines(line) {
+		for _, line := range items.Lines(line, search.Lacks(n-1)) {
 			if err := yield(line); err != nil {
 				return err
 			}

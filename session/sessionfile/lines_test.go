@@ -176,9 +176,19 @@ func TestLinesOfCodex(t *testing.T) {
 				"result: false Success", "used: Bash  []", "result: true Exit code 1\nFAIL", "said: Done.", "asked: Go on", "said: Going.",
 			},
 		},
+		"events of messages, and none of patches": {
+			text: codexMeta + item(said("user", "Write it")) + event(`{"type":"user_message","message":"Write it"}`) +
+				item(`{"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":`+quoted(added)+`}`) +
+				item(`{"type":"custom_tool_call_output","call_id":"c1","output":"Exit code: 0\nOutput:\nok"}`) + event(`{"type":"agent_message","message":"Done."}`),
+			want: append(append([]string{"asked: Write it"}, patched...), "result: false", "result: false", "result: false", "said: Done."),
+		},
 		"with events": {
-			text: codexMeta + item(said("user", "Write it")) + event(`{"type":"user_message","message":"Write it"}`) + event(`{"type":"agent_message","message":"Done."}`) + item(said("assistant", "Done.")),
-			want: []string{"asked: Write it", "said: Done."},
+			text: codexMeta + item(said("user", "Write it")) + event(`{"type":"user_message","message":"Write it"}`) +
+				item(`{"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":`+quoted(added)+`}`) +
+				event(`{"type":"patch_apply_end","call_id":"c1","success":true,"changes":{"/p/new.txt":{"type":"add","content":"a\n"}}}`) +
+				item(`{"type":"custom_tool_call_output","call_id":"c1","output":"ok"}`) +
+				event(`{"type":"agent_message","message":"Done."}`) + item(said("assistant", "Done.")),
+			want: []string{"asked: Write it", `used: Write /p/new.txt ["a\n"]`, "result: false", "said: Done."},
 		},
 	}
 	for name, tt := range tests {

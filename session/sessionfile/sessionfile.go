@@ -4,8 +4,8 @@
 // the files are:
 //
 //   - JSON lines, which are returned as they are;
-//   - JSON lines of Codex without events of messages, of early versions and other programs: the lines
-//     get the envelope that later versions write, and each message and patch is followed by its event;
+//   - JSON lines of Codex without events of messages or of patches, of early versions and other programs:
+//     the lines get the envelope that later versions write, and those messages and patches their events;
 //   - one JSON document, of early versions of Gemini CLI and of exports of OpenCode: each message
 //     becomes the lines that the present version writes for it. The documents of other programs become
 //     lines in Claude Code's form;

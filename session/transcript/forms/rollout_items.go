@@ -158,13 +158,14 @@ func (f *FirstEvent) Line(line []byte) bool {
 // read.
 func (f *FirstEvent) Lacks(n int) bool { return !f.found || n < f.cut }
 
-// Items adds the events of messages and patches to the lines of a rollout of Codex without them.
+// Items adds the events of messages and patches to the lines of a rollout of Codex without them. Versions
+// up to 2026 wrote events of messages, and none of patches.
 type Items struct {
 	// Dir is the folder of the session. It is added to a first line without envelope.
 	Dir string
 
 	time    string                            // of the first line, for lines without a time
-	patches map[string]map[string]codexChange // by the id of the call
+	patches map[string]map[string]codexChange // by the id of the call, until an event or the output follows
 }
 
 // event is an event of Codex in its envelope.
@@ -234,27 +235,35 @@ func encoded(v any, line []byte) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Lines returns a line in its envelope with the event that a later version would have written for it.
-func (r *Items) Lines(line []byte) [][]byte {
+// Lines returns a line in its envelope with the event that a later version would have written for it: that
+// of a message only if messages is true, as they have no events, that of a patch if none came before its
+// output.
+func (r *Items) Lines(line []byte, messages bool) [][]byte {
 	enveloped := r.Enveloped(line)
 	if enveloped == nil {
 		return nil
 	}
 	lines := [][]byte{enveloped}
-	p, ok := itemOf(enveloped)
-	if !ok {
+	hasPatch := bytes.Contains(enveloped, []byte("apply_patch")) || len(r.patches) > 0
+	if !messages && !hasPatch || bytes.Contains(enveloped[:min(len(enveloped), far)], []byte(`"ordinal":`)) {
 		return lines
 	}
 	var c codexEnvelope
-	_ = json.Unmarshal(enveloped, &c) // itemOf has decoded it
+	if json.Unmarshal(enveloped, &c) != nil || c.Type != "response_item" && c.Type != "event_msg" {
+		return lines
+	}
+	var p item
+	c.decode(&p)
 	add := func(payload eventPayload) {
 		lines = append(lines, encoded(event{Time: c.Time, Type: "event_msg", Payload: payload}, nil))
 	}
 	switch p.Type {
+	case "patch_apply_end":
+		delete(r.patches, p.Call)
 	case "message":
 		text := p.text()
 		switch begin := strings.TrimSpace(text); {
-		case text == "", strings.HasPrefix(begin, "<user_shell_command>"): // read without an event
+		case !messages, text == "", strings.HasPrefix(begin, "<user_shell_command>"): // read without an event
 		case p.Role == "user" && strings.HasPrefix(begin, "<turn_aborted>"):
 			add(eventPayload{Type: "turn_aborted", Reason: "interrupted"})
 		case p.Role == "user":
@@ -276,8 +285,15 @@ func (r *Items) Lines(line []byte) [][]byte {
 		}
 		delete(r.patches, p.Call)
 		success := !codexOutput(p.Call, p.Output).Message.Content[0].Failed
-		add(eventPayload{Type: "patch_apply_end", Call: p.Call, Success: &success, Changes: changes})
+		id := p.Call
+		if p.Type == "function_call_output" { // the call is read as that of another tool
+			id += patchSuffix
+		}
+		add(eventPayload{Type: "patch_apply_end", Call: id, Success: &success, Changes: changes})
 		lines[0], lines[1] = lines[1], lines[0] // the event precedes the output
 	}
 	return lines
 }
+
+// patchSuffix distinguishes the id of a patch from that of the call that requested it.
+const patchSuffix = "-patch"
