@@ -30,7 +30,7 @@ type reading struct {
 // transcript reads the turns of a slot from a place on.
 func (rd *reading) transcript(ctx context.Context, repo *git.Repo, s *indexedSlot, at place) {
 	span := func(span checkpoint.LineSpan) {
-		t := turnReader{model: s.Meta.Model, known: s.Meta.FilesTouched}
+		t := turnReader{here: repo.Root, model: s.Meta.Model, known: s.Meta.FilesTouched}
 		rd.lines = 0
 		rd.err = rd.stored.Lines(ctx, repo, span, func(line []byte, n int) error {
 			t.line(line, n, 0)

@@ -34,6 +34,8 @@ const (
 // turnReader assembles turns from the redacted lines of a transcript.
 type turnReader struct {
 	root string // of the worktree, empty if it isn't known
+	// here is the root of the present worktree. Some agents don't record the folder in which they work.
+	here string
 	// known are files of the session, relative to the root.
 	known []string
 	// subagent reports whether the transcript is a subagent's, all of which is one turn.
@@ -396,7 +398,7 @@ func (t *turnReader) relative(name string) string {
 	if longest != "" {
 		return longest
 	}
-	for _, dir := range []string{t.root, t.cwd} {
+	for _, dir := range []string{t.root, t.cwd, t.here} {
 		if rest, below := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); below && dir != "" && rest != "" {
 			return path.Clean(rest)
 		}
