@@ -38,6 +38,16 @@ func Changed(info fs.FileInfo) time.Time {
 	return time.Unix(int64(stat.Ctim.Sec), int64(stat.Ctim.Nsec)) //nolint:unconvert // int32 on 32-bit systems
 }
 
+// Created returns when a file was created, zero if the file system doesn't record it. A symbolic link is not
+// followed.
+func Created(path string) time.Time {
+	var st unix.Statx_t
+	if err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return time.Time{}
+	}
+	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
+}
+
 // Clock returns the present time by the clock of the file system that contains the directory dir: that
 // of a file without a name, which leaves nothing there. It returns an error if the file system has no
 // such files.

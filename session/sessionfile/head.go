@@ -405,6 +405,12 @@ func (h *head) session(name string) string {
 }
 
 func (h *head) file(a agent.Agent, path string, info fs.FileInfo) File {
+	if h.start.IsZero() { // Cursor records no times
+		h.start = h.end
+		if at := disk.Created(path); !at.IsZero() && at.Before(h.end) {
+			h.start = at
+		}
+	}
 	return File{Agent: a, ID: h.id, Path: path, Dir: h.dir, Start: h.start, End: h.end, Size: info.Size(), Stamp: stamp(info)}
 }
 

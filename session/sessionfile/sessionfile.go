@@ -50,8 +50,8 @@ type File struct {
 	Path string
 	// Dir is the folder in which the session began, "" if neither the file nor its store names it.
 	Dir string
-	// Start and End are the times of the first and the last line, zero if unknown. End is the time at
-	// which the file was modified if its lines have no times or it is compressed.
+	// Start and End are the times of the first and the last line. If the lines have no times, they are
+	// those at which the file was created and modified. End is the latter for compressed files, too.
 	Start, End time.Time
 	// Size is the number of bytes in the file, compressed if it is; an estimate for a session in a
 	// database.

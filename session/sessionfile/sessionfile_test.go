@@ -455,6 +455,29 @@ func TestLinkedRoot(t *testing.T) {
 	}
 }
 
+// TestFileTimes: Cursor records no times, so those of the file are taken.
+func TestFileTimes(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	path := filepath.Join(home, ".cursor/projects/p/agent-transcripts", idA+".jsonl")
+	begin := time.Now().Add(-time.Minute)
+	write(t, path, cursor)
+	modified := begin.Add(time.Hour)
+	for _, modified := range []time.Time{modified, begin.Add(-time.Hour)} { // the latter if it is a copy
+		if err := os.Chtimes(path, time.Time{}, modified); err != nil {
+			t.Fatal(err)
+		}
+		files, _, err := sessionfile.Find(t.Context(), query(home, "/p"))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		f := files[0]
+		if !f.End.Equal(modified) || f.Start.After(f.End) || modified.After(begin) && f.Start.Before(begin) {
+			t.Error(f.Start, f.End)
+		}
+	}
+}
+
 func TestStamp(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -22,9 +22,13 @@ type history struct {
 	closed map[git.OID]string
 }
 
-// readHistory reads the commits since a time.
+// readHistory reads the commits since a time, all if it is zero.
 func readHistory(ctx context.Context, w *workspace.Workspace, since time.Time) (*history, error) {
-	args := append([]string{"--no-merges", "--since=" + since.Add(-time.Hour).Format(time.RFC3339)}, checkpoint.UserRefs()...)
+	args := []string{"--no-merges"}
+	if !since.IsZero() {
+		args = append(args, "--since="+since.Add(-time.Hour).Format(time.RFC3339))
+	}
+	args = append(args, checkpoint.UserRefs()...)
 	list, err := git.Commits(ctx, w.Repo, append(args, "--")...)
 	if err != nil {
 		return nil, err

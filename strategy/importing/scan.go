@@ -132,6 +132,9 @@ func scan(ctx context.Context, f sessionfile.File) (*past, error) {
 		return nil, err
 	}
 	s.past.lines = s.n
+	if s.first.IsZero() { // its lines have no times
+		s.first, s.last = f.Start, f.End
+	}
 	agents, err := f.Subagents(ctx)
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func scan(ctx context.Context, f sessionfile.File) (*past, error) {
 }
 
 func (s *scanner) read(ctx context.Context, f sessionfile.File) error {
-	s.n, s.open, s.results, s.cwd, s.at = 0, map[string]openCall{}, false, f.Dir, time.Time{}
+	s.n, s.open, s.results, s.cwd, s.at = 0, map[string]openCall{}, false, f.Dir, f.Start
 	s.events.Subagents = true
 	err := f.Lines(ctx, func(line []byte) error {
 		s.line(line)

@@ -86,17 +86,18 @@ func (p *item) patch() map[string]codexChange {
 	return absolute
 }
 
-// itemOf returns the item in a line of Codex, false if it has none.
-func itemOf(line []byte) (p item, ok bool) {
+// itemOf returns the item in a line of Codex, an empty one if it has none.
+func itemOf(line []byte) (p item) {
 	raw := json.RawMessage(line)
 	if startsWith(line, `"timestamp":`) {
 		var c codexEnvelope
 		if json.Unmarshal(line, &c) != nil || c.Type != "response_item" {
-			return p, false
+			return p
 		}
 		raw = c.Payload
 	}
-	return p, json.Unmarshal(raw, &p) == nil && p.Type != ""
+	_ = json.Unmarshal(raw, &p) // unreadable fields stay empty
+	return p
 }
 
 // CodexDir returns the folder that Codex describes to the model in a line, "" if it describes none.
@@ -104,7 +105,7 @@ func CodexDir(line []byte) string {
 	if !bytes.Contains(line, []byte("<environment_context>")) {
 		return ""
 	}
-	p, _ := itemOf(line)
+	p := itemOf(line)
 	for _, part := range p.Content {
 		text, isContext := strings.CutPrefix(strings.TrimSpace(part.Text), "<environment_context>")
 		if !isContext {
@@ -143,7 +144,7 @@ func (f *FirstEvent) Line(line []byte) bool {
 	}
 	f.n++
 	if hasType(line, "message") {
-		switch p, _ := itemOf(line); {
+		switch p := itemOf(line); {
 		case p.Type != "message":
 		case p.Role == "assistant":
 			f.user = 0
