@@ -580,3 +580,31 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkLines(b *testing.B) {
+	block := strings.Repeat("a line of a file\\n", 200)
+	tool := item(`{"type":"function_call_output","call_id":"c1","output":"` + block + `"}`)
+	for name, text := range map[string]string{
+		"Claude Code": strings.Repeat(strings.ReplaceAll(claude(idA, "/p"), "Done.", block), 10_000),
+		"Codex":       instructed(idA, "/p", 100) + strings.Repeat(tool, 10_000),
+		"early Codex": codexMeta + item(said("user", "Write it")) + strings.Repeat(tool, 10_000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "x.jsonl")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			f, err := sessionfile.Open(b.Context(), path, agent.Agent{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.Lines(b.Context(), func([]byte) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

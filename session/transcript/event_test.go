@@ -70,7 +70,7 @@ func TestEvents(t *testing.T) {
 		},
 		"an answer": {
 			line: `{"type":"assistant","message":{"id":"m","model":"o","content":[{"type":"text","text":"Well."},{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"a"}}],` + usage + `}}`,
-			want: transcript.Event{Kind: transcript.AgentEvent, Model: "o", MessageID: "m", Context: 123, Uses: []transcript.ToolUse{{ID: "t", Tool: "Read", Input: []byte(`{"file_path":"a"}`)}}}, said: "Well.",
+			want: transcript.Event{Kind: transcript.AgentEvent, Model: "o", MessageID: "m", Usage: transcript.Usage{Input: 3, CacheCreation: 20, CacheRead: 100, Output: 9}, Context: 123, Uses: []transcript.ToolUse{{ID: "t", Tool: "Read", Input: []byte(`{"file_path":"a"}`)}}}, said: "Well.",
 		},
 		"an error": {
 			line: `{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]},"isApiErrorMessage":true}`,

@@ -187,7 +187,7 @@ type eventPayload struct {
 
 // Enveloped returns a line in an envelope, nil for one that only early versions have.
 func (r *Items) Enveloped(line []byte) []byte {
-	if !startsWith(bytes.TrimLeft(line, " "), `"`) || startsWith(line, `"timestamp":`) && bytes.Contains(line, []byte(`"payload":`)) {
+	if !startsWith(bytes.TrimLeft(line, " "), `"`) || startsWith(line, `"timestamp":`) && bytes.Contains(line[:min(len(line), far)], []byte(`"payload":`)) {
 		return line
 	}
 	var l struct {
@@ -245,8 +245,8 @@ func (r *Items) Lines(line []byte, messages bool) [][]byte {
 		return nil
 	}
 	lines := [][]byte{enveloped}
-	hasPatch := bytes.Contains(enveloped, []byte("apply_patch")) || len(r.patches) > 0
-	if !messages && !hasPatch || bytes.Contains(enveloped[:min(len(enveloped), far)], []byte(`"ordinal":`)) {
+	mayHaveEvent := messages && hasType(enveloped, "message") || len(r.patches) > 0 || bytes.Contains(enveloped, []byte("apply_patch"))
+	if !mayHaveEvent || bytes.Contains(enveloped[:min(len(enveloped), far)], []byte(`"ordinal":`)) {
 		return lines
 	}
 	var c codexEnvelope
