@@ -106,11 +106,33 @@ func geminiLines(raw json.RawMessage, id string) [][]byte {
 		m["type"] = json.RawMessage(`"gemini"`)
 	}
 	whole := object(m)
-	if len(m["toolCalls"]) == 0 {
+	if len(m["toolCalls"]) == 0 || transcript.Value(m["content"]).Said() == "" {
 		return [][]byte{whole}
 	}
 	delete(m, "toolCalls")
 	return [][]byte{object(m), whole}
+}
+
+// geminiText returns yield for the lines of Gemini CLI. Where it has copied a document of an early version
+// to lines, the text of a message with tool calls is only in the line with the calls: it gets a line before
+// it.
+func geminiText(yield func(line []byte) error) func(line []byte) error {
+	last := ""
+	return func(line []byte) error {
+		id := transcript.Value(line).Member("id").Text()
+		if id == "" {
+			return yield(line)
+		}
+		if id != last && bytes.Contains(line, []byte(`"toolCalls":`)) {
+			if lines := geminiLines(line, id); len(lines) > 1 {
+				if err := yield(lines[0]); err != nil {
+					return err
+				}
+			}
+		}
+		last = id
+		return yield(line)
+	}
 }
 
 // object encodes members in the order in which Gemini CLI writes them.

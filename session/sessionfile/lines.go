@@ -62,8 +62,10 @@ func (f File) lines(ctx context.Context, yield func(line []byte) error) error {
 		switch {
 		case transcript.IsDocument(begin):
 			return documentLines(r, yield)
-		case isRollout(begin):
+		case formOf(begin) == forms.Codex:
 			return f.rolloutLines(r, yield)
+		case formOf(begin) == forms.GeminiCLI:
+			return split(r, geminiText(yield))
 		}
 		return split(r, yield)
 	})
@@ -123,10 +125,13 @@ func split(r *bufio.Reader, yield func(line []byte) error) error {
 	}
 }
 
-// isRollout reports whether a text has the form of Codex.
-func isRollout(begin []byte) bool {
-	line, _, _ := bytes.Cut(begin, []byte{'\n'})
-	return forms.Agent(line) == forms.Codex || forms.IsBareRollout(line)
+// formOf returns the agent whose form the first line of a text has, "" if it is not known.
+func formOf(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	if forms.IsBareRollout(line) {
+		return forms.Codex
+	}
+	return forms.Agent(line)
 }
 
 // rolloutLines yields the lines of a file of Codex, followed by the events that they lack.

@@ -228,6 +228,15 @@ func TestLinesOfDocuments(t *testing.T) {
 			name: "session-2025-09-01T10-00-44444444.json", text: geminiDocument(idA), agent: "gemini", id: idA, form: transcript.GeminiCLI,
 			want: []string{"asked: Write it", "said: I'll write it.", `used: Write /p/new.txt ["a\n"]`, "result: false ok", "said: Done."},
 		},
+		"Gemini CLI, a document that it has copied to lines": {
+			name: "session-2025-09-01T10-00-44444444.jsonl", agent: "gemini", id: idA, form: transcript.GeminiCLI,
+			text: gemini(idA) + `{"id":"m2","timestamp":"2025-09-01T10:00:02.000Z","type":"gemini","content":"I'll write it.","toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"/p/new.txt","content":"a\n"},"result":[],"status":"success"}]}
+{"id":"m3","timestamp":"2025-09-01T10:00:03.000Z","type":"gemini","content":"Then the other."}
+{"$set":{"lastUpdated":"2025-09-01T10:00:03.000Z"}}
+{"id":"m3","timestamp":"2025-09-01T10:00:03.000Z","type":"gemini","content":"Then the other.","toolCalls":[{"id":"c2","name":"write_file","args":{"file_path":"/p/old.txt","content":"a\n"},"result":[],"status":"success"}]}
+`,
+			want: []string{"asked: Write it", "said: I'll write it.", `used: Write /p/new.txt ["a\n"]`, "result: false ", "said: Then the other.", `used: Write /p/old.txt ["a\n"]`, "result: false "},
+		},
 		"Gemini CLI, in one line and without ids": {
 			name: "x.json", text: `{"sessionId":"s","projectHash":"h","messages":[{"type":"user","content":"Write it"},{"content":"Done.","type":"assistant"}]}`, agent: "gemini", id: "s", form: transcript.GeminiCLI,
 			want: []string{"asked: Write it", "said: Done."},

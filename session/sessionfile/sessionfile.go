@@ -272,7 +272,13 @@ func (s *search) walk(a agent.Agent, store agent.Store, rel string, depth int) {
 		}
 		plain, isCompressed := uncompressed(at)
 		id, ok := a.SessionName(plain)
-		if !ok || isCompressed && names[filepath.Base(plain)] { // the agent has uncompressed it
+		base := filepath.Base(plain)
+		switch {
+		case !ok:
+			continue
+		case isCompressed && names[base]: // the agent has uncompressed it
+			continue
+		case filepath.Ext(base) == ".json" && (names[base+"l"] || names[base+"l.gz"] || names[base+"l.zst"]): // the agent has copied it
 			continue
 		}
 		s.candidates = append(s.candidates, candidate{agent: a, store: store, path: filepath.Join(dir, e.Name()), name: id})

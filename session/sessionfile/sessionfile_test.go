@@ -203,6 +203,7 @@ func TestFind(t *testing.T) {
 				".gemini/tmp/name-3/.project_root":                                              "/p\n",
 				".gemini/tmp/" + hashOf("/p") + "/chats/session-2025-09-01T10-00-44444444.json": geminiDocument("early"),
 				".gemini/tmp/" + hashOf("/q") + "/chats/session-2025-09-01T10-00-44444444.json": geminiDocument("other"),
+				".gemini/tmp/name/chats/session-2026-03-01T10-00-11111111.json":                 geminiDocument("copied"),
 				".gemini/tmp/name/logs.json":                                                    `[]`,
 				".gemini/tmp/name/chats/" + idA + "/sub.jsonl":                                  strings.Replace(gemini("sub"), "main", "subagent", 1),
 				".gemini/tmp/name/chats/session-2026-03-01T10-01-55555555.jsonl":                strings.Replace(gemini("sub"), "main", "subagent", 1),
