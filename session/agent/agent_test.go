@@ -45,6 +45,8 @@ func TestProject(t *testing.T) {
 		"Cursor":                            {agent: agent.Cursor(), home: "/home/u", want: "/home/u/.cursor/projects/src-p/agent-transcripts"},
 		"OpenCode has none":                 {agent: agent.OpenCode(), home: "/home/u"},
 		"Pi":                                {agent: agent.Pi(), home: "/home/u", want: "/home/u/.pi/agent/sessions/--src-p--"},
+		"Pi with a setting":                 {agent: agent.Pi(), env: []string{"PI_CODING_AGENT_DIR=/pi"}, home: "/home/u", want: "/pi/sessions/--src-p--"},
+		"Gemini CLI without a list":         {agent: agent.Gemini(), home: "/home/u", want: "/home/u/.gemini/tmp/p/chats"},
 		"Qwen Code":                         {agent: agent.Qwen(), home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 		"Qwen Code with a test's of Claude": {agent: agent.Qwen(), env: []string{"ENTIRE_TEST_CLAUDE_PROJECT_DIR=/t"}, home: "/home/u", want: "/home/u/.qwen/projects/-src-p/chats"},
 	}
@@ -55,6 +57,72 @@ func TestProject(t *testing.T) {
 				t.Error(got)
 			}
 		})
+	}
+}
+
+func TestHomeOfOpenCode(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string][]string{"/home/u/.local/share/opencode": nil, "/data/opencode": {"XDG_DATA_HOME=/data"}} {
+		if got := agent.OpenCode().Home(environment(env...), "/home/u"); got != filepath.FromSlash(want) {
+			t.Errorf("%q: %s", env, got)
+		}
+	}
+}
+
+// TestNameOfGeminiProject: a name has letters, digits and single dashes.
+func TestNameOfGeminiProject(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[string]string{
+		"/src/My.Repo_2": "my-repo-2", "/src/--x--": "x", "/src/ü": "project", "/": "project", "/src/a..b": "a-b",
+	} {
+		if got, want := agent.Gemini().Project(environment(), "/h", root), filepath.Join("/h/.gemini/tmp", want, "chats"); got != want {
+			t.Errorf("%s: %s, want %s", root, got, want)
+		}
+	}
+}
+
+func TestSessionName(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		agent agent.Agent
+		name  string
+		id    string
+		ok    bool
+	}{
+		{agent.ClaudeCode(), "s1.jsonl", "s1", true},
+		{agent.ClaudeCode(), "agent-s1.jsonl", "agent-s1", false},
+		{agent.ClaudeCode(), "s1.json", "s1", false},
+		{agent.ClaudeCode(), ".jsonl", "", false},
+		{agent.Codex(), "2026/03/01/rollout-2026-03-01T10-00-00-s1.jsonl", "s1", true},
+		{agent.Codex(), "rollout-.jsonl", "", true},
+		{agent.Codex(), "2026/03/01/s1.jsonl", "s1", false},
+		{agent.Copilot(), "s1/events.jsonl", "s1", true},
+		{agent.Copilot(), "s1.jsonl", "s1", true},
+		{agent.Copilot(), "s1/files/events.jsonl", "", false},
+		{agent.Cursor(), "s1/s1.jsonl", "s1", true},
+		{agent.Cursor(), "s1/s2.jsonl", "s2", false},
+		{agent.Gemini(), "session-2026-03-01T10-00-12345678.json", "", true},
+		{agent.Gemini(), "s1.jsonl", "", false},
+		{agent.Pi(), "2026-03-01T10-00-00-000Z_s1.jsonl", "s1", true},
+		{agent.Pi(), "s1.jsonl", "", false},
+		{agent.Qwen(), "s1.jsonl", "s1", true},
+	} {
+		id, ok := tt.agent.SessionName(filepath.FromSlash(tt.name))
+		if ok != tt.ok || ok && id != filepath.FromSlash(tt.id) {
+			t.Errorf("%s, %s: %q, %v", tt.agent.Name, tt.name, id, ok)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for dir, want := range map[string]bool{"/p": true, "/p/": true, "/p/sub": true, "/p-other": false, "/": false, "/q/../p": true, "/q/x": true, "p": false} {
+		if agent.Within(dir, []string{"/p", "/q/"}) != want {
+			t.Errorf("%s: want %v", dir, want)
+		}
+	}
+	if !agent.Within("/anything", []string{"/"}) {
+		t.Error("everything is within /")
 	}
 }
 

@@ -207,7 +207,7 @@ func (a Agent) SessionName(rel string) (id string, ok bool) {
 		return rest[min(stamp, len(rest)):], ok && isLines
 	case inFolders:
 		if dir != "." {
-			return dir, id == "events" && isLines
+			return dir, id == "events" && isLines && filepath.Dir(dir) == "."
 		}
 		return id, isLines
 	case inAgentTranscripts:
