@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,13 +47,18 @@ func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 		l.pending.found(oid)
 		return oid, nil
 	}
-	var packed []byte
-	err := disk.Step("object", path)
-	if err == nil {
-		packed, err = l.deflate(kind, data)
+	if err := disk.Step("object", path); err != nil {
+		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
+	if l.pending.isLarge() {
+		if err := l.collect(oid, kind, data); err != nil {
+			return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
+		}
+		return oid, nil
+	}
+	packed, err := l.deflate(objectHeader(kind, len(data)), data)
 	if err == nil {
-		err = l.makeFanout(filepath.Dir(path))
+		err = l.addFanout(filepath.Dir(path))
 	}
 	temp := ""
 	if err == nil {
@@ -67,26 +73,46 @@ func (l *LooseObjects) write(kind string, data []byte) (OID, error) {
 	return oid, nil
 }
 
-// deflate returns the content of the object's file.
-func (l *LooseObjects) deflate(kind string, data []byte) ([]byte, error) {
+// deflate returns the parts, compressed as one.
+func (l *LooseObjects) deflate(parts ...[]byte) ([]byte, error) {
 	w, ok := l.deflaters.Get().(*zlib.Writer)
 	if !ok {
 		return nil, errors.New("no deflater")
 	}
 	defer l.deflaters.Put(w)
 	var b bytes.Buffer
-	b.Grow(len(data)/2 + 64)
+	b.Grow(len(parts[len(parts)-1])/4 + 64) //nolint:mnd // most texts get shorter than that
 	w.Reset(&b)
-	if _, err := w.Write(objectHeader(kind, len(data))); err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// collect adds an object to a large batch.
+func (l *LooseObjects) collect(oid OID, kind string, data []byte) error {
+	packed, err := l.deflate(data)
+	if err != nil {
+		return err
+	}
+	return l.pending.addPacked(oid, pendingObject{packed: packed, size: len(data), object: Object{OID: oid, Type: kind}})
+}
+
+// inflate returns the content of a compressed object of size bytes.
+func (l *LooseObjects) inflate(packed []byte, size int) ([]byte, error) {
+	in, err := l.inflater(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	defer l.inflaters.Put(in)
+	data := make([]byte, size)
+	_, err = io.ReadFull(in, data)
+	return data, err
 }
 
 // writeTemp writes a temporary file. If a crash leaves it behind, git's own prune removes it.
@@ -107,27 +133,35 @@ func (l *LooseObjects) writeTemp(data []byte) (name string, err error) {
 	return f.Name(), f.Chmod(0o444)
 }
 
-// makeFanout makes the directory of an object. In a shared repository it gets the mode of objects/,
-// so that other users can write there, too.
-func (l *LooseObjects) makeFanout(dir string) error {
+// addFanout is makeFanout, and registers what it makes.
+func (l *LooseObjects) addFanout(dir string) error {
+	made, err := l.makeFanout(dir)
+	if made {
+		l.pending.added(l.dir)
+	}
+	return err
+}
+
+// makeFanout makes the directory of an object, and reports whether it did. In a shared repository it gets
+// the mode of objects/, so that other users can write there, too.
+func (l *LooseObjects) makeFanout(dir string) (made bool, err error) {
 	switch info, err := os.Stat(dir); {
 	case err == nil && info.IsDir():
-		return nil
+		return false, nil
 	case err == nil:
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrExist}
+		return false, &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrExist}
 	}
 	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return false, err
 	}
-	l.pending.added(l.dir)
 	if !l.shared {
-		return nil
+		return true, nil
 	}
 	info, err := os.Stat(l.dir)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
+	return true, os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
 }
 
 // Has reports whether the object exists as a loose one.
@@ -185,7 +219,7 @@ func (l *LooseObjects) adopt(aside string) error {
 		temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(filepath.Base(aside), asidePrefix)+"_"+string(oid[:8]))
 		info, err := os.Stat(path)
 		if err == nil {
-			err = l.makeFanout(filepath.Dir(loosePath(l.dir, oid)))
+			err = l.addFanout(filepath.Dir(loosePath(l.dir, oid)))
 		}
 		if err == nil {
 			err = os.Rename(path, temp)

@@ -160,8 +160,8 @@ type Batch int
 const (
 	// SmallBatch is 256 objects or 8 MiB, for hooks.
 	SmallBatch Batch = iota + 1
-	// LargeBatch is 16,384 objects or 48 MiB, which are kept in memory until they have their names,
-	// and synced with the whole file system: for commands.
+	// LargeBatch is 32,768 objects or 32 MiB, compressed, which are kept in memory until they have their
+	// names. Many of them are written as a pack: for commands.
 	LargeBatch
 )
 

@@ -15,8 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/klauspost/compress/zlib"
-
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -24,20 +22,29 @@ import (
 // the time. It calls write once with a function that adds a blob and returns its OID; without a
 // blob nothing is stored. When WriteBlobPack returns, the blobs can be read; their names are on the
 // disk after SyncObjects.
-func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write pack: %w", err)
-		}
-	}()
-	l := r.Loose
-	dir := filepath.Join(l.dir, "pack")
+func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) error) error {
+	dir, err := r.Loose.writePack(func(p *packWriter) error {
+		return write(func(data []byte) (OID, error) { return p.add(r.Loose, data) })
+	})
+	if err != nil {
+		return fmt.Errorf("write pack: %w", err)
+	}
+	if dir != "" {
+		r.Loose.pending.added(dir)
+	}
+	return nil
+}
+
+// writePack writes a pack with the objects that write adds, and returns the directory of packs, whose names
+// the caller has to sync; "" if it added none.
+func (l *LooseObjects) writePack(write func(p *packWriter) error) (dir string, err error) {
+	dir = filepath.Join(l.dir, "pack")
 	if err := disk.Step("object", dir); err != nil {
-		return err
+		return "", err
 	}
 	f, err := os.CreateTemp(dir, "tmp_pack_") // git's prune removes it after a crash
 	if err != nil {
-		return err
+		return "", err
 	}
 	index := filepath.Join(dir, "tmp_idx_"+filepath.Base(f.Name()))
 	defer func() {
@@ -49,45 +56,44 @@ func (r *Repo) WriteBlobPack(write func(add func(data []byte) (OID, error)) erro
 		}
 	}()
 	p := &packWriter{out: bufio.NewWriterSize(f, 1<<20), format: l.format, seen: map[OID]bool{}}
-	if err := errors.Join(p.header(0), write(func(data []byte) (OID, error) { return p.add(l, data) })); err != nil {
-		return err
+	if err := errors.Join(p.header(0), write(p)); err != nil {
+		return "", err
 	}
 	if len(p.entries) == 0 {
-		return nil
+		return "", nil
 	}
 	// The number of objects goes into the header, and the checksum to the end.
 	if err := p.out.Flush(); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
+		return "", err
 	}
 	if err := errors.Join(p.header(len(p.entries)), p.out.Flush()); err != nil {
-		return err
+		return "", err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
+		return "", err
 	}
 	h := p.format.newHash()
 	if _, err := io.Copy(h, f); err != nil {
-		return err
+		return "", err
 	}
 	sum := h.Sum(nil)
 	if _, err := f.Write(sum); err != nil {
-		return err
+		return "", err
 	}
 	if err := errors.Join(os.WriteFile(index, p.index(sum), 0o444), f.Chmod(0o444)); err != nil {
-		return err
+		return "", err
 	}
 	if err := disk.SyncFiles([]string{f.Name(), index}, nil); err != nil {
-		return err
+		return "", err
 	}
-	l.pending.added(dir)
 	name := filepath.Join(dir, "pack-"+hex.EncodeToString(sum))
 	if err := os.Rename(f.Name(), name+".pack"); err != nil {
-		return err
+		return "", err
 	}
-	return os.Rename(index, name+".idx") // git uses a pack once it has an index
+	return dir, os.Rename(index, name+".idx") // git uses a pack once it has an index
 }
 
 // packWriter writes the objects of a pack.
@@ -97,7 +103,6 @@ type packWriter struct {
 	size    int64 // bytes written
 	entries []packEntry
 	seen    map[OID]bool
-	scratch bytes.Buffer
 }
 
 // packEntry describes an object of a pack for its index.
@@ -122,39 +127,44 @@ func (p *packWriter) add(l *LooseObjects, data []byte) (OID, error) {
 	if p.seen[oid] {
 		return oid, nil
 	}
-	raw, err := hex.DecodeString(string(oid))
+	packed, err := l.deflate(data)
 	if err != nil {
 		return "", err
 	}
-	if p.size > math.MaxInt32 {
-		return "", errors.New("larger than 2 GiB")
-	}
-	p.scratch.Reset()
-	p.scratch.Write(packedSize(len(data)))
-	w, ok := l.deflaters.Get().(*zlib.Writer)
-	if !ok {
-		return "", errors.New("no deflater")
-	}
-	defer l.deflaters.Put(w)
-	w.Reset(&p.scratch)
-	if _, err := w.Write(data); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	p.entries = append(p.entries, packEntry{oid: raw, offset: p.size, crc: crc32.ChecksumIEEE(p.scratch.Bytes())})
-	p.seen[oid] = true
-	n, err := p.out.Write(p.scratch.Bytes())
-	p.size += int64(n)
-	return oid, err
+	return oid, p.addPacked(pendingObject{packed: packed, size: len(data), object: Object{OID: oid, Type: "blob"}})
 }
 
-// packedSize returns the header of a blob of n bytes: its type and size, with four bits of the size
+// addPacked writes a compressed object, unless the pack already has it.
+func (p *packWriter) addPacked(o pendingObject) error {
+	if p.seen[o.object.OID] {
+		return nil
+	}
+	raw, err := hex.DecodeString(string(o.object.OID))
+	if err != nil {
+		return err
+	}
+	if p.size > math.MaxInt32 {
+		return errors.New("larger than 2 GiB")
+	}
+	head := packedSize(o.object.Type, o.size)
+	p.entries = append(p.entries, packEntry{oid: raw, offset: p.size, crc: crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, o.packed)})
+	p.seen[o.object.OID] = true
+	for _, part := range [][]byte{head, o.packed} {
+		n, err := p.out.Write(part)
+		p.size += int64(n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packedSize returns the header of an object of n bytes: its type and size, with four bits of the size
 // in the first byte and seven in each further one.
-func packedSize(n int) []byte {
-	const blob, more = 3 << 4, 0x80
-	b := []byte{blob | byte(n&0x0f)}
+func packedSize(kind string, n int) []byte {
+	const more = 0x80
+	number := map[string]byte{"commit": 1, "tree": 2, "blob": 3, "tag": 4}[kind]
+	b := []byte{number<<4 | byte(n&0x0f)}
 	for n >>= 4; n > 0; n >>= 7 {
 		b[len(b)-1] |= more
 		b = append(b, byte(n&0x7f))

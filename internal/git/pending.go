@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -14,7 +15,8 @@ import (
 // once their contents are synced: synced one by one, each would cost a commit of the file system's
 // journal. Its methods are safe for concurrent use.
 type pendingObjects struct {
-	dir string // of all objects
+	loose *LooseObjects
+	dir   string // of all objects
 
 	mu      sync.Mutex // guards the fields below
 	objects map[OID]pendingObject
@@ -28,23 +30,26 @@ type pendingObjects struct {
 	batch Batch
 }
 
-// pendingObject is an object in a temporary file. The data of trees and commits is kept, as it is
-// often read again at once; in a LargeBatch the data of blobs is kept, too.
+// pendingObject is an object in a temporary file or, in a LargeBatch, in memory. The data of trees and
+// commits in files is kept, as it is often read again at once.
 type pendingObject struct {
 	temp   string
 	object Object
+	// packed is the content of an object in memory, compressed; it has size bytes.
+	packed []byte
+	size   int
 }
 
 const (
 	// maxPending and maxPendingBytes bound the objects that wait for their names.
 	maxPending      = 256
 	maxPendingBytes = 8 << 20
-	// maxLarge and maxLargeBytes are the bounds in a LargeBatch.
-	maxLarge      = 16 << 10
-	maxLargeBytes = 48 << 20
-	// syncEach is the number of files up to which they are synced one by one rather than with the
-	// whole file system.
-	syncEach = 1024
+	// maxLarge and maxLargeBytes are the bounds in a LargeBatch, of compressed bytes.
+	maxLarge      = 32 << 10
+	maxLargeBytes = 32 << 20
+	// fewObjects and fewBytes are the bounds up to which the objects of a LargeBatch become loose ones.
+	fewObjects = 128
+	fewBytes   = 4 << 20
 )
 
 // publishCommit names the pending objects after a commit is written, except within WriteTogether.
@@ -68,15 +73,35 @@ func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) 
 		p.objects = map[OID]pendingObject{}
 	}
 	o := pendingObject{temp: temp, object: Object{OID: oid, Type: kind}}
-	if kind != "blob" || p.batch == LargeBatch && data != nil {
+	if kind != "blob" {
 		o.object.Data = slices.Clone(data)
 	}
 	p.objects[oid] = o
-	most, mostBytes := maxPending, maxPendingBytes
-	if p.batch == LargeBatch {
-		most, mostBytes = maxLarge, maxLargeBytes
+	if p.bytes += size; len(p.objects) > maxPending || p.bytes > maxPendingBytes {
+		return p.publishLocked()
 	}
-	if p.bytes += size; len(p.objects) > most || p.bytes > mostBytes {
+	return nil
+}
+
+// isLarge reports whether a LargeBatch runs.
+func (p *pendingObjects) isLarge() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.batch == LargeBatch
+}
+
+// addPacked registers an object in memory.
+func (p *pendingObjects) addPacked(oid OID, o pendingObject) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.objects == nil {
+		p.objects = map[OID]pendingObject{}
+	}
+	if _, twice := p.objects[oid]; !twice {
+		p.bytes += len(o.packed)
+		p.objects[oid] = o
+	}
+	if len(p.objects) > maxLarge || p.bytes > maxLargeBytes {
 		return p.publishLocked()
 	}
 	return nil
@@ -102,6 +127,10 @@ func (p *pendingObjects) read(spec string, hexLen int) (Object, bool, error) {
 	o, found := p.objects[OID(spec[:hexLen])]
 	peeled := spec[hexLen:]
 	named := peeled == "" || peeled == "^{"+o.object.Type+"}"
+	if found && named && o.packed != nil {
+		data, err := p.loose.inflate(o.packed, o.size)
+		return Object{OID: o.object.OID, Type: o.object.Type, Data: data}, err == nil, err
+	}
 	if found && named && (o.object.Type != "blob" || len(o.object.Data) > 0) {
 		return Object{OID: o.object.OID, Type: o.object.Type, Data: slices.Clone(o.object.Data)}, true, nil
 	}
@@ -122,17 +151,14 @@ func (p *pendingObjects) publishLocked() error {
 	if len(p.objects) == 0 {
 		return nil
 	}
-	var err error
-	if len(p.objects) > syncEach {
-		err = disk.Sync(p.dir)
-	} else {
-		temps := make([]string, 0, len(p.objects))
-		for _, o := range p.objects {
-			temps = append(temps, o.temp)
-		}
-		err = disk.SyncFiles(temps, nil)
+	if err := p.pack(); err != nil {
+		return fmt.Errorf("write objects: %w", err)
 	}
-	if err != nil {
+	temps := make([]string, 0, len(p.objects))
+	for _, o := range p.objects {
+		temps = append(temps, o.temp)
+	}
+	if err := disk.SyncFiles(temps, nil); err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
 	for oid, o := range p.objects {
@@ -148,6 +174,62 @@ func (p *pendingObjects) publishLocked() error {
 		p.named[oid] = true
 	}
 	p.bytes = 0
+	return nil
+}
+
+// pack writes the objects in memory, many of them to a pack and few to temporary files. The caller holds the
+// lock.
+func (p *pendingObjects) pack() error {
+	var list []pendingObject
+	bytes := 0
+	for _, o := range p.objects {
+		if o.packed != nil {
+			list = append(list, o)
+			bytes += len(o.packed)
+		}
+	}
+	if len(list) <= fewObjects && bytes <= fewBytes {
+		for _, o := range list {
+			data, err := p.loose.inflate(o.packed, o.size)
+			if err != nil {
+				return err
+			}
+			packed, err := p.loose.deflate(objectHeader(o.object.Type, o.size), data)
+			if err != nil {
+				return err
+			}
+			made, err := p.loose.makeFanout(filepath.Dir(loosePath(p.dir, o.object.OID)))
+			if made {
+				p.noteDir(p.dir)
+			}
+			if err != nil {
+				return err
+			}
+			temp, err := p.loose.writeTemp(packed)
+			if err != nil {
+				return err
+			}
+			p.objects[o.object.OID] = pendingObject{temp: temp, object: Object{OID: o.object.OID, Type: o.object.Type}}
+		}
+		return nil
+	}
+	slices.SortFunc(list, func(a, b pendingObject) int { return strings.Compare(string(a.object.OID), string(b.object.OID)) })
+	dir, err := p.loose.writePack(func(w *packWriter) error {
+		for _, o := range list {
+			if err := w.addPacked(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.noteDir(dir)
+	for _, o := range list {
+		delete(p.objects, o.object.OID)
+	}
+	p.bytes -= bytes
 	return nil
 }
 
@@ -209,7 +291,9 @@ func (p *pendingObjects) discard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, o := range p.objects {
-		_ = os.Remove(o.temp)
+		if o.temp != "" {
+			_ = os.Remove(o.temp)
+		}
 	}
 	p.objects = nil
 }

@@ -97,6 +97,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	r.Loose = &LooseObjects{
 		dir: objects, format: r.Format, shared: s.shared, alternates: alternates, pending: pendingObjects{dir: objects},
 	}
+	r.Loose.pending.loose = r.Loose
 	r.Loose.deflaters.New = func() any {
 		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
 		if err != nil {
