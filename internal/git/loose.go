@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -100,7 +101,7 @@ func (l *LooseObjects) collect(oid OID, kind string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return l.pending.addPacked(oid, pendingObject{packed: packed, size: len(data), object: Object{OID: oid, Type: kind}})
+	return l.pending.addPacked(oid, pendingObject{packed: slices.Clone(packed), size: len(data), object: Object{OID: oid, Type: kind}})
 }
 
 // inflate returns the content of a compressed object of size bytes.

@@ -160,7 +160,7 @@ type Batch int
 const (
 	// SmallBatch is 256 objects or 8 MiB, for hooks.
 	SmallBatch Batch = iota + 1
-	// LargeBatch is 32,768 objects or 32 MiB, compressed, which are kept in memory until they have their
+	// LargeBatch is 32,768 objects or 24 MiB, compressed, which are kept in memory until they have their
 	// names. Many of them are written as a pack: for commands.
 	LargeBatch
 )

@@ -46,7 +46,7 @@ const (
 	maxPendingBytes = 8 << 20
 	// maxLarge and maxLargeBytes are the bounds in a LargeBatch, of compressed bytes.
 	maxLarge      = 32 << 10
-	maxLargeBytes = 32 << 20
+	maxLargeBytes = 24 << 20
 	// fewObjects and fewBytes are the bounds up to which the objects of a LargeBatch become loose ones.
 	fewObjects = 128
 	fewBytes   = 4 << 20

@@ -124,25 +124,79 @@ type stored struct {
 	redactor   workspace.Redactor
 }
 
-// batch is the number of sessions that are stored before their checkpoints are written.
-const batch = 64
+// batchSize and batchSessions bound the sessions that are stored before their checkpoints are written: their
+// size in bytes, and their number.
+const (
+	batchSize     = 128 << 20
+	batchSessions = 1000
+)
+
+// unstored returns the sessions that have to be stored: those whose files have changed since they were
+// imported, and those that lack a checkpoint.
+func (im *importer) unstored(ctx context.Context) (list []int, err error) {
+	records, err := im.w.Records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := records.Find(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	exists := make(map[checkpoint.ID]bool, len(all))
+	for _, id := range all {
+		exists[id] = true
+	}
+	for s, p := range im.sessions {
+		isStored := im.register.Files[p.ID] == p.Stamp
+		if im.plans[s].rest {
+			isStored = isStored && exists[sessionID(p.ID)]
+		}
+		for _, part := range im.plans[s].parts {
+			commit := im.links[part.link].commit
+			isStored = isStored && exists[commitID(commit.OID)] && len(checkpoint.IDsOf(commit)) > 0
+		}
+		switch {
+		case !isStored:
+			list = append(list, s)
+		case im.states[p.ID] == Imported:
+			im.states[p.ID] = Known
+		}
+	}
+	return list, nil
+}
 
 // write writes the checkpoints and the notes of the commits.
 func (im *importer) write(ctx context.Context) error {
+	sessions, err := im.unstored(ctx)
+	if err != nil {
+		return err
+	}
+	isNew := make([]bool, len(im.sessions))
+	total, read := int64(0), int64(0)
+	for _, s := range sessions {
+		isNew[s] = true
+		total += im.sessions[s].Size
+	}
 	waiting := make([]int, len(im.links)) // sessions of the link that aren't stored yet
 	for i, l := range im.links {
-		waiting[i] = len(l.shares)
+		for s := range l.shares {
+			if isNew[s] {
+				waiting[i]++
+			}
+		}
 	}
 	done := make([]*stored, len(im.sessions))
-	total, read := int64(0), int64(0)
-	for _, p := range im.sessions {
-		total += p.Size
-	}
-	for begin := 0; begin < len(im.sessions); begin += batch {
-		end := min(begin+batch, len(im.sessions))
+	for len(sessions) > 0 {
+		n, size := 0, int64(0)
+		for n < min(len(sessions), batchSessions) && (n == 0 || size < batchSize) {
+			size += im.sessions[sessions[n]].Size
+			n++
+		}
+		part := sessions[:n]
+		sessions = sessions[n:]
 		err := im.w.Repo.WriteTogether(git.LargeBatch, func() error {
 			redactions := im.w.Redactions()
-			err := im.store(ctx, begin, end, done, func(size int64) {
+			err := im.store(ctx, part, done, func(size int64) {
 				read += size
 				im.Progress(Storing, read, total)
 			})
@@ -150,15 +204,15 @@ func (im *importer) write(ctx context.Context) error {
 				return err
 			}
 			var ready []int
-			for s := begin; s < end; s++ {
-				for _, part := range im.plans[s].parts {
-					if waiting[part.link]--; waiting[part.link] == 0 {
-						ready = append(ready, part.link)
+			for _, s := range part {
+				for _, one := range im.plans[s].parts {
+					if waiting[one.link]--; waiting[one.link] == 0 {
+						ready = append(ready, one.link)
 					}
 				}
 			}
 			slices.Sort(ready)
-			changes, err := im.changes(ctx, begin, end, ready, done)
+			changes, err := im.changes(ctx, part, ready, done)
 			if err != nil {
 				return err
 			}
@@ -167,7 +221,7 @@ func (im *importer) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := im.remember(begin, end, done); err != nil {
+		if err := im.remember(part); err != nil {
 			return err
 		}
 	}
@@ -175,11 +229,11 @@ func (im *importer) write(ctx context.Context) error {
 }
 
 // store stores the transcripts of sessions.
-func (im *importer) store(ctx context.Context, begin, end int, done []*stored, progress func(size int64)) error {
+func (im *importer) store(ctx context.Context, sessions []int, done []*stored, progress func(size int64)) error {
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	sizes := make(chan int64, end-begin)
-	for s := begin; s < end; s++ {
+	sizes := make(chan int64, len(sessions))
+	for _, s := range sessions {
 		group.Go(func() error {
 			one, err := im.storeSession(within, im.sessions[s])
 			if err != nil {
@@ -288,10 +342,11 @@ func plainHead(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
-// changes returns the changes that write the checkpoints of the sessions from begin to end, and of links.
-func (im *importer) changes(ctx context.Context, begin, end int, links []int, done []*stored) ([]checkpoint.Change, error) {
+// changes returns the changes that write the checkpoints of sessions and of links. A slot of a session that was
+// stored before is left as it is.
+func (im *importer) changes(ctx context.Context, sessions, links []int, done []*stored) ([]checkpoint.Change, error) {
 	var changes []dated
-	for s := begin; s < end; s++ {
+	for _, s := range sessions {
 		if im.plans[s].rest {
 			p := im.sessions[s]
 			changes = append(changes, dated{p.last, []checkpoint.Change{im.change(sessionID(p.ID), im.restSlot(s, done[s]), p.first)}})
@@ -301,6 +356,9 @@ func (im *importer) changes(ctx context.Context, begin, end int, links []int, do
 		l := im.links[i]
 		one := dated{at: l.commit.Committer.When}
 		for n, s := range l.order() {
+			if done[s] == nil {
+				continue
+			}
 			slot, err := im.linkSlot(l, i, s, n == 0, done[s])
 			if err != nil {
 				return nil, err
