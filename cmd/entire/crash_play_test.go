@@ -25,6 +25,17 @@ func buildFaulty(t *testing.T) string {
 	return dir
 }
 
+// copyAll replaces the folder to by a copy of from.
+func copyAll(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("copy: %v\n%s", err, out)
+	}
+}
+
 // systemPath returns PATH without the folders that contain entire.
 func systemPath() string {
 	return strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {

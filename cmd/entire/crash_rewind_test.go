@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -224,15 +223,4 @@ func rewindScene(t *testing.T, root, bin string) rewound {
 func codeRewindScene(t *testing.T, root, bin string) rewound {
 	t.Helper()
 	return twoTurnsWithoutSnapshots(newPlay(t, root, bin, "plain"), treeOf)
-}
-
-// copyAll replaces the folder to by a copy of from.
-func copyAll(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
-		t.Fatalf("copy: %v\n%s", err, out)
-	}
 }
