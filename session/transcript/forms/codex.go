@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -234,7 +235,7 @@ func codexItem(raw json.RawMessage) *entry {
 		}
 		e := done(useBlock(item.ID, "Bash", command{Command: shellCommand(item.Command)}),
 			resultBlock(item.ID, withStatus(status, item.Output), failed || status != 0))
-		e.Dir = item.Dir
+		e.Dir = codexPath(item.Dir)
 		return e
 	case "SubAgentActivity":
 		if item.Kind != "started" {
@@ -249,6 +250,14 @@ func codexItem(raw json.RawMessage) *entry {
 		return done(useBlock(item.ID, "WebSearch", map[string]string{"query": item.Query}), resultBlock(item.ID, "", failed))
 	}
 	return nil
+}
+
+// codexPath returns the path of a folder, which items name by a URL.
+func codexPath(dir string) string {
+	if u, err := url.Parse(dir); err == nil && u.Scheme == "file" {
+		return u.Path
+	}
+	return dir
 }
 
 // object returns raw if it is an object, else an empty object.

@@ -72,8 +72,8 @@ func TestLine(t *testing.T) {
 		"codex: interrupt":                       {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"interrupted"}`), `{"type":"user",` + turn + `,"message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}}`},
 		"codex: replaced":                        {codex("event_msg", `{"type":"turn_aborted","turn_id":"t1","reason":"replaced"}`), ""},
 		"codex: command": {
-			item(`{"type":"CommandExecution","id":"e1","command":["/bin/bash","-lc","make"],"status":"failed","aggregated_output":"no","exit_code":2}`),
-			`{"type":"assistant",` + turn + `,` + assistant + `[{"type":"tool_use","id":"e1","name":"Bash","input":{"command":"make"},` + started + `},{"type":"tool_result","tool_use_id":"e1","is_error":true,"content":"Exit code 2\nno"}]}}`,
+			item(`{"type":"CommandExecution","id":"e1","command":["/bin/bash","-lc","make"],"cwd":"file:///my%20p","status":"failed","aggregated_output":"no","exit_code":2}`),
+			`{"type":"assistant",` + turn + `,"cwd":"/my p",` + assistant + `[{"type":"tool_use","id":"e1","name":"Bash","input":{"command":"make"},` + started + `},{"type":"tool_result","tool_use_id":"e1","is_error":true,"content":"Exit code 2\nno"}]}}`,
 		},
 		"codex: files": {
 			item(`{"type":"FileChange","id":"e1","status":"completed","stdout":"ok","changes":{"/p/b":{"type":"update","unified_diff":"@@ -1,2 +1,2 @@\n one\n-two\n+three\n","move_path":null},"/p/a":{"type":"add","content":"x\n"},"/p/c":{"type":"delete","content":"y"}}}`),
