@@ -207,7 +207,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream, "record": cmdRecord, "lose": cmdLose,
 		"nostate": cmdNoState, "says": cmdSays, "parts": cmdParts, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
 		"attributed": cmdAttributed, "contexts": cmdContexts, "context": cmdContext, "guide": cmdGuide, "guidescript": cmdGuideScript,
-		"uninstalled": cmdUninstalled, "opencode-db": cmdOpenCodeDB,
+		"uninstalled": cmdUninstalled, "imported": cmdImported, "opencode-db": cmdOpenCodeDB,
 	}
 	table := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"git": cmdGit, "claude": cmdClaude,

@@ -32,6 +32,9 @@ type Slot struct {
 	Files []string
 	// Rules is the version of the redaction rules that masked it.
 	Rules int
+	// Imported reports that the session was imported, Unlinked that the checkpoint is of the session as a
+	// whole, and of no commit.
+	Imported, Unlinked bool
 }
 
 // PutSlot writes a session's part of a checkpoint.
@@ -40,7 +43,8 @@ func (r *CheckpointRows) PutSlot(ctx context.Context, s Slot) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.exec(ctx, "INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?, ?, ?)", s.Session, checkpoint, millis(s.At), utf8Of(s.Branch), utf8Of(strings.Join(s.Files, "\n")), s.Rules)
+	_, err = r.exec(ctx, "INSERT OR REPLACE INTO slots VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		s.Session, checkpoint, millis(s.At), utf8Of(s.Branch), utf8Of(strings.Join(s.Files, "\n")), s.Rules, s.Imported, s.Unlinked)
 	if err != nil {
 		return err
 	}

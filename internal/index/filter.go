@@ -101,6 +101,8 @@ type Row struct {
 	Tokens, Subagents Tokens
 	Checkpoints       []string
 	Commits           []Commit
+	// Imported reports that the session is known by imported checkpoints alone.
+	Imported bool
 	// Base and Snapshot are the snapshots at its beginning and its end, 0 for none.
 	Base, Snapshot int
 }
@@ -139,11 +141,15 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 	if row.Checkpoints, err = collect(ctx, r.conn, names, []any{row.ID}, scanName); err != nil {
 		return err
 	}
+	const isImported = "SELECT ifnull(min(x.imported), 0) AND s.live = '' FROM turns t JOIN sessions s ON s.id = t.session LEFT JOIN slots x ON x.session = s.id WHERE t.id = ?"
+	if err := r.conn.QueryRowContext(ctx, isImported, row.ID).Scan(&row.Imported); err != nil {
+		return explain(err)
+	}
 	for _, name := range row.Checkpoints {
-		const query = "SELECT oid, checkpoint, at, author, email, subject, derived FROM commits WHERE checkpoint = ? ORDER BY at, oid"
+		const query = "SELECT oid, checkpoint, at, author, email, subject, derived, imported FROM commits WHERE checkpoint = ? ORDER BY at, oid"
 		commits, err := collect(ctx, r.conn, query, []any{name}, func(rows scanner, c *Commit) error {
 			var at int64
-			err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject, &c.Derived)
+			err := rows.Scan(&c.OID, &c.Checkpoint, &at, &c.Author, &c.Email, &c.Subject, &c.Derived, &c.Imported)
 			c.At = fromMillis(at)
 			return err
 		})

@@ -1,7 +1,7 @@
 package index
 
 // schemaVersion is increased with every change of the tables or of their contents.
-const schemaVersion = 14
+const schemaVersion = 15
 
 // tables creates the tables in an empty database.
 const tables = `
@@ -49,6 +49,7 @@ CREATE TABLE spent (
 CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, branch TEXT NOT NULL);
 CREATE TABLE slots (
     session INTEGER NOT NULL, checkpoint INTEGER NOT NULL, at INTEGER NOT NULL, branch TEXT NOT NULL, files TEXT NOT NULL, rules INTEGER NOT NULL,
+    imported INTEGER NOT NULL, unlinked INTEGER NOT NULL,
     PRIMARY KEY (session, checkpoint)
 ) WITHOUT ROWID;
 CREATE INDEX slots_checkpoint ON slots(checkpoint);
@@ -59,7 +60,7 @@ CREATE TABLE authors (
 ) WITHOUT ROWID;
 CREATE TABLE commits (
     oid TEXT NOT NULL, checkpoint TEXT NOT NULL, at INTEGER NOT NULL, author TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL,
-    derived INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)
+    derived INTEGER NOT NULL, imported INTEGER NOT NULL, PRIMARY KEY (oid, checkpoint)
 ) WITHOUT ROWID;
 CREATE INDEX commits_checkpoint ON commits(checkpoint);
 CREATE TABLE lines (

@@ -78,11 +78,14 @@ type Commit struct {
 	Author, Email, Subject string
 	// Derived reports that the commit doesn't name the checkpoint, but has its lines.
 	Derived bool
+	// Imported reports that the checkpoint was made by an import.
+	Imported bool
 }
 
 // PutCommit writes a commit.
 func (w *Writer) PutCommit(ctx context.Context, c Commit) error {
-	_, err := w.exec(ctx, "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?, ?)", c.OID, c.Checkpoint, millis(c.At), utf8Of(c.Author), utf8Of(c.Email), utf8Of(c.Subject), c.Derived)
+	_, err := w.exec(ctx, "INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		c.OID, c.Checkpoint, millis(c.At), utf8Of(c.Author), utf8Of(c.Email), utf8Of(c.Subject), c.Derived, c.Imported)
 	return err
 }
 

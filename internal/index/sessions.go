@@ -28,8 +28,12 @@ type StoredSession struct {
 	// last one; zero without checkpoints.
 	First, Last time.Time
 	Branch      string
-	// Checkpoints are the names of its checkpoints, the newest first.
+	// Checkpoints are the names of its checkpoints, the newest first. Unlinked is the number of those that
+	// are of no commit.
 	Checkpoints []string
+	Unlinked    int
+	// Imported reports that all of them were imported.
+	Imported bool
 	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
 	// recorded, in the order of the first checkpoint of each, as far as they are known.
 	Authors []string
@@ -115,14 +119,19 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	const chosen = " IN (SELECT value FROM json_each(?))"
 	args := []any{jsonArray(ids)}
 	named := map[*StoredSession][]string{} // files named by checkpoints
-	query := "SELECT x.session, c.name, x.at, x.branch, x.files FROM slots x JOIN checkpoints c ON c.id = x.checkpoint WHERE x.session" + chosen + " ORDER BY x.session, x.at DESC, c.name"
+	query := "SELECT x.session, c.name, x.at, x.branch, x.files, x.imported, x.unlinked FROM slots x JOIN checkpoints c ON c.id = x.checkpoint WHERE x.session" + chosen + " ORDER BY x.session, x.at DESC, c.name"
 	err := each(ctx, r.conn, query, args, func(row scanner) error {
 		var id, at int64
 		var name, branch, files string
-		if err := row.Scan(&id, &name, &at, &branch, &files); err != nil {
+		var imported, unlinked bool
+		if err := row.Scan(&id, &name, &at, &branch, &files, &imported, &unlinked); err != nil {
 			return err
 		}
 		s := of[id]
+		s.Imported = imported && (s.Imported || len(s.Checkpoints) == 0)
+		if unlinked {
+			s.Unlinked++
+		}
 		if s.First = fromMillis(at); len(s.Checkpoints) == 0 {
 			s.Last, s.Branch = s.First, branch
 		}

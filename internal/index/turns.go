@@ -23,7 +23,7 @@ func (r *Reader) Count(ctx context.Context, f Filter) (n int, err error) {
 
 // Linked reports whether there are commits that name checkpoints.
 func (r *Reader) Linked(ctx context.Context) (found bool, err error) {
-	err = r.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM commits)").Scan(&found)
+	err = r.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM commits WHERE NOT imported)").Scan(&found)
 	return found, explain(err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -17,6 +18,8 @@ import (
 const (
 	Branch = "refs/heads/entire/checkpoints/v1"
 	Refs   = "refs/entire/checkpoints/"
+	// Imported has the imported checkpoints.
+	Imported = "refs/entire/imported"
 )
 
 // Stored is a checkpoint on the branch or in its ref.
@@ -57,6 +60,7 @@ type Slot struct {
 type SessionMeta struct {
 	CheckpointID string   `json:"checkpoint_id"`
 	SessionID    string   `json:"session_id"`
+	Kind         string   `json:"kind"`
 	Strategy     string   `json:"strategy"`
 	CreatedAt    string   `json:"created_at"`
 	FilesTouched []string `json:"files_touched"`
@@ -119,16 +123,19 @@ func (r *Repo) HasBranch() bool {
 	return r.TryGit("rev-parse", "-q", "--verify", Branch).Code == 0
 }
 
-// Stored reads all checkpoints on the branch and in refs, by id.
+// Stored reads all checkpoints on the branch, in refs and imported ones, by id.
 func (r *Repo) Stored() map[string]*Stored {
 	r.TB.Helper()
 	found := map[string]*Stored{}
+	if files := listFiles(r, Imported); files.Code == 0 {
+		found = storedIn(r, Imported, files)
+	}
 	files := listFiles(r, Branch)
 	if files.Code != 0 && r.HasBranch() {
 		files = listFiles(r, Branch) // meanwhile a child of a hook made the branch
 	}
 	if files.Code == 0 {
-		found = storedIn(r, Branch, files)
+		maps.Copy(found, storedIn(r, Branch, files))
 	}
 	for ref := range strings.FieldsSeq(r.Git("for-each-ref", "--format=%(refname)", Refs)) {
 		id := path.Base(ref)

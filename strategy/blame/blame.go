@@ -66,6 +66,8 @@ type Author struct {
 	Call, Subagent, Type string
 	// Derived reports that no record has the lines: their texts match those of an edit.
 	Derived bool
+	// Imported reports that the session was imported after the commit was made.
+	Imported bool
 	// Basis is why the author isn't recorded, or why the lines of a commit without a checkpoint are a
 	// person's.
 	Basis Basis
@@ -237,8 +239,9 @@ type group struct {
 	// unsure holds the files whose unsure lines are listed in the commit's note.
 	unsure []file
 	ids    []checkpoint.ID
-	// isDerived reports that the commit doesn't name ids: it has their lines.
-	isDerived bool
+	// isDerived reports that the commit doesn't name ids: it has their lines. isImported reports that it
+	// has records of its own nevertheless, which an import made.
+	isDerived, isImported bool
 	// rest holds the lines that are a person's because no record of the commit's checkpoints has them.
 	rest map[*Line]bool
 }
@@ -307,7 +310,7 @@ func (at *attributing) attribute(ctx context.Context, groups []*group) error {
 	}
 	for _, g := range groups {
 		g.ids = checkpoint.IDsOf(at.commits[g.commit])
-		g.isDerived = checkpoint.IsDerived(at.commits[g.commit])
+		g.isDerived, g.isImported = checkpoint.IsDerived(at.commits[g.commit]), checkpoint.IsImported(at.commits[g.commit])
 		slices.Reverse(g.ids)
 		for _, u := range checkpoint.UnsureOf(at.commits[g.commit].Note) {
 			if u.Path == g.path {

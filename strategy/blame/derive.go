@@ -41,7 +41,7 @@ func (at *attributing) derive(ctx context.Context, g *group, l *Line, author Aut
 			if !found {
 				continue
 			}
-			a := Author{Kind: Agent, Commit: g.commit, Checkpoint: id, Agent: s.meta.Agent, Session: s.meta.SessionID, Call: w.Call, Derived: true}
+			a := Author{Kind: Agent, Commit: g.commit, Checkpoint: id, Agent: s.meta.Agent, Session: s.meta.SessionID, Call: w.Call, Derived: true, Imported: s.meta.IsImported()}
 			for _, turn := range s.turns {
 				if turn.Line <= w.Line {
 					a.Turn = turn

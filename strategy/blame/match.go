@@ -38,7 +38,7 @@ func (s source) line(number int) int {
 
 // group finds the authors of the lines of one file of a commit.
 func (at *attributing) group(ctx context.Context, g *group) error {
-	if g.isDerived {
+	if g.isDerived && !g.isImported {
 		return at.derivedGroup(ctx, g)
 	}
 	sources, all, err := at.sources(ctx, g)
@@ -100,6 +100,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		default:
 			author.Basis = NoRecord
 		}
+		author.Derived = author.Derived || g.isDerived && author.Kind == Agent
 		l.Author = at.author(author)
 	}
 	if isRecorded {
@@ -203,7 +204,7 @@ func (at *attributing) fromRecord(author *Author, s source, number int, all []so
 		*author = other.slot.writer(other.file, other.line(number), a)
 		return true
 	}
-	if s.file.Estimated {
+	if s.file.Estimated || s.slot.meta.IsImported() { // an import knows no line to be a person's
 		*author = Author{Kind: Unknown, Commit: author.Commit, Checkpoint: s.id, Basis: Unsure}
 		return true
 	}

@@ -155,13 +155,14 @@ func (rec *record) add(meta checkpoint.SessionMeta) {
 	rec.slots = append(rec.slots, s)
 }
 
-// judge determines whether the record is complete: its files have all lines that sessions wrote.
+// judge determines whether the record is complete: its files have all lines that sessions wrote. One that
+// was imported is not: it has the lines that were found in transcripts.
 func (rec *record) judge() {
 	rec.complete = len(rec.slots) > 0
 	for _, s := range rec.slots {
 		isOurs := checkpoint.CountsSessions(s.meta.Attribution)
 		isBound := len(s.files) == len(s.recorded.Files) && (s.recorded.SessionLines == 0 || len(s.files) > 0)
-		rec.complete = rec.complete && isOurs && isBound && !s.recorded.Estimated
+		rec.complete = rec.complete && isOurs && isBound && !s.recorded.Estimated && !s.meta.IsImported()
 	}
 }
 
@@ -189,7 +190,7 @@ func (s *slot) bound(name string, blob git.OID) (file, bool) {
 
 // writer returns the author of a line with the writer's data from the slot.
 func (s *slot) writer(f file, line int, a Author) Author {
-	a.Kind, a.Agent, a.Session = Agent, s.meta.Agent, s.meta.SessionID
+	a.Kind, a.Agent, a.Session, a.Imported = Agent, s.meta.Agent, s.meta.SessionID, s.meta.IsImported()
 	for i, r := range f.written {
 		if i >= len(s.recorded.Writers) || !r.Has(line) {
 			continue

@@ -223,7 +223,8 @@ func (r Reader) live(ctx context.Context, a Author, into *turnReader) error {
 // its checkpoints, and the file with most of these lines. It returns false if the commit has no
 // checkpoint in this repository. If it names none, or no record has lines, the authors are derived.
 func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file string, found bool, err error) {
-	if len(checkpoint.IDsOf(commit)) == 0 || checkpoint.IsDerived(commit) {
+	isDerived := checkpoint.IsDerived(commit)
+	if len(checkpoint.IDsOf(commit)) == 0 || isDerived && !checkpoint.IsImported(commit) {
 		return r.mostAdded(ctx, commit.OID)
 	}
 	at := newAttributing(r, map[git.OID]git.Commit{commit.OID: commit})
@@ -239,6 +240,7 @@ func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file
 			s := &rec.slots[i]
 			base := Author{
 				Kind: Agent, Commit: commit.OID, Checkpoint: id, Agent: s.meta.Agent, Session: s.meta.SessionID,
+				Derived: isDerived, Imported: s.meta.IsImported(),
 				Turn: checkpoint.Turn{Title: s.meta.Title, Line: s.meta.TranscriptStart},
 			}
 			if !found {
@@ -250,7 +252,7 @@ func (r Reader) OfCommit(ctx context.Context, commit git.Commit) (a Author, file
 					ranges := f.written[writer]
 					if lines := ranges.Len(); lines > most {
 						most, file = lines, name
-						a = s.writer(f, ranges[0].First, Author{Commit: commit.OID, Checkpoint: id})
+						a = s.writer(f, ranges[0].First, Author{Commit: commit.OID, Checkpoint: id, Derived: isDerived})
 					}
 				}
 			}

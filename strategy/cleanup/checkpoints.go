@@ -87,7 +87,9 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 			return nil, err
 		}
 		stored, err := records.ReadWhole(ctx, id)
-		isOther := func(s checkpoint.Stored) bool { return s.Meta.Strategy != settings.AutoCommit }
+		isOther := func(s checkpoint.Stored) bool {
+			return s.Meta.Strategy != settings.AutoCommit || s.Meta.IsImported()
+		}
 		if err == nil && len(stored.Sessions) > 0 && stored.Summary.Strategy == settings.AutoCommit &&
 			!slices.ContainsFunc(stored.Sessions, isOther) {
 			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: at.Dir})

@@ -115,7 +115,7 @@ func (a *audit) nameAll(ctx context.Context, records checkpoint.Records) error {
 func (a *audit) name(id checkpoint.ID, commit git.OID) {
 	if _, known := a.order[id]; !known {
 		a.order[id] = len(a.names)
-		a.names = append(a.names, namedCheckpoint{id, commit})
+		a.names = append(a.names, namedCheckpoint{id: id, commit: commit})
 	}
 }
 

@@ -62,6 +62,8 @@ type savedCheckpoint struct {
 	ID     checkpoint.ID `json:"id"`
 	Before git.OID       `json:"before,omitempty"`
 	After  git.OID       `json:"after,omitempty"`
+	// Imported reports that it was on checkpoint.ImportedRef.
+	Imported bool `json:"imported,omitempty"`
 }
 
 // backups returns the folder of all backups.

@@ -46,12 +46,12 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 			}
 		}
 	}
-	tips, dirs, err := d.stored(ctx, b)
+	tips, stored, err := d.stored(ctx, b)
 	if err != nil {
 		return nil, fmt.Errorf("back up checkpoints: %w", err)
 	}
 	for i := range b.Checkpoints {
-		b.Checkpoints[i].Before = dirs[i]
+		b.Checkpoints[i].Before, b.Checkpoints[i].Imported = stored[i].Dir, stored[i].Imported
 	}
 	commits := tips
 	for _, ref := range b.Refs {
@@ -149,12 +149,12 @@ func fileNow(path string) (string, error) {
 	return disk.Digest(data), err
 }
 
-// stored returns the directories of the backup's checkpoints, empty for those that don't exist, and the
+// stored locates the backup's checkpoints; those that don't exist have no directory. It also returns the
 // commits of the branch and of the refs that have them.
-func (d *Doctor) stored(ctx context.Context, b *Backup) (tips, dirs []git.OID, err error) {
-	dirs = make([]git.OID, len(b.Checkpoints))
-	if len(dirs) == 0 {
-		return nil, dirs, nil
+func (d *Doctor) stored(ctx context.Context, b *Backup) (tips []git.OID, located []checkpoint.Located, err error) {
+	located = make([]checkpoint.Located, len(b.Checkpoints))
+	if len(located) == 0 {
+		return nil, located, nil
 	}
 	records, err := d.Workspace.LocalRecords(ctx)
 	if err != nil {
@@ -169,10 +169,13 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (tips, dirs []git.OID, e
 		if err != nil {
 			return nil, nil, err
 		}
-		dirs[i] = at.Dir
+		located[i] = at
 		ref := checkpoint.MetadataBranch
-		if at.InRef {
+		switch {
+		case at.InRef:
 			ref = c.ID.Ref()
+		case at.Imported:
+			ref = checkpoint.ImportedRef
 		}
 		tip, found, err := git.RefCommit(ctx, d.Workspace.Repo, ref)
 		if err != nil {
@@ -180,7 +183,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (tips, dirs []git.OID, e
 		}
 		keep[tip.OID] = found
 	}
-	return slices.Sorted(maps.Keys(keep)), dirs, nil
+	return slices.Sorted(maps.Keys(keep)), located, nil
 }
 
 // seal records the state after the repair.
@@ -196,12 +199,12 @@ func (d *Doctor) seal(ctx context.Context, b *Backup) error {
 			return err
 		}
 	}
-	_, dirs, err := d.stored(ctx, b)
+	_, stored, err := d.stored(ctx, b)
 	if err != nil {
 		return err
 	}
 	for i := range b.Checkpoints {
-		b.Checkpoints[i].After = dirs[i]
+		b.Checkpoints[i].After = stored[i].Dir
 	}
 	b.Done = true
 	return d.writeBackup(b)

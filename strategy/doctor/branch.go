@@ -15,7 +15,7 @@ import (
 // recent is the number of checkpoints that are examined unless all are.
 const recent = 1000
 
-// branch is the metadata branch as read by one examination.
+// branch is the metadata branch as read by one examination, with the checkpoints that are elsewhere here.
 type branch struct {
 	tip git.Commit // empty if there is none
 	ids map[checkpoint.ID]bool
@@ -36,6 +36,8 @@ type branch struct {
 func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool)) branch {
 	var b branch
 	inRefs, unread := e.inRefs(ctx)
+	imported, unreadImported := e.imported(ctx)
+	unread = errors.Join(unread, unreadImported)
 	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(b.err, git.ErrMissing) {
 		b = branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
@@ -52,8 +54,8 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 	if b.err == nil {
 		b.err = unread
 	}
-	b.ids = make(map[checkpoint.ID]bool, len(located)+len(inRefs))
-	for _, c := range slices.Concat(located, inRefs) {
+	b.ids = make(map[checkpoint.ID]bool, len(located)+len(inRefs)+len(imported.list))
+	for _, c := range slices.Concat(located, inRefs, imported.list) {
 		b.ids[c.ID] = true
 	}
 	// A branch whose last commits can't be read is examined whole, which finds what is missing.
@@ -64,21 +66,22 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 	if len(inRefs) > 0 {
 		revs = append(revs, "--glob="+checkpoint.CheckpointRefs+"*")
 	}
-	if !all && len(located)+len(inRefs) > recent {
-		last, err := located, error(nil)
-		if len(located) > 0 {
-			last, err = lastChanged(ctx, e.repo, b.tip.OID, located)
-		}
-		if err == nil {
+	if imported.tip != "" {
+		revs = append(revs, string(imported.tip))
+	}
+	if !all && len(located)+len(inRefs)+len(imported.list) > recent {
+		last, err := lastChanged(ctx, e.repo, b.tip.OID, located)
+		lastImported, failed := lastChanged(ctx, e.repo, imported.tip, imported.list)
+		if err == nil && failed == nil {
 			newest := inRefs[max(0, len(inRefs)-recent):] // ULIDs are in the order of their times
-			located, inRefs, b.partial = last, newest, true
-			revs = append(make([]string, 0, 1+len(last)+len(newest)), "--ignore-missing")
-			for _, c := range slices.Concat(last, newest) {
+			located, inRefs, imported.list, b.partial = last, newest, lastImported, true
+			revs = append(make([]string, 0, 1+len(last)+len(newest)+len(lastImported)), "--ignore-missing")
+			for _, c := range slices.Concat(last, newest, lastImported) {
 				revs = append(revs, string(c.Dir))
 			}
 		}
 	}
-	located = append(located, inRefs...)
+	located = slices.Concat(located, inRefs, imported.list)
 	begin(b.partial)
 	if b.err != nil || len(located) == 0 {
 		return b
@@ -123,6 +126,26 @@ func (e *exam) inRefs(ctx context.Context) ([]checkpoint.Located, error) {
 	return list, nil
 }
 
+// importedCheckpoints are the checkpoints that are read from checkpoint.ImportedRef, and its commit.
+type importedCheckpoints struct {
+	tip  git.OID
+	list []checkpoint.Located
+}
+
+// imported locates the checkpoints that are only on checkpoint.ImportedRef.
+func (e *exam) imported(ctx context.Context) (importedCheckpoints, error) {
+	tip, found, err := git.RefCommit(ctx, e.repo, checkpoint.ImportedRef)
+	if err != nil || !found {
+		return importedCheckpoints{}, git.UnlessMissing(err) // a broken ref is reported by another check
+	}
+	records, err := e.w.LocalRecords(ctx)
+	if err != nil {
+		return importedCheckpoints{}, err
+	}
+	list, err := records.List(ctx)
+	return importedCheckpoints{tip.OID, slices.DeleteFunc(list, func(c checkpoint.Located) bool { return !c.Imported })}, err
+}
+
 // wereOnBranch reports whether one of the linked checkpoints must have been on the branch.
 func wereOnBranch(linked map[checkpoint.ID]record.LinkedFiles, inRefs []checkpoint.Located) bool {
 	for id := range linked {
@@ -133,9 +156,12 @@ func wereOnBranch(linked map[checkpoint.ID]record.LinkedFiles, inRefs []checkpoi
 	return false
 }
 
-// lastChanged returns those of the checkpoints that the last commits of the branch changed, recent
+// lastChanged returns those of the checkpoints that the last commits of a history changed, recent
 // of them at most. Commits that raise redaction rules don't count: they change all.
 func lastChanged(ctx context.Context, repo *git.Repo, tip git.OID, located []checkpoint.Located) ([]checkpoint.Located, error) {
+	if len(located) == 0 {
+		return located, nil
+	}
 	out, err := repo.Run(ctx, "-c", "log.showSignature=false", "log", "--format=", "--name-only", "-z", "--no-renames",
 		"--invert-grep", "--grep=^"+strings.TrimSpace(checkpoint.RulesMessage)+"$", "--max-count="+strconv.Itoa(recent), string(tip), "--")
 	if err != nil {

@@ -74,7 +74,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 	}
 	byStrategy := map[bool][]string{}
 	for i := range cc.v1.list {
-		if c := &cc.v1.list[i]; !used[c.ID] {
+		if c := &cc.v1.list[i]; !used[c.ID] && !c.Whole {
 			auto := c.Strategy == settings.AutoCommit
 			byStrategy[auto] = append(byStrategy[auto], string(c.ID))
 		}

@@ -27,6 +27,8 @@ const newest = 500
 type namedCheckpoint struct {
 	id     checkpoint.ID
 	commit git.OID
+	// imported reports that an import linked it.
+	imported bool
 }
 
 // missing finds commits whose checkpoint isn't on the branch.
@@ -53,7 +55,7 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 		}
 		holder, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(c.OID), "--format=%(refname)", "refs/heads/", "refs/remotes/")
 		if err == nil && len(holder) > 0 {
-			found = append(found, namedCheckpoint{id, c.OID})
+			found = append(found, namedCheckpoint{id, c.OID, checkpoint.IsImported(c)})
 		}
 	}
 	if tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
@@ -115,7 +117,7 @@ func (e *exam) namedCheckpoints(ctx context.Context, args ...string) ([]namedChe
 	var list []namedCheckpoint
 	for _, c := range commits {
 		for _, id := range checkpoint.IDsOf(c) {
-			list = append(list, namedCheckpoint{id, c.OID})
+			list = append(list, namedCheckpoint{id, c.OID, checkpoint.IsImported(c)})
 		}
 	}
 	return list, nil
@@ -168,6 +170,10 @@ func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[
 	if dir, ok := tc.earlier(ctx, n.id, func(git.OID) bool { return true }); ok {
 		f.Fix = "bring it back from the branch's own past"
 		f.Repair = tc.graft(n.id, dir)
+		return f, true
+	}
+	if n.imported {
+		f.Hint = "`entire import` makes it again, from the agent's own file of the session"
 		return f, true
 	}
 	l, known := linked[n.id]

@@ -126,12 +126,12 @@ func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 			items = append(items, ref.Name)
 		}
 	}
-	_, dirs, err := d.stored(ctx, b)
+	_, stored, err := d.stored(ctx, b)
 	if err != nil {
 		return err
 	}
 	for i, c := range b.Checkpoints {
-		if dirs[i] != c.After {
+		if stored[i].Dir != c.After {
 			items = append(items, string(c.ID))
 		}
 	}
@@ -148,7 +148,7 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 	}
 	changes := make([]checkpoint.Change, len(b.Checkpoints))
 	for i, c := range b.Checkpoints {
-		changes[i] = checkpoint.Change{ID: c.ID, Next: func(context.Context, checkpoint.Present) (git.OID, string, error) {
+		changes[i] = checkpoint.Change{ID: c.ID, Imported: c.Imported, Next: func(context.Context, checkpoint.Present) (git.OID, string, error) {
 			return c.Before, "Undo repair " + b.Name + "\n", nil
 		}}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// versions holds the trees that checkpoints had in the history of the metadata branch, newest
-// first.
+// versions holds the trees that checkpoints had in the history of the metadata branch, or of the imported
+// ones, newest first.
 type versions struct {
 	dirs map[checkpoint.ID][]git.OID
 	// tips are root trees in which a checkpoint is searched after dirs: those in the branch's
@@ -64,12 +64,14 @@ func (e *exam) pastOfRef(ctx context.Context, id checkpoint.ID) (dirs []git.OID)
 	return dirs
 }
 
-// loadVersions reads the history of the metadata branch once for all checkpoints. It skips parts
-// that can't be read.
+// loadVersions reads the histories of the metadata branch and of the imported checkpoints once for all
+// checkpoints. It skips parts that can't be read.
 func (e *exam) loadVersions(ctx context.Context) *versions {
 	past := &versions{dirs: map[checkpoint.ID][]git.OID{}}
-	if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", checkpoint.MetadataBranch, "--"); err == nil {
-		past.add(string(out))
+	for _, ref := range []string{checkpoint.MetadataBranch, checkpoint.ImportedRef} {
+		if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", ref, "--"); err == nil {
+			past.add(string(out))
+		}
 	}
 	const most = 200
 	known := map[git.OID]bool{}

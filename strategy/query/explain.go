@@ -83,6 +83,8 @@ type CheckpointSession struct {
 	Created time.Time
 	Files   []string
 	Tokens  *checkpoint.Tokens
+	// Imported reports that the session was imported.
+	Imported bool
 	// Others are the names of the other repositories that the session changed.
 	Others []string
 	// Intent and Outcome are the summary's, or else the first request of the part and the last
@@ -192,6 +194,8 @@ type OfCommit struct {
 	Commit git.Commit
 	// Derived reports that the commit doesn't name the checkpoints: it has lines of them.
 	Derived bool
+	// Imported reports that an import linked it.
+	Imported bool
 	// Checkpoints are the checkpoints that it names, in its order. Missing are those that are not
 	// stored in this repository, or can't be read.
 	Checkpoints []Detail
@@ -210,7 +214,7 @@ func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptio
 	if err != nil {
 		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, git.UnlessMissing(err))
 	}
-	of := OfCommit{Commit: commit, Derived: checkpoint.IsDerived(commit)}
+	of := OfCommit{Commit: commit, Derived: checkpoint.IsDerived(commit), Imported: checkpoint.IsImported(commit)}
 	ids := checkpoint.IDsOf(commit)
 	if len(ids) == 0 && len(commit.Parents) < 2 && o.Derive != nil && !checkpoint.IsDeclined(commit) {
 		links, err := o.Derive(ctx, commit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -82,7 +83,7 @@ const (
 func (r CheckpointReader) Gaps(ctx context.Context) ([]Gap, error) {
 	return r.gaps(ctx, func() bool {
 		named, err := git.MessagesContaining(ctx, r.Repo, checkpoint.TrailerKey+": ", "--branches", "--remotes", "HEAD")
-		return err == nil && len(named) > 0
+		return err == nil && slices.ContainsFunc(named, func(message string) bool { return !strings.Contains(message, checkpoint.ImportedNote) })
 	})
 }
 

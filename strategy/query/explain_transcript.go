@@ -36,7 +36,7 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Expl
 	m := s.Meta
 	t := CheckpointSession{
 		Session: m.SessionID, Agent: m.Agent, Model: m.Model, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
-		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(), Others: othersOf(sr.repo, m),
+		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(), Imported: m.IsImported(), Others: othersOf(sr.repo, m),
 	}
 	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
 		t.Attribution = &a

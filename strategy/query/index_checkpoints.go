@@ -81,6 +81,8 @@ type indexedSlot struct {
 	session string
 	tasks   git.OID // the tasks of all sessions of the checkpoint
 	only    bool    // the checkpoint has no other session
+	// unlinked reports that the session was imported as a whole, for no commit.
+	unlinked bool
 	// first is the time of the session's first checkpoint among those read.
 	first int64
 	lines []fileLines
@@ -160,9 +162,9 @@ func (r *run) readSlots(ctx context.Context, records checkpoint.Records, ids []c
 			s.Meta = checkpoint.SessionMeta{
 				CreatedAt: meta.CreatedAt, FilesTouched: meta.FilesTouched, Agent: meta.Agent, Model: meta.Model, TokenUsage: meta.TokenUsage,
 				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
-				RedactionRules: meta.RedactionRules,
+				RedactionRules: meta.RedactionRules, Kind: meta.Kind,
 			}
-			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, only: len(c.Sessions) == 1, lines: recordedLines(&meta)})
+			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, only: len(c.Sessions) == 1, lines: recordedLines(&meta), unlinked: meta.IsWhole()})
 		}
 		return nil
 	})
@@ -189,7 +191,7 @@ func (r *run) slot(ctx context.Context, s indexedSlot, read *reading) error {
 	if err != nil {
 		return err
 	}
-	err = r.w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, Session: row, Files: s.Meta.FilesTouched, Rules: s.Meta.RedactionRules})
+	err = r.w.Checkpoints.PutSlot(ctx, index.Slot{Checkpoint: string(s.id), Branch: s.branch, At: s.Meta.CreatedAt, Session: row, Files: s.Meta.FilesTouched, Rules: s.Meta.RedactionRules, Imported: s.Meta.IsImported(), Unlinked: s.unlinked})
 	if err != nil {
 		return err
 	}

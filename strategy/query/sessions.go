@@ -55,8 +55,12 @@ type Session struct {
 	Turns  int
 	// Files are the files that its turns changed, and the pending ones, sorted.
 	Files []string
-	// Checkpoints are the checkpoints of its commits, the newest first.
+	// Checkpoints are its checkpoints, the newest first: those of its commits, and Unlinked others of an
+	// imported session as a whole.
 	Checkpoints []checkpoint.ID
+	Unlinked    int
+	// Imported reports that it is known by imported checkpoints alone.
+	Imported bool
 	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
 	// recorded, in the order of their first ones, as far as they are known.
 	Authors []string
@@ -73,6 +77,9 @@ func (s *Session) Total() int64 {
 	}
 	return n
 }
+
+// Commits returns the number of its checkpoints that are of commits.
+func (s *Session) Commits() int { return len(s.Checkpoints) - s.Unlinked }
 
 // SessionReader lists the sessions of a repository.
 type SessionReader struct {
@@ -241,7 +248,7 @@ func lastActive(state *session.State) time.Time {
 
 // stored returns a session that is known only from its checkpoints.
 func stored(row *index.StoredSession) Session {
-	s := Session{ID: row.Name, Phase: Stored, Branch: row.Branch, Started: row.First, LastActive: row.Last, Turns: row.Turns}
+	s := Session{ID: row.Name, Phase: Stored, Branch: row.Branch, Started: row.First, LastActive: row.Last, Turns: row.Turns, Imported: row.Imported}
 	s.add(row)
 	s.Prompt = transcript.FirstPrompt(row.Prompts)
 	return s
@@ -256,7 +263,7 @@ func (s *Session) add(row *index.StoredSession) {
 	for _, name := range row.Checkpoints {
 		s.Checkpoints = append(s.Checkpoints, checkpoint.ID(name))
 	}
-	s.Authors = row.Authors
+	s.Authors, s.Unlinked = row.Authors, row.Unlinked
 	if len(row.Spent) > 0 {
 		s.Tokens = tokens(row.Spent)
 	}

@@ -121,7 +121,7 @@ func mcpAct(a blame.Act) mcpserver.Act {
 
 func (m mcpLines) writer(a *blame.Author, commit git.Commit) mcpserver.Writer {
 	w := mcpserver.Writer{
-		Kind: string(a.Kind), Name: cmp.Or(a.Agent, a.Name), Subagent: cmp.Or(a.Type, a.Subagent), Derived: a.Derived,
+		Kind: string(a.Kind), Name: cmp.Or(a.Agent, a.Name), Subagent: cmp.Or(a.Type, a.Subagent), Derived: a.Derived, Imported: a.Imported,
 		Prompt: a.Turn.Title, Session: a.Session, Checkpoint: string(a.Checkpoint), Uncommitted: commit.OID == "",
 	}
 	if a.Kind == blame.Unknown {

@@ -47,6 +47,8 @@ type Writer struct {
 	// Derived is set if the author was derived, from the text of an edit or from the content of a commit
 	// that names no checkpoint.
 	Derived bool `json:"derived,omitempty"`
+	// Imported is set if the session was imported after the commit was made.
+	Imported bool `json:"imported,omitempty"`
 	// Reason is why the author isn't recorded, or on what else than a record the answer is based.
 	Reason string `json:"reason,omitempty"`
 	// Prompt is the title of the turn.

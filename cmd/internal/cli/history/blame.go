@@ -249,6 +249,9 @@ func porcelain(f *blame.File) string {
 			if a.Derived {
 				b.WriteString("derived\n")
 			}
+			if a.Imported {
+				b.WriteString(imported + "\n")
+			}
 			if a.Commit != "" {
 				header("summary", strings.SplitN(f.Commits[a.Commit].Message, "\n", 2)[0]) //nolint:mnd // the first line
 			}

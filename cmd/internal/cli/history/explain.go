@@ -354,7 +354,11 @@ func (e *explaining) commit(ctx context.Context) error {
 	}
 	x := e.text()
 	var b strings.Builder
-	if of.Derived && len(of.Points) == 0 {
+	switch {
+	case len(of.Points) > 0:
+	case of.Imported:
+		fmt.Fprintf(&b, "Commit %s was linked to %s by an import, after it was made.\n\n", of.Commit.OID.Short(), ui.Plural(len(of.Checkpoints)+len(of.Missing), "checkpoint"))
+	case of.Derived:
 		fmt.Fprintf(&b, "Commit %s has lines of %s: derived from its content, as its message names none.\n\n", of.Commit.OID.Short(), ui.Plural(len(of.Checkpoints)+len(of.Missing), "checkpoint"))
 	}
 	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
@@ -365,6 +369,8 @@ func (e *explaining) commit(ctx context.Context) error {
 		switch {
 		case of.Merge:
 			what = "brings in"
+		case of.Imported:
+			what, how = "is linked to", " ("+imported+" after it was made)"
 		case of.Derived:
 			what, how = "has lines of", " (derived from its content, as its message names none)"
 		}

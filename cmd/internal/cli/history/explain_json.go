@@ -59,7 +59,9 @@ type explainCommitJSON struct {
 
 type explainedJSON struct {
 	// Derived reports that the commit names none of the checkpoints, but has lines of them.
-	Derived     bool                `json:"derived,omitempty"`
+	Derived bool `json:"derived,omitempty"`
+	// Imported reports that an import linked the commit.
+	Imported    bool                `json:"imported,omitempty"`
 	Commit      *explainCommitJSON  `json:"commit,omitempty"`
 	Checkpoints []explainDetailJSON `json:"checkpoints"`
 	// Merged holds the checkpoints of the commits that a merge brings in.
@@ -110,6 +112,7 @@ type explainSessionJSON struct {
 	Attribution *checkpoint.Attribution    `json:"initial_attribution,omitempty"`
 	NothingNew  bool                       `json:"nothing_new,omitempty"`
 	RecordedBy  string                     `json:"attribution_recorded_by,omitempty"`
+	Imported    bool                       `json:"imported,omitempty"`
 	// Problem is the reason why data of the session is missing.
 	Problem string `json:"problem,omitempty"`
 	// Transcript is omitted with --short.
@@ -152,7 +155,7 @@ func newExplainPoint(p *query.ExplainPoint) explainPointJSON {
 
 // json prints the checkpoints of a commit, or a single checkpoint, as JSON.
 func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
-	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut, Derived: of.Derived}
+	j := explainedJSON{Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut, Derived: of.Derived, Imported: of.Imported}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}
@@ -182,7 +185,7 @@ func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
 			s := explainSessionJSON{
 				ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens, Others: t.Others,
 				Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
-				NothingNew: t.NothingNew, RecordedBy: t.Recorder,
+				NothingNew: t.NothingNew, RecordedBy: t.Recorder, Imported: t.Imported,
 			}
 			if t.Problem != nil {
 				s.Problem = problemText(t)

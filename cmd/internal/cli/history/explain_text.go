@@ -117,6 +117,9 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 		} else if t.Agent != "" {
 			session += " (" + ui.Line(t.Agent, format.NameWidth) + ")"
 		}
+		if t.Imported {
+			session += " [" + imported + "]"
+		}
 		fact("Session", session)
 	}
 	if !d.Created.IsZero() {

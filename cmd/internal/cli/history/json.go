@@ -29,6 +29,7 @@ type turnJSON struct {
 	Subagents   tokensJSON   `json:"subagent_tokens"`
 	Checkpoints []string     `json:"checkpoints"`
 	Commits     []commitJSON `json:"commits"`
+	Imported    bool         `json:"imported,omitempty"`
 	Before      string       `json:"version_before,omitempty"`
 	Version     string       `json:"version,omitempty"`
 	Command     string       `json:"command"`
@@ -48,6 +49,7 @@ type commitJSON struct {
 	Author     string    `json:"author"`
 	Subject    string    `json:"subject"`
 	Derived    bool      `json:"derived,omitempty"`
+	Imported   bool      `json:"imported,omitempty"`
 }
 
 func newTokensJSON(t index.Tokens) tokensJSON {
@@ -58,11 +60,11 @@ func newTurnJSON(r *index.Row) turnJSON {
 	j := turnJSON{
 		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, Author: r.Author, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
 		Line: r.Line, EndLine: r.End, Files: r.Files, Added: r.Added, Removed: r.Removed, Commands: r.Commands, Failed: r.Failed,
-		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{},
+		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{}, Imported: r.Imported,
 		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),
 	}
 	for _, c := range r.Commits {
-		j.Commits = append(j.Commits, commitJSON{Commit: c.OID, Checkpoint: c.Checkpoint, At: utc(c.At), Author: c.Author, Subject: c.Subject, Derived: c.Derived})
+		j.Commits = append(j.Commits, commitJSON{Commit: c.OID, Checkpoint: c.Checkpoint, At: utc(c.At), Author: c.Author, Subject: c.Subject, Derived: c.Derived, Imported: c.Imported})
 	}
 	return j
 }

@@ -120,11 +120,17 @@ func about(f *blame.File, a *blame.Author) string {
 		}
 		return note
 	}
-	if a.Derived {
+	switch {
+	case a.Imported:
+		return "~ " + imported + ": " + text
+	case a.Derived:
 		return "~ " + text
 	}
 	return text
 }
+
+// imported is the word for sessions, and for links of commits, that were imported.
+const imported = "imported"
 
 // commitName returns the abbreviated id of a commit, dashes if there is none.
 func commitName(oid git.OID) string {

@@ -32,6 +32,7 @@ type authorJSON struct {
 	Subagent   string        `json:"subagent,omitempty"`
 	Type       string        `json:"subagent_type,omitempty"`
 	Derived    bool          `json:"derived,omitempty"`
+	Imported   bool          `json:"imported,omitempty"`
 	Reason     string        `json:"reason,omitempty"`
 	Commit     string        `json:"commit,omitempty"`
 }
@@ -63,7 +64,7 @@ type lineJSON struct {
 func newAuthorJSON(a *blame.Author) authorJSON {
 	j := authorJSON{
 		Kind: string(a.Kind), Name: a.Name, Agent: a.Agent, Session: a.Session, Checkpoint: string(a.Checkpoint),
-		Call: a.Call, Subagent: a.Subagent, Type: a.Type, Derived: a.Derived, Reason: a.Basis.Text(), Commit: string(a.Commit),
+		Call: a.Call, Subagent: a.Subagent, Type: a.Type, Derived: a.Derived, Imported: a.Imported, Reason: a.Basis.Text(), Commit: string(a.Commit),
 	}
 	if a.Turn.ID+a.Turn.Title != "" || a.Number > 0 {
 		j.Turn = &lineTurnJSON{ID: a.Turn.ID, Prompt: a.Turn.Title, Line: a.Turn.Line, Number: a.Number}

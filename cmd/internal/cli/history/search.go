@@ -163,6 +163,9 @@ func (s *search) hit(b *strings.Builder, h *index.Hit, session string) {
 	if h.Agent != "" {
 		about = append(about, ui.Line(h.Agent, format.NameWidth))
 	}
+	if h.Imported {
+		about = append(about, imported)
+	}
 	if commit := commitOf(&h.Row); commit != "" {
 		about = append(about, "commit "+commit)
 	}

@@ -50,6 +50,7 @@ are known of, such as a colleague's that were fetched.
   ended   it has ended
   gone    it did not end, but its agent is no longer there
   stored  it is known by its checkpoints alone
+  imported  the same, of a session that was imported
 
 A session is listed with its own title, such as one given with /rename, else with
 its first request. A commit counts where it was linked to the session. Tokens are
@@ -106,6 +107,8 @@ type sessionJSON struct {
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
 	Authors     []string        `json:"authors"`
 	Tokens      session.Tokens  `json:"token_usage"`
+	Commits     int             `json:"commits"`
+	Imported    bool            `json:"imported,omitempty"`
 }
 
 func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
@@ -138,6 +141,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
 						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
 						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Authors), Tokens: s.Tokens,
+						Commits: s.Commits(), Imported: s.Imported,
 					}, nil) {
 						return
 					}
@@ -174,6 +178,14 @@ func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOp
 	}
 }
 
+// stateOf returns the word for the state of a session.
+func stateOf(s *query.Session) string {
+	if s.Imported {
+		return imported
+	}
+	return string(s.Phase)
+}
+
 // sessionsText returns the table of sessions. It has a column of authors if there are several.
 func sessionsText(a *app.App, list []query.Session) string {
 	var ids, authors []string
@@ -191,8 +203,8 @@ func sessionsText(a *app.App, list []query.Session) string {
 	}
 	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
 	for i, s := range list {
-		row(ids[i], string(s.Phase), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
-			strconv.Itoa(len(s.Files)), strconv.Itoa(len(s.Checkpoints)), ui.Count(s.Total()),
+		row(ids[i], stateOf(&s), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
+			strconv.Itoa(len(s.Files)), strconv.Itoa(s.Commits()), ui.Count(s.Total()),
 			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
 	}
 	return a.Streams.Table(table)

@@ -176,6 +176,8 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	s := &w.Story
 	author := whose(&s.Author)
 	switch {
+	case s.Author.Imported && s.Author.Basis != blame.FromContent:
+		author += " (" + imported + " after the commit was made)"
 	case s.Author.Basis == blame.FromContent:
 		author += fmt.Sprintf(" (derived: the commit has lines of checkpoint %s)", s.Author.Checkpoint)
 	case s.Author.Derived:
