@@ -41,7 +41,8 @@ type Present struct {
 	forgotten func(ctx context.Context) (Forgotten, error)
 }
 
-// IsForgotten reports whether the metadata branch lists the session or the checkpoint as forgotten.
+// IsForgotten reports whether the repository, or its metadata branch, lists the session or the checkpoint as
+// forgotten.
 func (p Present) IsForgotten(ctx context.Context, of SessionIn) (bool, error) {
 	if p.forgotten == nil {
 		return false, nil
@@ -281,19 +282,28 @@ func (u *update) dirIn(ctx context.Context, h *history, id ID) (git.OID, error) 
 	return entry.OID, nil
 }
 
-// forgotten returns what the metadata branch lists as forgotten.
+// forgotten returns what the repository and its metadata branch list as forgotten.
 func (u *update) forgotten(ctx context.Context) (Forgotten, error) {
 	if u.listed != nil {
 		return *u.listed, nil
 	}
-	if err := u.begin(ctx, &u.branch); err != nil || u.branch.tree == u.repo.Format.EmptyTree() {
+	if err := u.begin(ctx, &u.branch); err != nil {
 		return Forgotten{}, err
 	}
-	list, err := ForgottenIn(ctx, u.repo, u.branch.tree)
-	if err == nil {
-		u.listed = &list
+	tombs, err := LoadTombstones(u.repo.CommonDir)
+	if err != nil {
+		return Forgotten{}, err
 	}
-	return list, err
+	list := tombs.Forgotten
+	if u.branch.tree != u.repo.Format.EmptyTree() {
+		listed, err := ForgottenIn(ctx, u.repo, u.branch.tree)
+		if err != nil {
+			return Forgotten{}, err
+		}
+		list = list.With(listed)
+	}
+	u.listed = &list
+	return list, nil
 }
 
 // move moves the refs.

@@ -62,6 +62,15 @@ func IDsOf(c git.Commit) []ID {
 	return ids
 }
 
+// LinkedIDs returns the checkpoint ids of a commit that a commit which replaces it names in its message: all
+// except those in an imported note. These are never written to the history; the note follows the commit.
+func LinkedIDs(c git.Commit) []ID {
+	if IsImported(c) {
+		return IDs(c.Message)
+	}
+	return IDsOf(c)
+}
+
 // Declines reports whether the author of a commit message declines a link: the message has the
 // trailer with the value none.
 func Declines(message string) bool {

@@ -30,6 +30,8 @@ type Stored struct {
 	Slots   []Slot
 	Files   map[string][]byte // path below the checkpoint's folder -> content
 	RawRoot []byte
+	// Imported reports that it was read from the ref of imported checkpoints.
+	Imported bool
 }
 
 // Summary is the root metadata.json.
@@ -129,6 +131,9 @@ func (r *Repo) Stored() map[string]*Stored {
 	found := map[string]*Stored{}
 	if files := listFiles(r, Imported); files.Code == 0 {
 		found = storedIn(r, Imported, files)
+		for _, checkpoint := range found {
+			checkpoint.Imported = true
+		}
 	}
 	files := listFiles(r, Branch)
 	if files.Code != 0 && r.HasBranch() {

@@ -100,7 +100,7 @@ func (at *attributing) group(ctx context.Context, g *group) error {
 		default:
 			author.Basis = NoRecord
 		}
-		author.Derived = author.Derived || g.isDerived && author.Kind == Agent
+		author.Derived = author.Derived || g.isDerived && author.Imported
 		l.Author = at.author(author)
 	}
 	if isRecorded {

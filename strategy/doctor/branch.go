@@ -19,6 +19,8 @@ const recent = 1000
 type branch struct {
 	tip git.Commit // empty if there is none
 	ids map[checkpoint.ID]bool
+	// imported are those that are only on checkpoint.ImportedRef.
+	imported map[checkpoint.ID]bool
 	// list are the examined checkpoints: all, or if partial is true those changed last.
 	list    []checkpoint.Inspected
 	partial bool
@@ -57,6 +59,10 @@ func (e *exam) loadBranch(ctx context.Context, all bool, begin func(partial bool
 	b.ids = make(map[checkpoint.ID]bool, len(located)+len(inRefs)+len(imported.list))
 	for _, c := range slices.Concat(located, inRefs, imported.list) {
 		b.ids[c.ID] = true
+	}
+	b.imported = make(map[checkpoint.ID]bool, len(imported.list))
+	for _, c := range imported.list {
+		b.imported[c.ID] = true
 	}
 	// A branch whose last commits can't be read is examined whole, which finds what is missing.
 	var revs []string

@@ -74,7 +74,9 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 	}
 	byStrategy := map[bool][]string{}
 	for i := range cc.v1.list {
-		if c := &cc.v1.list[i]; !used[c.ID] && !c.Whole {
+		c := &cc.v1.list[i]
+		isForgotten := cc.v1.imported[c.ID] && len(c.Sessions) == 0
+		if !used[c.ID] && !c.Whole && !isForgotten {
 			auto := c.Strategy == settings.AutoCommit
 			byStrategy[auto] = append(byStrategy[auto], string(c.ID))
 		}

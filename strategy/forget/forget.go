@@ -50,7 +50,7 @@ type Kind string
 
 // The kinds of places, in the order in which they are shown.
 const (
-	// Branch is the branch of checkpoints, Shadow a shadow branch, Saved a saved context, Other
+	// Branch is the branch of checkpoints, or the ref of imported ones, Shadow a shadow branch, Saved a saved context, Other
 	// another ref of this program.
 	Branch Kind = "checkpoints"
 	Shadow Kind = "shadow-branch"

@@ -121,7 +121,7 @@ func placeOf(change refChange) Place {
 	place := Place{Kind: Other, Name: change.Name, What: "is rewritten"}
 	_, _, isShadow := checkpoint.ParseShadow(change.Name)
 	switch {
-	case change.Name == checkpoint.MetadataBranch:
+	case change.Name == checkpoint.MetadataBranch, change.Name == checkpoint.ImportedRef:
 		place.Kind = Branch
 	case isShadow:
 		place.Kind = Shadow
@@ -209,6 +209,8 @@ func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, r
 		c.New, err = r.forgetV1(ctx, meta, ref.OID)
 	case isRef:
 		c.New, err = meta.Ref(ctx, ref.OID, id)
+	case ref.Name == checkpoint.ImportedRef:
+		c.New, err = meta.Metadata(ctx, ref.OID)
 	case strings.HasPrefix(ref.Name, checkpoint.BackupRefs):
 		c.New = ""
 	case strings.HasPrefix(ref.Name, checkpoint.PushedRefs), strings.HasPrefix(ref.Name, checkpoint.FetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):

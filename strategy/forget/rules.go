@@ -2,7 +2,6 @@ package forget
 
 import (
 	"context"
-	"errors"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -10,10 +9,13 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// RaiseRules records in the local checkpoints that the current redaction rules have masked those of the
+// RaiseRules records in the local checkpoints, and in imported ones, that the current redaction rules have masked those of the
 // given ones that haven't changed since. It returns the number of changed checkpoints, and makes no
 // commit if that is 0.
 func RaiseRules(ctx context.Context, w *workspace.Workspace, searched []checkpoint.Located) (n int, err error) {
+	if len(searched) == 0 {
+		return 0, nil
+	}
 	err = w.WithLock(ctx, func() error {
 		return w.Repo.WriteTogether(git.LargeBatch, func() error {
 			var inRefs []checkpoint.Change
@@ -40,21 +42,23 @@ func RaiseRules(ctx context.Context, w *workspace.Workspace, searched []checkpoi
 					n++
 				}
 			}
-			if _, err := w.Repo.Commit(ctx, checkpoint.MetadataBranch); err != nil {
-				if errors.Is(err, git.ErrMissing) { // there is no branch
-					return nil
-				}
-				return err
-			}
 			by, err := w.Identity(ctx)
 			if err != nil {
 				return err
 			}
 			raised := 0
-			err = checkpoint.UpdateBranch(ctx, w.Repo, by, func(ctx context.Context, tree git.OID) (next git.OID, message string, err error) {
+			raise := func(ctx context.Context, tree git.OID) (next git.OID, message string, err error) {
 				next, raised, err = checkpoint.RaiseRules(ctx, w.Repo, tree, searched, redact.RulesVersion)
 				return next, checkpoint.RulesMessage, err
-			})
+			}
+			if err := checkpoint.UpdateImported(ctx, w.Repo, by, raise); err != nil {
+				return err
+			}
+			n, raised = n+raised, 0
+			if _, err := w.Repo.Commit(ctx, checkpoint.MetadataBranch); err != nil {
+				return git.UnlessMissing(err) // there is no branch
+			}
+			err = checkpoint.UpdateBranch(ctx, w.Repo, by, raise)
 			n += raised
 			return err
 		})

@@ -214,7 +214,8 @@ func (r CheckpointReader) Commit(ctx context.Context, rev string, o ExplainOptio
 	if err != nil {
 		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, git.UnlessMissing(err))
 	}
-	of := OfCommit{Commit: commit, Derived: checkpoint.IsDerived(commit), Imported: checkpoint.IsImported(commit)}
+	isNoted := len(checkpoint.IDs(commit.Message)) == 0
+	of := OfCommit{Commit: commit, Derived: isNoted && checkpoint.IsDerived(commit), Imported: isNoted && checkpoint.IsImported(commit)}
 	ids := checkpoint.IDsOf(commit)
 	if len(ids) == 0 && len(commit.Parents) < 2 && o.Derive != nil && !checkpoint.IsDeclined(commit) {
 		links, err := o.Derive(ctx, commit)

@@ -106,7 +106,11 @@ func (r *run) putCommit(ctx context.Context, c git.Commit) error {
 }
 
 func commitRow(c git.Commit, id checkpoint.ID) index.Commit {
-	return index.Commit{OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: c.Subject(), Derived: checkpoint.IsDerived(c), Imported: checkpoint.IsImported(c)}
+	isNoted := !slices.Contains(checkpoint.IDs(c.Message), id)
+	return index.Commit{
+		OID: string(c.OID), Checkpoint: string(id), At: c.Committer.When, Author: c.Author.Name, Email: c.Author.Email, Subject: c.Subject(),
+		Derived: isNoted && checkpoint.IsDerived(c), Imported: isNoted && checkpoint.IsImported(c),
+	}
 }
 
 // renoted returns the commits whose notes differ between two trees of notes.

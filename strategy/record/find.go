@@ -447,7 +447,7 @@ func linkFound(ctx context.Context, w *workspace.Workspace, q search, c git.Comm
 }
 
 // FollowRewritten copies the notes of rewritten commits to the commits that replace them, given as a map of
-// old ids to new ids. The notes of imported links are copied only to commits that have no other link.
+// old ids to new ids.
 func FollowRewritten(ctx context.Context, w *workspace.Workspace, moved map[git.OID]git.OID) error {
 	trees, err := w.Repo.Notes.Trees(ctx)
 	if err != nil {
@@ -470,9 +470,6 @@ func FollowRewritten(ctx context.Context, w *workspace.Workspace, moved map[git.
 			}
 			former, err := ref.of(ctx, from)
 			if err != nil || former == "" {
-				continue
-			}
-			if ref.name == git.ImportedNotesRef && (len(checkpoint.IDsOf(now)) > 0 && !checkpoint.IsImported(now) || checkpoint.IsDeclined(now)) {
 				continue
 			}
 			text, known := texts[now.OID]

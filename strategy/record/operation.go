@@ -146,7 +146,7 @@ func skipGlobalOptions(args []string) []string {
 func prior(ctx context.Context, w *workspace.Workspace, op operation, head git.Commit, text string) []checkpoint.ID {
 	switch op {
 	case commitAmend, commitEdit:
-		return checkpoint.IDsOf(head)
+		return checkpoint.LinkedIDs(head)
 	case commitSquash:
 		// Git lists the squashed commits from the newest on.
 		folded := checkpoint.IDs(gitFile(w, "SQUASH_MSG"))
@@ -159,12 +159,12 @@ func prior(ctx context.Context, w *workspace.Workspace, op operation, head git.C
 		}
 		var ids []checkpoint.ID
 		for _, c := range commits {
-			ids = append(ids, checkpoint.IDsOf(c)...)
+			ids = append(ids, checkpoint.LinkedIDs(c)...)
 		}
 		return unique(ids)
 	case commitNew:
 		if verb, _ := GitCommand(ctx, w); verb == "" && head.OID != "" { // it may be an amend
-			own := checkpoint.IDsOf(head)
+			own := checkpoint.LinkedIDs(head)
 			return slices.DeleteFunc(checkpoint.IDs(text), func(id checkpoint.ID) bool { return !slices.Contains(own, id) })
 		}
 	case commitAside, commitRevert, commitMerge, commitClean:

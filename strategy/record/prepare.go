@@ -273,7 +273,7 @@ func link(ctx context.Context, w *workspace.Workspace, d tracking.Decision, q co
 	d.Shares = shares
 	switch q.op {
 	case commitAmend, commitEdit:
-		own := checkpoint.IDsOf(q.head)
+		own := checkpoint.LinkedIDs(q.head)
 		d.Replaced = own
 		isMadeFor := func(l tracking.Link) bool { return l.ID == own[len(own)-1] && l.Commit == q.head.OID }
 		if len(own) > 0 && (len(shares) > 0 || slices.ContainsFunc(tracking.Links(w), isMadeFor)) {
@@ -338,7 +338,7 @@ func picked(ctx context.Context, w *workspace.Workspace, op operation) []trackin
 	}
 	var links []tracking.Link
 	for _, c := range rebased(ctx, w) {
-		ids := checkpoint.IDsOf(c)
+		ids := checkpoint.LinkedIDs(c)
 		if len(ids) == 0 {
 			ids = append(ids, "")
 		}

@@ -12,8 +12,8 @@ import (
 
 // sweep removes what was forgotten from the history of the metadata branch, if that has changed since
 // it was last searched: a merge by another program may have brought an old history. What other clones
-// have forgotten is also removed from the other refs with a history of the branch, and from the
-// reflogs, so that git's gc removes the objects; the index is rebuilt. If sweep fails or is killed, it remains due.
+// have forgotten is also removed from the imported checkpoints, the other refs with a history of the
+// branch, and from the reflogs, so that git's gc removes the objects; the index is rebuilt. If sweep fails or is killed, it remains due.
 func sweep(ctx context.Context, w *workspace.Workspace) error {
 	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	if err != nil || t.IsEmpty() {
@@ -48,7 +48,7 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 		t.Verified = tip
 		return t.Save(w.Repo.CommonDir)
 	}
-	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.BackupRefs, checkpoint.CheckpointRefs)
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.MetadataBranch, checkpoint.RemoteBranches, checkpoint.PushedRefs, checkpoint.BackupRefs, checkpoint.CheckpointRefs, checkpoint.ImportedRef)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,9 @@ func sweepLocked(ctx context.Context, w *workspace.Workspace) error {
 			continue
 		case ref.Name == checkpoint.MetadataBranch && err == nil:
 			next = rw.At(tip)
-		case inRef && err == nil:
+		case (inRef || ref.Name == checkpoint.ImportedRef) && err == nil:
+		case ref.Name == checkpoint.ImportedRef: // it is only here
+			return err
 		case err == nil || errors.Is(err, git.ErrMissing):
 			next = "" // it would claim that the remote has the rewritten one, or it can't be searched
 		default:

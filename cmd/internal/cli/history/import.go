@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/importing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 type importOptions struct {
@@ -28,6 +29,8 @@ type importOptions struct {
 	agents []string
 	since  string
 	all    bool
+	// undo and share change what was imported before.
+	undo, share bool
 }
 
 // NewImport returns the command that imports past sessions.
@@ -48,13 +51,26 @@ session wrote before. The links are kept in git notes beside the commits; no com
 is changed, and one that has a link keeps it. Lines that no session is known to have
 written are not recorded: they are nobody's.
 
-Imported records stay in this clone: nothing of them is pushed. Importing again
-imports only what is new.` + importExitStatus,
+Importing again imports only what is new.
+
+Imported records stay in this clone: no push sends them. With --share they are moved
+to where new checkpoints go, and sent with them from then on; a commit that has
+another link keeps that one. With --undo those that were not shared are removed. The
+agents' own files stay as they are.` + importExitStatus,
 		Example: `  entire import --dry-run
   entire import --since 90d
   entire import --from ~/old/place
-  entire import session.jsonl --agent codex`,
+  entire import session.jsonl --agent codex
+  entire import --undo`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case (opts.undo || opts.share) && len(args) > 0:
+				return app.Usagef("--undo and --share take no files")
+			case opts.undo:
+				return changeImported(cmd.Context(), a, opts, "Removed", importing.Undo)
+			case opts.share:
+				return changeImported(cmd.Context(), a, opts, "Shared", importing.Share)
+			}
 			opts.Files = args
 			return runImport(cmd.Context(), a, opts)
 		},
@@ -66,9 +82,44 @@ imports only what is new.` + importExitStatus,
 	f.StringSliceVar(&opts.From, "from", nil, "a folder in which the repository was before")
 	f.BoolVarP(&opts.DryRun, "dry-run", "n", false, "show what would be imported, and change nothing")
 	f.BoolVarP(&opts.all, "all", "a", false, "list all sessions and commits")
+	f.BoolVar(&opts.share, "share", false, "move what was imported to where checkpoints are sent from")
+	f.BoolVar(&opts.undo, "undo", false, "remove what was imported and not shared")
 	opts.addOutput(f)
+	for _, name := range []string{"agent", "since", "session", "from", "dry-run", "all"} {
+		cmd.MarkFlagsMutuallyExclusive(name, "share")
+		cmd.MarkFlagsMutuallyExclusive(name, "undo")
+	}
+	cmd.MarkFlagsMutuallyExclusive("share", "undo")
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
 	return cmd
+}
+
+// changedImportJSON is the output of `import --share --json` and `import --undo --json`.
+type changedImportJSON struct {
+	Checkpoints int `json:"checkpoints"`
+}
+
+// changeImported shares or removes what was imported.
+func changeImported(ctx context.Context, a *app.App, opts importOptions, verb string, do func(context.Context, *workspace.Workspace) (int, error)) (err error) {
+	repo, err := a.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w, log := a.LoggingWorkspace(repo, "import")
+	defer func() { _ = log.Close() }()
+	n, err := do(ctx, w)
+	switch {
+	case err != nil:
+		return err
+	case opts.json:
+		return a.Streams.JSON(changedImportJSON{Checkpoints: n})
+	case n == 0:
+		a.Streams.Notef("Nothing is imported here.")
+	default:
+		a.Streams.Printf("%s %s.\n", verb, ui.Plural(n, "imported checkpoint"))
+	}
+	return nil
 }
 
 // importExitStatus is the end of the help of import.
