@@ -17,8 +17,8 @@ type Inspected struct {
 	Dir      git.OID // the tree with its directory
 	Strategy string
 	Sessions []string
-	// Whole reports that all of its Sessions were imported as a whole: it is of no commit.
-	Whole bool
+	// Unlinked reports that it is of no commit: see SessionMeta.IsUnlinked.
+	Unlinked bool
 	// Rules is the lowest RedactionRules of its Sessions.
 	Rules int
 	// Summary describes the damage of the checkpoint's own metadata, which can be rebuilt from its
@@ -187,7 +187,7 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	if len(i.Sessions) == 0 || meta.RedactionRules < i.Rules {
 		i.Rules = meta.RedactionRules
 	}
-	i.Whole = meta.IsWhole() && (i.Whole || len(i.Sessions) == 0)
+	i.Unlinked = meta.IsUnlinked() && (i.Unlinked || len(i.Sessions) == 0)
 	i.Sessions = append(i.Sessions, meta.SessionID)
 	return nil
 }

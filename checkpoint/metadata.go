@@ -163,8 +163,8 @@ const Imported = "imported"
 // commits as far as its attribution has files: other versions store none.
 func (m SessionMeta) IsImported() bool { return m.Kind == Imported }
 
-// IsWhole reports whether the session was imported as a whole: its checkpoint is of no commit.
-func (m SessionMeta) IsWhole() bool { return m.IsImported() && len(m.Attribution) == 0 }
+// IsUnlinked reports whether this is the part of an imported session that no commit has.
+func (m SessionMeta) IsUnlinked() bool { return m.IsImported() && len(m.Attribution) == 0 }
 
 // Part returns the span of the session's transcript that belongs to the checkpoint.
 func (m SessionMeta) Part() LineSpan {

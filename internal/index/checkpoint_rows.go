@@ -32,8 +32,8 @@ type Slot struct {
 	Files []string
 	// Rules is the version of the redaction rules that masked it.
 	Rules int
-	// Imported reports that the session was imported, Unlinked that the checkpoint is of the session as a
-	// whole, and of no commit.
+	// Imported reports that the session was imported, Unlinked that this is the part of it that no commit
+	// has.
 	Imported, Unlinked bool
 }
 

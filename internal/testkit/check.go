@@ -173,7 +173,7 @@ func touchedFaults(repo *Repo, stored map[string]*Stored) []string {
 		}
 	}
 	for id, checkpoint := range stored {
-		isOwn := func(slot Slot) bool { return slot.Meta.Kind == "imported" && len(slot.Meta.FilesTouched) == 0 }
+		isOwn := func(slot Slot) bool { return slot.Meta.Kind == "imported" && len(slot.Meta.Attribution) == 0 }
 		if shared[id] == nil {
 			if checkpoint.Imported && checkpoint.Summary.Forgotten || len(checkpoint.Slots) == 1 && isOwn(checkpoint.Slots[0]) {
 				continue // an imported session without a commit

@@ -76,7 +76,7 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 	for i := range cc.v1.list {
 		c := &cc.v1.list[i]
 		isForgotten := cc.v1.imported[c.ID] && len(c.Sessions) == 0
-		if !used[c.ID] && !c.Whole && !isForgotten {
+		if !used[c.ID] && !c.Unlinked && !isForgotten {
 			auto := c.Strategy == settings.AutoCommit
 			byStrategy[auto] = append(byStrategy[auto], string(c.ID))
 		}

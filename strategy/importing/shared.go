@@ -46,7 +46,7 @@ func Share(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 	}
 	err = w.WithLock(ctx, func() error {
 		return w.Repo.WriteTogether(git.LargeBatch, func() (err error) {
-			n, err = share(ctx, w)
+			n, err = moveToShared(ctx, w)
 			return err
 		})
 	})
@@ -56,7 +56,7 @@ func Share(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 	return n, nil
 }
 
-func share(ctx context.Context, w *workspace.Workspace) (int, error) {
+func moveToShared(ctx context.Context, w *workspace.Workspace) (int, error) {
 	refs, err := importedRefs(ctx, w)
 	if err != nil || len(refs) == 0 {
 		return 0, err

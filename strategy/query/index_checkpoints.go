@@ -81,7 +81,7 @@ type indexedSlot struct {
 	session string
 	tasks   git.OID // the tasks of all sessions of the checkpoint
 	only    bool    // the checkpoint has no other session
-	// unlinked reports that the session was imported as a whole, for no commit.
+	// unlinked reports that this is the part of an imported session that no commit has.
 	unlinked bool
 	// first is the time of the session's first checkpoint among those read.
 	first int64
@@ -164,7 +164,7 @@ func (r *run) readSlots(ctx context.Context, records checkpoint.Records, ids []c
 				TranscriptStart: meta.TranscriptStart, TranscriptEnd: meta.TranscriptEnd, TranscriptLines: meta.TranscriptLines, Branch: meta.Branch,
 				RedactionRules: meta.RedactionRules, Kind: meta.Kind,
 			}
-			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, only: len(c.Sessions) == 1, lines: recordedLines(&meta), unlinked: meta.IsWhole()})
+			slots = append(slots, indexedSlot{Stored: s, id: id, branch: cmp.Or(s.Meta.Branch, c.Summary.Branch), session: name, tasks: c.Tasks, only: len(c.Sessions) == 1, lines: recordedLines(&meta), unlinked: meta.IsUnlinked()})
 		}
 		return nil
 	})

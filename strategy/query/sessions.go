@@ -55,8 +55,8 @@ type Session struct {
 	Turns  int
 	// Files are the files that its turns changed, and the pending ones, sorted.
 	Files []string
-	// Checkpoints are its checkpoints, the newest first: those of its commits, and Unlinked others of an
-	// imported session as a whole.
+	// Checkpoints are its checkpoints, the newest first: those of its commits, and Unlinked others with the
+	// part of an imported session that no commit has.
 	Checkpoints []checkpoint.ID
 	Unlinked    int
 	// Imported reports that it is known by imported checkpoints alone.

@@ -24,7 +24,7 @@ import (
 func attackArgs() map[string]string {
 	args := map[string]string{
 		"": "", "bisect": "", "bisect run": "-- true", "bisect log": "", "bisect replay": "x", "bisect reset": "", "blame": "a.txt", "why": "a.txt:1", "clean": "--force", "config": "", "config get": "strategy", "config set": "log_level debug --local", "config unset": "log_level --user", "disable": "--force", "check": "", "doctor": "--fix --force", "enable": "--agent claude-code --force",
-		"explain": "HEAD", "link": "HEAD 0123", "log": "", "browse": "", "search": "x", "usage": "", "report": "--md -", "unlink": "--force", "forget": "--text x --force", "redact": "", "redact check": "a.txt", "hooks": "claude-code stop", "mcp": "", "recall": "", "recall configure": "--session-only --mode auto",
+		"explain": "HEAD", "link": "HEAD 0123", "log": "", "browse": "", "search": "x", "usage": "", "report": "--md -", "unlink": "--force", "forget": "--text x --force", "redact": "", "redact check": "a.txt", "hooks": "claude-code stop", "import": "", "mcp": "", "recall": "", "recall configure": "--session-only --mode auto",
 		"recall discard": "0123456789ab", "recall list": "", "recall resume": "0123456789ab", "recall save": "-m x", "recall search": "x",
 		"recall show": "0123456789ab", "reset": "--force", "resume": "--force HEAD", "rewind": "--list", "fork": "now made", "fork diff": "", "fork list": "", "fork remove": "x", "sessions": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash", "agents": "", "agents install": "codex", "agents remove": "codex", "status": "", "statusline": "", "trust": "", "version": "",
 	}
