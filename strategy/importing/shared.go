@@ -2,9 +2,11 @@ package importing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -26,7 +28,7 @@ func Undo(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		return query.DropIndex(ctx, w)
+		return errors.Join(query.DropIndex(ctx, w), disk.Remove(registerPath(w)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("undo the import: %w", err)
