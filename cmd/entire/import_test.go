@@ -107,16 +107,16 @@ func (s *importScene) step() {
 }
 
 // imports imports, as the user today.
-func (s *importScene) imports(args ...string) testkit.Result {
+func (s *importScene) imports() testkit.Result {
 	today := s.At(s.Dir)
 	today.Env = s.Env.Without("GIT_COMMITTER_DATE", "GIT_AUTHOR_DATE")
-	return today.TryEntire(append([]string{"import"}, args...)...)
+	return today.TryEntire("import")
 }
 
 // mustImport imports, which must succeed.
-func (s *importScene) mustImport(args ...string) {
-	if result := s.imports(args...); result.Code != 0 {
-		s.TB.Fatalf("import %q: exit %d\n%s%s", args, result.Code, result.Stdout, result.Stderr)
+func (s *importScene) mustImport() {
+	if result := s.imports(); result.Code != 0 {
+		s.TB.Fatalf("import: exit %d\n%s%s", result.Code, result.Stdout, result.Stderr)
 	}
 }
 
