@@ -34,6 +34,8 @@ var (
 	ErrNoLink = errors.New("has no link")
 	// ErrLinked means that the commit is already linked to the session.
 	ErrLinked = errors.New("is linked to this session already")
+	// ErrImported means that the session is known by imported checkpoints alone, which no message names.
+	ErrImported = errors.New("is imported, and not shared")
 	// ErrNotAdded means that the hooks of the amend didn't add the link.
 	ErrNotAdded = errors.New("the git hooks didn't add the link")
 )
@@ -77,7 +79,8 @@ func Unlink(ctx context.Context, w *workspace.Workspace, rev string, force bool)
 
 // Link links the commit that rev names to a session: by the checkpoint that was made for it and
 // that no commit names, else by a new one, or by the session's newest one if the repository has no
-// state of the session. Without force it returns ErrPushed for a commit that a remote has.
+// state of the session. Without force it returns ErrPushed for a commit that a remote has. It returns
+// ErrImported for a session whose checkpoints no other clone can get.
 func Link(ctx context.Context, w *workspace.Workspace, rev string, s query.Session, force bool) (Relinked, error) {
 	c, err := amendable(ctx, w, rev, force)
 	if err != nil {
@@ -97,6 +100,13 @@ func Link(ctx context.Context, w *workspace.Workspace, rev string, s query.Sessi
 	}
 	if id == "" {
 		id = s.Checkpoints[0]
+	}
+	records, err := w.Records(ctx)
+	if err != nil {
+		return Relinked{}, err
+	}
+	if at, err := records.Locate(ctx, id); err == nil && at.Imported {
+		return Relinked{}, fmt.Errorf("session %s %w", s.ID, ErrImported)
 	}
 	message, err := git.AddTrailers(ctx, w.Repo, []byte(checkpoint.StripIDs(c.Message)), trailersOf(append(have, id)))
 	if err != nil {

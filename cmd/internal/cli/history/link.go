@@ -160,6 +160,8 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 		return app.WithHint(err, "--force amends it all the same; the next push has to be forced")
 	case errors.Is(err, record.ErrInProgress):
 		return app.WithHint(err, "finish it first: `git status` says how")
+	case errors.Is(err, record.ErrImported):
+		return app.WithHint(err, "`entire import --share` moves its checkpoints to where they are sent from")
 	case errors.Is(err, record.ErrNotAdded):
 		return app.WithHint(err, "`entire status` shows what keeps them from running")
 	case err != nil:
