@@ -20,7 +20,7 @@ type Detail struct {
 
 // TurnsOf returns the turns of the checkpoints, the oldest first.
 func (r *Reader) TurnsOf(ctx context.Context, checkpoints []string) ([]Row, error) {
-	const from = ` FROM turns t JOIN sessions s ON s.id = t.session WHERE t.id IN
+	const from = ` FROM turns t JOIN sessions s ON s.id = t.session WHERE ` + notCopied + ` AND t.id IN
     (SELECT p.turn FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE c.name IN (SELECT value FROM json_each(?)))
 ORDER BY t.at, t.id`
 	return r.rows(ctx, "SELECT "+rowColumns()+from, []any{jsonArray(checkpoints)})

@@ -28,7 +28,7 @@ type Filter struct {
 
 // condition returns the filter as an SQL condition on turns t and sessions s.
 func (f *Filter) condition() (where string, args []any) {
-	var all []string
+	all := []string{notCopied}
 	add := func(condition string, values ...any) {
 		all = append(all, condition)
 		args = append(args, values...)
@@ -74,9 +74,6 @@ func (f *Filter) condition() (where string, args []any) {
 	}
 	if terms := parse(f.Words); len(terms) > 0 {
 		add("t.id IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(terms, nil))
-	}
-	if len(all) == 0 {
-		return "1", nil
 	}
 	return strings.Join(all, " AND "), args
 }

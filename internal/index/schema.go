@@ -8,16 +8,17 @@ const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, worktree TEXT NOT NULL, live TEXT NOT NULL, cursor TEXT NOT NULL,
-    title TEXT NOT NULL DEFAULT '', titled INTEGER NOT NULL DEFAULT 0, began TEXT NOT NULL DEFAULT '', stored INTEGER NOT NULL DEFAULT 0
+    title TEXT NOT NULL DEFAULT '', titled INTEGER NOT NULL DEFAULT 0, started INTEGER NOT NULL DEFAULT 0, stored INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX sessions_stored ON sessions(stored) WHERE stored > 0;
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, line INTEGER NOT NULL, ending INTEGER NOT NULL,
     at INTEGER NOT NULL, ended INTEGER NOT NULL, branch TEXT NOT NULL, prompt TEXT NOT NULL, context TEXT NOT NULL,
     commands INTEGER NOT NULL, failed INTEGER NOT NULL, files INTEGER NOT NULL, added INTEGER NOT NULL, removed INTEGER NOT NULL,
+    marked INTEGER NOT NULL, copied INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session, key)
 );
-CREATE INDEX turns_at ON turns(at);
+CREATE INDEX turns_at ON turns(at) WHERE copied <> 1;
 CREATE INDEX turns_key ON turns(key);
 CREATE INDEX turns_context ON turns(context) WHERE context <> '';
 CREATE TABLE texts (id INTEGER PRIMARY KEY, z BLOB NOT NULL);
@@ -41,6 +42,13 @@ CREATE TABLE messages (
     input INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_read INTEGER NOT NULL, output INTEGER NOT NULL
 );
 CREATE INDEX messages_turn ON messages(turn);
+CREATE TABLE copies (
+    id INTEGER NOT NULL, turn INTEGER NOT NULL, model INTEGER NOT NULL, sub INTEGER NOT NULL,
+    input INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_read INTEGER NOT NULL, output INTEGER NOT NULL,
+    PRIMARY KEY (id, turn)
+) WITHOUT ROWID;
+CREATE INDEX copies_turn ON copies(turn);
+CREATE TABLE shared (turn INTEGER PRIMARY KEY);
 CREATE TABLE spent (
     turn INTEGER NOT NULL, model INTEGER NOT NULL, sub INTEGER NOT NULL,
     input INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_read INTEGER NOT NULL, output INTEGER NOT NULL, messages INTEGER NOT NULL,

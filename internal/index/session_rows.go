@@ -13,8 +13,8 @@ type Session struct {
 	// same rank and of lower ranks.
 	Title  string
 	Titled int
-	// Began is the first prompt, one line, of a session that began with a copy of another's turns.
-	Began string
+	// Started is when its recording began, zero if it wasn't recorded here.
+	Started time.Time
 	// Live is the path of its live transcript, empty if there is none. Cursor is the
 	// position up to which it was read, in a format of the caller.
 	Live, Cursor string
@@ -29,13 +29,17 @@ func (w *Writer) FindSession(ctx context.Context, name string) (s Session, id in
 // PutSession writes a session and returns the id of its row. Empty fields keep their stored
 // values.
 func (w *Writer) PutSession(ctx context.Context, s Session) (id int64, err error) {
-	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor, title, titled, began) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	started := int64(0)
+	if !s.Started.IsZero() {
+		started = millis(s.Started)
+	}
+	_, err = w.exec(ctx, `INSERT INTO sessions(name, agent, worktree, live, cursor, title, titled, started) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET
     title = CASE WHEN excluded.titled > 0 AND excluded.titled >= titled THEN excluded.title ELSE title END, titled = max(titled, excluded.titled),
-    began = CASE excluded.began WHEN '' THEN began ELSE excluded.began END,
+    started = CASE excluded.started WHEN 0 THEN started ELSE excluded.started END,
     agent = CASE excluded.agent WHEN '' THEN agent ELSE excluded.agent END, worktree = CASE excluded.worktree WHEN '' THEN worktree ELSE excluded.worktree END,
     live = CASE excluded.live WHEN '' THEN live ELSE excluded.live END, cursor = CASE excluded.cursor WHEN '' THEN cursor ELSE excluded.cursor END`,
-		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor, utf8Of(s.Title), s.Titled, utf8Of(s.Began))
+		s.Name, s.Agent, s.Worktree, s.Live, s.Cursor, utf8Of(s.Title), s.Titled, started)
 	if err != nil {
 		return 0, err
 	}
@@ -43,8 +47,8 @@ ON CONFLICT (name) DO UPDATE SET
 	return id, err
 }
 
-// DropUnlinked removes the turns of a session that are in no checkpoint, and clears Live
-// and Cursor. It is called after the session's state was removed.
+// DropUnlinked removes the turns of a session that are in no checkpoint, and clears Live,
+// Cursor and Started. It is called after the session's state was removed.
 func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 	_, session, err := w.FindSession(ctx, name)
 	if err != nil || session == 0 {
@@ -67,7 +71,7 @@ func (w *Writer) DropUnlinked(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	_, err = w.exec(ctx, "UPDATE sessions SET live = '', cursor = '' WHERE id = ?", session)
+	_, err = w.exec(ctx, "UPDATE sessions SET live = '', cursor = '', started = 0 WHERE id = ?", session)
 	return err
 }
 

@@ -40,11 +40,12 @@ type StoredSession struct {
 	// Files are the files that its turns changed, sorted. If the index has no turns of it, they
 	// are those that its checkpoints name.
 	Files []string
-	// Prompts are the first prompts of its turns, each on one line. Turns is the number of turns
-	// with a prompt. A session that began with a copy of another's turns has also the first prompt of
-	// that among Prompts.
+	// Prompts are the first prompts of its turns, each on one line; of a session that has nothing but
+	// copies of another's turns those of the copies. Turns is the number of its own turns with a prompt.
 	Prompts []string
 	Turns   int
+	// Copied reports that it has copies of another session's turns.
+	Copied bool
 	// Spent is its usage by model and by whether subagents used the tokens.
 	Spent []Spent
 }
@@ -92,15 +93,11 @@ func (r *Reader) Sessions(ctx context.Context, f SessionFilter, limit int) (all 
 		return nil, 0, explain(err)
 	}
 	var ids []int64
-	query := "SELECT s.id, s.name, s.agent, s.title, s.began FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
+	query := "SELECT s.id, s.name, s.agent, s.title FROM sessions s WHERE " + where + " ORDER BY s.stored DESC, s.name LIMIT ?"
 	err = each(ctx, r.conn, query, append(args, limit), func(row scanner) error {
 		var id int64
 		var s StoredSession
-		var began string
-		err := row.Scan(&id, &s.Name, &s.Agent, &s.Title, &began)
-		if began != "" {
-			s.Prompts = []string{began}
-		}
+		err := row.Scan(&id, &s.Name, &s.Agent, &s.Title)
 		ids, all = append(ids, id), append(all, s)
 		return err
 	})
@@ -160,15 +157,23 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	for _, s := range of {
 		byName[s.Name] = s
 	}
-	err = each(ctx, r.conn, "SELECT session, prompt FROM turns WHERE session"+chosen+" ORDER BY session, at, id", args, func(row scanner) error {
+	err = each(ctx, r.conn, "SELECT session, prompt, copied FROM turns WHERE session"+chosen+" ORDER BY session, copied = 1, at, id", args, func(row scanner) error {
 		var id int64
 		var prompt string
-		if err := row.Scan(&id, &prompt); err != nil {
+		copied := isOwn
+		if err := row.Scan(&id, &prompt, &copied); err != nil {
 			return err
 		}
 		s := of[id]
+		s.Copied = s.Copied || copied != isOwn
+		if copied == isCopy {
+			if s.Turns == 0 && prompt != "" && len(s.Prompts) < mostPrompts {
+				s.Prompts = append(s.Prompts, prompt)
+			}
+			return nil
+		}
 		read[s] = true
-		if prompt == "" {
+		if prompt == "" || copied == isContinued {
 			return nil
 		}
 		if s.Turns++; len(s.Prompts) < mostPrompts {
@@ -179,7 +184,7 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 	if err != nil {
 		return err
 	}
-	query = "SELECT DISTINCT t.session, p.path FROM turns t JOIN files f ON f.turn = t.id JOIN paths p ON p.id = f.path WHERE t.session" + chosen + " ORDER BY p.path"
+	query = "SELECT DISTINCT t.session, p.path FROM turns t JOIN files f ON f.turn = t.id JOIN paths p ON p.id = f.path WHERE " + notCopied + " AND t.session" + chosen + " ORDER BY p.path"
 	err = each(ctx, r.conn, query, args, func(row scanner) error {
 		var id int64
 		var path string
@@ -196,7 +201,7 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 			s.Files = slices.Compact(files)
 		}
 	}
-	spent, err := r.usage(ctx, Grouping{By: BySession}, "t.session"+chosen, args)
+	spent, err := r.usage(ctx, Grouping{By: BySession}, notCopied+" AND t.session"+chosen, args)
 	for _, u := range spent {
 		byName[u.Key].Spent = append(byName[u.Key].Spent, u)
 	}

@@ -72,6 +72,25 @@ func (s *statements) row(ctx context.Context, query string, args []any, to ...an
 	return err == nil, explain(err)
 }
 
+// rows calls fn for each row of a query. fn must not run statements.
+func (s *statements) rows(ctx context.Context, query string, fn func(row scanner) error) error {
+	statement, err := s.prepare(ctx, query) //nolint:sqlclosecheck // Writer.disconnect closes it
+	if err != nil {
+		return err
+	}
+	rows, err := statement.QueryContext(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := fn(rows); err != nil {
+			return explain(err)
+		}
+	}
+	return explain(rows.Err())
+}
+
 // idOf returns the id of a name in a table of names. It inserts the name if it is missing.
 func (s *statements) idOf(ctx context.Context, table, column, name string) (int64, error) {
 	known := s.ids[table]

@@ -14,7 +14,9 @@ type Turn struct {
 	Prompt string
 	// Context is the id of the saved context that the turn is made from, empty for a turn
 	// of a transcript.
-	Context  string
+	Context string
+	// Marked reports that the transcript marks the turn as recorded in another session.
+	Marked   bool
 	Calls    []Call
 	Files    []FileChange
 	Messages []Message

@@ -30,14 +30,17 @@ func (r *TurnRows) Put(ctx context.Context, session int64, t *Turn) (id int64, e
 	}
 	branch := utf8Of(t.Branch)
 	if found {
-		_, err = r.exec(ctx, "UPDATE turns SET line = ?, ending = ?, at = ?, ended = ?, branch = ?, prompt = ? WHERE id = ?",
-			t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), id)
+		_, err = r.exec(ctx, "UPDATE turns SET line = ?, ending = ?, at = ?, ended = ?, branch = ?, prompt = ?, marked = ? WHERE id = ?",
+			t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), t.Marked, id)
 	} else {
 		var result sql.Result
-		result, err = r.exec(ctx, `INSERT INTO turns(session, key, line, ending, at, ended, branch, prompt, context, commands, failed, files, added, removed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), t.Context)
+		result, err = r.exec(ctx, `INSERT INTO turns(session, key, line, ending, at, ended, branch, prompt, context, commands, failed, files, added, removed, marked)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, ?)`, session, t.Key, t.Line, t.End, millis(t.At), millis(t.Ended), branch, utf8Of(t.Prompt), t.Context, t.Marked)
 		if err == nil {
 			id, err = result.LastInsertId()
+		}
+		if err == nil {
+			err = r.shareKey(ctx, t.Key, id)
 		}
 	}
 	if err != nil {
@@ -47,7 +50,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`, session, t.Key, t.Line, t.En
 		// Keep the data of subagents and the changes found by snapshots and in checkpoints.
 		err := r.execAll(ctx, []string{
 			"DELETE FROM calls WHERE turn = ? AND agent = ''", "DELETE FROM files WHERE turn = ? AND source = 1",
-			"UPDATE files SET source = source & 6 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub",
+			"UPDATE files SET source = source & 6 WHERE turn = ?", "DELETE FROM messages WHERE turn = ? AND NOT sub", "DELETE FROM copies WHERE turn = ? AND NOT sub",
 		}, id)
 		if err != nil {
 			return 0, err
@@ -215,7 +218,7 @@ func (r *TurnRows) PutSubagent(ctx context.Context, turn int64, s SubagentTurn) 
 const subagentMark = "\v"
 
 // addMessages adds the tokens of a turn. A message that belongs to another turn stays with
-// that turn.
+// that turn until ResolveCopies.
 func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Message) error {
 	touched := map[int64]bool{turn: true}
 	for _, m := range messages {
@@ -234,6 +237,9 @@ func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Messa
 			}
 			continue
 		}
+		if err := r.addCopy(ctx, turn, model, m); err != nil {
+			return err
+		}
 		var owner int64
 		if _, err := r.row(ctx, `UPDATE messages SET input = ?, cache_write = ?, cache_read = ?, output = ? WHERE id = ? AND output < ? RETURNING turn`,
 			[]any{m.Input, m.CacheWrite, m.CacheRead, m.Output, m.ID, m.Output}, &owner); err != nil {
@@ -243,16 +249,20 @@ func (r *TurnRows) addMessages(ctx context.Context, turn int64, messages []Messa
 	}
 	delete(touched, 0)
 	for id := range touched {
-		err := r.execAll(ctx, []string{
-			"DELETE FROM spent WHERE turn = ?",
-			`INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
-FROM messages WHERE turn = ? GROUP BY model, sub`,
-		}, id)
-		if err != nil {
+		if err := r.sumMessages(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sumMessages updates the sums of a turn's messages.
+func (r *TurnRows) sumMessages(ctx context.Context, turn int64) error {
+	return r.execAll(ctx, []string{
+		"DELETE FROM spent WHERE turn = ?",
+		`INSERT INTO spent SELECT turn, model, sub, sum(input), sum(cache_write), sum(cache_read), sum(output), count(*)
+FROM messages WHERE turn = ? GROUP BY model, sub`,
+	}, turn)
 }
 
 // putTexts writes the texts of a turn and indexes their words.
@@ -339,13 +349,6 @@ func (r *TurnRows) By(ctx context.Context, session int64, at time.Time) (id int6
 	return id, err
 }
 
-// InOther returns a turn with a key that a session other than the given one has, and the name of
-// that session; 0 if there is none.
-func (r *TurnRows) InOther(ctx context.Context, session, key int64) (id int64, name string, err error) {
-	_, err = r.row(ctx, "SELECT t.id, s.name FROM turns t JOIN sessions s ON s.id = t.session WHERE t.key = ? AND t.session <> ? LIMIT 1", []any{key, session}, &id, &name)
-	return id, name, err
-}
-
 // HasTranscript reports whether a session has turns of a transcript.
 func (r *TurnRows) HasTranscript(ctx context.Context, session string) (bool, error) {
 	var id int64
@@ -370,6 +373,7 @@ func (r *TurnRows) Drop(ctx context.Context, turn int64) error {
 	return r.execAll(ctx, []string{
 		"DELETE FROM words WHERE rowid = ?", "DELETE FROM calls WHERE turn = ?", "DELETE FROM files WHERE turn = ?", "DELETE FROM messages WHERE turn = ?",
 		"DELETE FROM spent WHERE turn = ?", "DELETE FROM snapshots WHERE turn = ?", "DELETE FROM parts WHERE turn = ?", "DELETE FROM turns WHERE id = ?",
+		"DELETE FROM copies WHERE turn = ?", "DELETE FROM shared WHERE turn = ?",
 		"DELETE FROM texts WHERE id BETWEEN ?1 * 8 AND ?1 * 8 + 7",
 	}, turn)
 }

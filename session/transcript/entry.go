@@ -28,6 +28,9 @@ type entry struct {
 	// transcript of the main agent.
 	sidechain bool
 	subagent  []byte
+	// session is the session that the line names. copied reports that it is marked as a copy.
+	session []byte
+	copied  bool
 	// detached reports whether the tool continued in the background.
 	detached bool
 	// agent is the id of the subagent that returned the result.
@@ -125,6 +128,11 @@ func (e *entry) field(s *scanner, key []byte) {
 		e.sidechain = s.truth()
 	case "agentId":
 		e.subagent = s.str()
+	case "sessionId":
+		e.session = s.str()
+	case "forkedFrom":
+		e.copied = s.peek() == '{'
+		s.skip()
 	case "isMeta", "isVisibleInTranscriptOnly":
 		e.silent = s.truth() || e.silent
 	case "isCompactSummary":

@@ -5,13 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript/forms"
 )
 
 // Head holds the fields around the content of a line in the conversation.
 type Head struct {
 	UUID, Branch, Cwd string
 	Time              time.Time
+	// Session is the id of the session that the line names, if it names one. Copied reports that the line is
+	// marked as a copy of a line of another session. Begins is set for the line that begins a transcript.
+	Session        string
+	Copied, Begins bool
 	// Sidechain reports whether the line is a subagent's. Subagent is the subagent's id, if the
 	// line has it.
 	Sidechain bool
@@ -30,7 +37,8 @@ func (h *Heads) Line(line []byte) (Head, bool) {
 	if !e.parse(line) || !isChain(e.kind) {
 		return Head{}, false
 	}
-	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain, Subagent: Unquoted(e.subagent)}
+	head := Head{UUID: Unquoted(e.uuid), Branch: Unquoted(e.branch), Cwd: Unquoted(e.cwd), Time: e.time(), Sidechain: e.sidechain, Subagent: Unquoted(e.subagent), Session: Unquoted(e.session), Copied: e.copied}
+	head.Begins = string(e.subtype) == "session_start" || string(e.subtype) == "session_meta"
 	if string(e.kind) == "assistant" {
 		if m := &e.message; string(m.model) != synthetic {
 			head.MessageID, head.Model, head.Usage = Unquoted(m.id), Unquoted(m.model), m.usage
@@ -38,6 +46,9 @@ func (h *Heads) Line(line []byte) (Head, bool) {
 	}
 	return head, true
 }
+
+// IsLocalID reports whether the id of a message is unique only in one session.
+func IsLocalID(id string) bool { return strings.HasPrefix(id, forms.LocalID) }
 
 // ReadLast reads the last lines of a transcript, about size bytes.
 func ReadLast(ctx context.Context, path string, size int64) (_ Scan, err error) {

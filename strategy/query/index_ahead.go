@@ -30,7 +30,10 @@ type reading struct {
 // transcript reads the turns of a slot from a place on.
 func (rd *reading) transcript(ctx context.Context, repo *git.Repo, s *indexedSlot, at place) {
 	span := func(span checkpoint.LineSpan) {
-		t := turnReader{here: repo.Root, model: s.Meta.Model, known: s.Meta.FilesTouched}
+		t := turnReader{session: s.session, here: repo.Root, model: s.Meta.Model, known: s.Meta.FilesTouched}
+		if span.From > 0 {
+			t.origin = at.Origin
+		}
 		rd.lines = 0
 		rd.err = rd.stored.Lines(ctx, repo, span, func(line []byte, n int) error {
 			t.line(line, n, 0)
@@ -56,7 +59,7 @@ func (rd *reading) next(at place) place {
 		return at
 	}
 	last := rd.drafts[len(rd.drafts)-1]
-	return place{Line: last.Line, Key: last.Key, Lines: rd.lines, Live: at.Live}
+	return place{Line: last.Line, Key: last.Key, Lines: rd.lines, Live: at.Live, Origin: last.origin}
 }
 
 // group are the slots of a session, in order.

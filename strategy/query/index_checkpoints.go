@@ -223,9 +223,9 @@ func (r *run) slot(ctx context.Context, s indexedSlot, read *reading) error {
 	if read.err != nil {
 		return r.skipped(ctx, s, read.err)
 	}
-	ids, err := r.putTurns(ctx, s.session, row, drafts)
+	ids, err := r.putTurns(ctx, row, drafts)
 	if err == nil {
-		err = r.nameSession(ctx, had, s.session, read, ids)
+		err = r.nameSession(ctx, had, s.session, read)
 	}
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (r *run) slot(ctx context.Context, s indexedSlot, read *reading) error {
 			_, err = r.w.PutSession(ctx, index.Session{Name: s.session, Agent: transcript.Form(first)})
 		}
 	}
-	if err == nil && had.Live == "" && len(ids) > 0 && ids[len(ids)-1] != 0 { // a live session's subagents are read from their transcripts
+	if err == nil && had.Live == "" && len(ids) > 0 { // a live session's subagents are read from their transcripts
 		var usage error // the total usage of the checkpoint's subagents
 		if u := s.Meta.TokenUsage; u != nil && u.Subagents != nil {
 			m := index.Message{
@@ -263,25 +263,15 @@ func (r *run) slot(ctx context.Context, s indexedSlot, read *reading) error {
 		return err
 	}
 	last := drafts[len(drafts)-1]
-	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live})
+	return r.setPlace(ctx, s.session, place{Line: last.Line, Key: last.Key, Lines: lines, Live: at.Live, Origin: last.origin})
 }
 
-// nameSession writes the title of a session and, if its turns are all other sessions', its first
-// prompt. ids are the rows of the turns that were read. The title of a live session is read from its
-// transcript.
-func (r *run) nameSession(ctx context.Context, had index.Session, name string, read *reading, ids []int64) error {
-	s := index.Session{Name: name}
-	if had.Live == "" {
-		s.Title, s.Titled = read.title, int(read.titled)
+// nameSession writes the title of a session. That of a live session is read from its transcript.
+func (r *run) nameSession(ctx context.Context, had index.Session, name string, read *reading) error {
+	if had.Live != "" {
+		return nil
 	}
-	if read.from == 0 && !slices.ContainsFunc(ids, func(id int64) bool { return id != 0 }) {
-		asked := make([]string, 0, len(read.drafts))
-		for _, d := range read.drafts {
-			asked = append(asked, d.Prompt)
-		}
-		s.Began = transcript.FirstPrompt(asked)
-	}
-	_, err := r.w.PutSession(ctx, s)
+	_, err := r.w.PutSession(ctx, index.Session{Name: name, Title: read.title, Titled: int(read.titled)})
 	return err
 }
 
@@ -344,7 +334,7 @@ func (r *run) skipped(ctx context.Context, s indexedSlot, err error) error {
 func (r *run) partOf(ctx context.Context, s indexedSlot, row int64, drafts []*turnDraft, ids []int64) (turns []int64, err error) {
 	end := s.Meta.TranscriptEnd
 	for i, d := range drafts {
-		if ids[i] != 0 && (end == 0 || d.Line < end) && d.End > s.Meta.TranscriptStart {
+		if (end == 0 || d.Line < end) && d.End > s.Meta.TranscriptStart {
 			turns = append(turns, ids[i])
 		}
 	}
@@ -356,7 +346,6 @@ func (r *run) partOf(ctx context.Context, s indexedSlot, row int64, drafts []*tu
 		return nil, err
 	}
 	turns = nil
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
 	for _, id := range ids {
 		if !linked[id] {
 			turns = append(turns, id)

@@ -178,7 +178,7 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.contexts, r.authors, r.commits, r.derived, r.snapshots} {
+	for _, step := range []func(context.Context) error{r.live, r.checkpoints, r.contexts, r.authors, r.commits, r.derived, r.snapshots, r.w.ResolveCopies} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -27,6 +26,8 @@ type place struct {
 	Line  int   `json:"line"`
 	Key   int64 `json:"key"`
 	Lines int   `json:"lines"`
+	// Origin is the session of which the transcript's lines are, as far as they name one.
+	Origin string `json:"origin,omitempty"`
 }
 
 func decodePlace(text string) (p place) {
@@ -105,7 +106,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	if err != nil {
 		return err
 	}
-	row, err := r.w.PutSession(ctx, index.Session{Name: state.ID, Agent: state.AgentType, Worktree: state.WorktreePath, Live: state.TranscriptPath})
+	row, err := r.w.PutSession(ctx, index.Session{Name: state.ID, Agent: state.AgentType, Worktree: state.WorktreePath, Live: state.TranscriptPath, Started: state.StartedAt})
 	if err != nil || state.TranscriptPath == "" {
 		return err
 	}
@@ -113,7 +114,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	if had.Live != state.TranscriptPath {
 		from = place{}
 	}
-	t, lines, err := r.readLive(ctx, state, from.Live)
+	t, lines, err := r.readLive(ctx, state, from)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, transcript.ErrNotFound) {
 			r.skip(ctx, "session "+state.ID, err)
@@ -121,7 +122,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 		return ctx.Err()
 	}
 	drafts := t.finished()
-	if _, err := r.putTurns(ctx, state.ID, row, drafts); err != nil {
+	if _, err := r.putTurns(ctx, row, drafts); err != nil {
 		return err
 	}
 	if t.titled > 0 {
@@ -131,7 +132,7 @@ func (r *run) liveSession(ctx context.Context, state *session.State) error {
 	}
 	if len(drafts) > 0 {
 		last := drafts[len(drafts)-1]
-		to := place{Line: last.Line, Key: last.Key, Lines: lines}
+		to := place{Line: last.Line, Key: last.Key, Lines: lines, Origin: last.origin}
 		if to.Live, err = transcript.CursorAt(state.TranscriptPath, last.offset, last.Line); err == nil {
 			err = r.setPlace(ctx, state.ID, to)
 		}
@@ -151,24 +152,10 @@ func (r *run) setPlace(ctx context.Context, name string, p place) error {
 	return err
 }
 
-// putTurns writes turns of a session and returns their rows. A turn that was copied from another
-// session stays that session's: its row is 0.
-func (r *run) putTurns(ctx context.Context, name string, row int64, drafts []*turnDraft) ([]int64, error) {
+// putTurns writes turns of a session and returns their rows.
+func (r *run) putTurns(ctx context.Context, row int64, drafts []*turnDraft) ([]int64, error) {
 	ids := make([]int64, 0, len(drafts))
 	for _, d := range drafts {
-		other, of, err := r.w.Turns.InOther(ctx, row, d.Key)
-		if err != nil {
-			return nil, err
-		}
-		if other != 0 {
-			if r.precedes(d.At, name) || !r.precedes(d.At, of) {
-				ids = append(ids, 0)
-				continue
-			}
-			if err := r.w.Turns.Drop(ctx, other); err != nil {
-				return nil, err
-			}
-		}
 		id, err := r.w.Turns.Put(ctx, row, &d.Turn)
 		if err != nil {
 			return nil, err
@@ -186,20 +173,14 @@ func (r *run) putTurns(ctx context.Context, name string, row int64, drafts []*tu
 	return ids, nil
 }
 
-// precedes reports whether a time is before the start of a session, as far as that is known.
-func (r *run) precedes(at time.Time, name string) bool {
-	state, err := r.Sessions.Load(name)
-	return err == nil && at.Before(state.StartedAt)
-}
-
 // readLive reads the turns of a live transcript from a place on, redacted. lines is the number of its
 // lines.
-func (r *run) readLive(ctx context.Context, state *session.State, from transcript.Cursor) (t turnReader, lines int, err error) {
+func (r *run) readLive(ctx context.Context, state *session.State, from place) (t turnReader, lines int, err error) {
 	least, err := r.Sessions.Forgotten(state.ID)
 	if err != nil {
 		return t, 0, err
 	}
-	at, size, err := transcript.Fit(state.TranscriptPath, from)
+	at, size, err := transcript.Fit(state.TranscriptPath, from.Live)
 	if err != nil {
 		return t, 0, err
 	}
@@ -209,7 +190,10 @@ func (r *run) readLive(ctx context.Context, state *session.State, from transcrip
 	if least.Offset > at.Offset {
 		at = least
 	}
-	t = turnReader{root: state.WorktreePath, model: state.Recorder.Model}
+	t = turnReader{session: transcript.SessionID(state.ID), root: state.WorktreePath, model: state.Recorder.Model}
+	if at.Offset == from.Live.Offset {
+		t.origin = from.Origin
+	}
 	n, offset := at.Lines, at.Offset
 	err = transcript.Lines(ctx, state.TranscriptPath, at.Offset, size, func(line []byte, end int64) error {
 		clean, err := r.redacted(ctx, line)

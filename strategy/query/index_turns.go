@@ -33,7 +33,9 @@ const (
 
 // turnReader assembles turns from the redacted lines of a transcript.
 type turnReader struct {
-	root string // of the worktree, empty if it isn't known
+	// session is the id of the session whose transcript it is.
+	session string
+	root    string // of the worktree, empty if it isn't known
 	// here is the root of the present worktree. Some agents don't record the folder in which they work.
 	here string
 	// known are files of the session, relative to the root.
@@ -47,6 +49,10 @@ type turnReader struct {
 	title  string
 	titled transcript.TitleKind
 
+	// origin is the session that the lines name; began is when the transcript was begun, if its first line
+	// records it.
+	origin string
+	began  time.Time
 	cwd    string
 	events transcript.Events
 	heads  transcript.Heads
@@ -62,6 +68,7 @@ type turnDraft struct {
 	index.Turn
 
 	id     string // of its first line
+	origin string // of the reader at its first line
 	offset int64  // of its first line, in bytes, if known
 	texts  [5]strings.Builder
 	files  map[string]*index.FileChange
@@ -94,6 +101,12 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	}
 	if t.cwd == "" {
 		t.cwd = head.Cwd
+	}
+	if head.Session != "" {
+		t.origin = head.Session
+	}
+	if n == 0 && head.Begins {
+		t.began = head.Time
 	}
 	t.events.Subagents = t.subagent
 	head.Sidechain = head.Sidechain || t.subagent
@@ -140,7 +153,7 @@ func (t *turnReader) line(raw []byte, n int, offset int64) {
 	if t.messages == nil {
 		t.messages = map[string]*index.Message{}
 	}
-	t.messages[head.MessageID] = &index.Message{ID: hashOf(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
+	t.messages[head.MessageID] = &index.Message{ID: t.messageID(head.MessageID), Model: t.model, Subagent: head.Sidechain, Tokens: tokens}
 	turn.order = append(turn.order, head.MessageID)
 }
 
@@ -174,10 +187,25 @@ func (t *turnReader) begin(n int, offset int64, head *transcript.Head, prompt st
 	if id == "" {
 		id = head.Time.Format(time.RFC3339Nano) + " " + prompt
 	}
-	turn := &turnDraft{id: id, offset: offset, files: map[string]*index.FileChange{}}
+	turn := &turnDraft{id: id, origin: t.origin, offset: offset, files: map[string]*index.FileChange{}}
 	turn.Turn = index.Turn{Key: hashOf(id), Line: n, End: n + 1, At: head.Time, Ended: head.Time, Branch: head.Branch, Prompt: oneLine(prompt, maxPrompt)}
+	turn.Marked = t.isOfOther(head)
 	turn.say(index.Prompt, prompt, maxText)
 	t.turns = append(t.turns, turn)
+}
+
+// isOfOther reports whether the transcript shows that a line was recorded in another session.
+func (t *turnReader) isOfOther(head *transcript.Head) bool {
+	return head.Copied || head.Session != "" && t.session != "" && transcript.SessionID(head.Session) != t.session || !head.Time.IsZero() && head.Time.Before(t.began)
+}
+
+// messageID returns the hash by which a message is known. An id that is unique only in a session is
+// combined with the session that the lines name.
+func (t *turnReader) messageID(id string) int64 {
+	if transcript.IsLocalID(id) {
+		id = cmp.Or(t.origin, t.session) + " " + id
+	}
+	return hashOf(id)
 }
 
 // hashOf returns 64 bits of a hash of a text.

@@ -221,6 +221,10 @@ func (r SessionReader) withState(ctx context.Context, x *index.Reader, store *se
 		s.Turns = bytes.Count(records, []byte{'\n'}) // a line each
 		if row := byName[s.ID]; row != nil {
 			s.add(row)
+			// The state counts copied prompts, and not those from before a continued session was recorded.
+			if row.Copied || row.Turns > s.Turns {
+				s.Turns = row.Turns
+			}
 			// The state has no accepted plan, and of a session that began with a reply only that until the
 			// next prompt.
 			if first := transcript.FirstPrompt(row.Prompts); first != "" && !transcript.IsBetterTitle(s.Prompt, first) {

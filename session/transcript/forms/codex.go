@@ -158,13 +158,17 @@ func (c *codexEnvelope) event() *entry {
 			return nil
 		}
 		// The event is repeated with the same total if no tokens were used.
-		e = p.Info.Last.spent("tokens-" + strconv.FormatInt(p.Info.Total.Total, 10))
+		e = p.Info.Last.spent(LocalID + strconv.FormatInt(p.Info.Total.Total, 10))
 	}
 	if e != nil && e.PromptID == "" {
 		e.PromptID = p.Turn
 	}
 	return e
 }
+
+// LocalID begins the ids of messages that are unique only in one session: clients before 0.169 didn't record
+// an id with the tokens of a message, but the session's total.
+const LocalID = "tokens-"
 
 // person returns a message of a person.
 func person(text string) *entry {
