@@ -3,6 +3,8 @@ package checkpoint_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -144,5 +146,92 @@ func TestFirstRecordIncludesImportedSessions(t *testing.T) {
 	f.Git("update-ref", id.Ref(), f.Git("commit-tree", "-m", checkpoint.ImportedMessage(id, meta("s"), started), tree))
 	if first, found, err := checkpoint.FirstOfRefs(t.Context(), f.git); err != nil || !found || !first.Equal(started) {
 		t.Errorf("the first record in refs is of %s, %v", first, err)
+	}
+}
+
+// Shared checkpoints are where new ones go, with the sessions of a checkpoint that is there already, and
+// nothing else moves if one of the refs has moved.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	const both, only, gone = checkpoint.ID("00000000000a"), checkpoint.ID("00000000000b"), checkpoint.ID("00000000000c")
+	for name, order := range map[string]checkpoint.Order{"branch": checkpoint.BranchesFirst, "refs": checkpoint.RefsFirst} {
+		for _, place := range []string{"nowhere", "branch", "ref"} {
+			t.Run(name+", one is already in: "+place, func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, "plain")
+				started := time.Date(2025, 3, 1, 10, 0, 0, 0, time.UTC)
+				must(t, checkpoint.Update(t.Context(), f.git, order, author(), []checkpoint.Change{
+					imported(f, both, "s1", started), imported(f, only, "s1", started), imported(f, only, "s2", started), imported(f, gone, "forgotten", started),
+				}, nil))
+				tip := git.OID(f.Git("rev-parse", checkpoint.ImportedRef))
+				want := []string{"s1"}
+				if place != "nowhere" {
+					want = append(want, "there")
+					tree, err := f.putIn(t, "", both, checkpoint.Slot{Meta: meta("there")}, checkpoint.SummaryInfo{})
+					must(t, errors.Join(err, f.git.SyncObjects()))
+					if place == "ref" {
+						f.Git("update-ref", both.Ref(), f.Git("commit-tree", "-m", "Checkpoint: "+string(both), string(tree)+":"+both.Dir()))
+					} else {
+						f.Git("update-ref", checkpoint.MetadataBranch, f.Git("commit-tree", "-m", "x", string(tree)))
+					}
+				}
+				w := func() *checkpoint.Rewriting {
+					return &checkpoint.Rewriting{Repo: f.git, Forgotten: checkpoint.Forgotten{Sessions: []string{"forgotten"}}}
+				}
+				stale := []git.RefChange{{Name: git.ImportedNotesRef, Old: tip}}
+				if _, err := checkpoint.Share(t.Context(), w(), order, author(), stale); !errors.Is(err, git.ErrRefMoved) {
+					t.Errorf("the error of a moved ref is %v", err)
+				}
+				if f.Git("rev-parse", checkpoint.ImportedRef) != string(tip) {
+					t.Error("one ref was moved alone")
+				}
+				n, err := checkpoint.Share(t.Context(), w(), order, author(), nil)
+				if err != nil || n != 3 {
+					t.Fatalf("%d shared, %v", n, err)
+				}
+				if f.TryGit("rev-parse", "-q", "--verify", checkpoint.ImportedRef).Code == 0 {
+					t.Error("the ref is still there")
+				}
+				records, err := checkpoint.Open(t.Context(), f.git, order)
+				must(t, err)
+				sessions := func(id checkpoint.ID) []string {
+					t.Helper()
+					at, err := records.Locate(t.Context(), id)
+					must(t, err)
+					// A copy in a ref stays, where the branch is read first.
+					if wantRef := order == checkpoint.RefsFirst; at.InRef != wantRef || at.Imported {
+						t.Errorf("%s is at the wrong place: %+v", id, at)
+					}
+					c, err := records.Read(t.Context(), id)
+					must(t, err)
+					var names []string
+					for i, s := range bySlot(c) {
+						names = append(names, s.Meta.SessionID)
+						if root := map[bool]string{true: "/", false: "/" + id.Dir() + "/"}[at.InRef]; c.Summary.Sessions[i].Metadata != root+strconv.Itoa(s.Index)+"/metadata.json" {
+							t.Errorf("the summary of %s has %s", id, c.Summary.Sessions[i].Metadata)
+						}
+					}
+					slices.Sort(names)
+					return names
+				}
+				if name == "branch" && place == "ref" { // the branch is read first; the ref keeps its own
+					want = []string{"s1"}
+				}
+				if diff := cmp.Diff(want, sessions(both)); diff != "" {
+					t.Error(diff)
+				}
+				if diff := cmp.Diff([]string{"s1", "s2"}, sessions(only)); diff != "" {
+					t.Error(diff)
+				}
+				if c, err := records.Read(t.Context(), gone); err != nil || !c.Summary.Forgotten || len(c.Sessions) > 0 {
+					t.Errorf("a forgotten session is shared: %+v, %v", c, err)
+				}
+				again, err := checkpoint.Share(t.Context(), w(), order, author(), nil)
+				if err != nil || again != 0 {
+					t.Errorf("%d shared again, %v", again, err)
+				}
+				f.fsck(t)
+			})
+		}
 	}
 }
