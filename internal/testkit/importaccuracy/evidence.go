@@ -13,8 +13,8 @@ import (
 type evidence struct {
 	// written has the trimmed texts that edit tools wrote, below the base names of the files.
 	written map[string]map[string]bool
-	// commands are the shell commands, with their output.
-	commands string
+	// commands are the shell commands, results the results of all calls.
+	commands, results string
 }
 
 // block is a block of a message of Claude Code.
@@ -35,29 +35,46 @@ type block struct {
 
 func evidenceOf(lines []string) evidence {
 	e := evidence{written: map[string]map[string]bool{}}
-	var commands strings.Builder
+	var commands, results strings.Builder
 	for _, text := range lines {
-		var event struct {
-			Message struct {
-				Content json.RawMessage `json:"content"`
-			} `json:"message"`
-		}
-		var blocks []block
-		if json.Unmarshal([]byte(text), &event) != nil || json.Unmarshal(event.Message.Content, &blocks) != nil {
-			continue
-		}
-		for _, b := range blocks {
+		for _, b := range blocksOf(text) {
 			switch b.Type {
 			case "tool_use":
 				e.take(b)
 				commands.WriteString(b.Input.Command + "\n")
 			case "tool_result":
-				commands.WriteString(string(b.Content) + "\n")
+				results.WriteString(string(b.Content) + "\n")
 			}
 		}
 	}
-	e.commands = commands.String()
+	e.commands, e.results = commands.String(), results.String()
 	return e
+}
+
+// blocksOf returns the blocks of the message in a line: of the session, or of a subagent that reports its
+// progress.
+func blocksOf(text string) (blocks []block) {
+	type message struct {
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+	}
+	var event struct {
+		message
+
+		Data struct {
+			Message message `json:"message"`
+		} `json:"data"`
+	}
+	if json.Unmarshal([]byte(text), &event) != nil {
+		return nil
+	}
+	content := event.Message.Content
+	if content == nil {
+		content = event.Data.Message.Message.Content
+	}
+	_ = json.Unmarshal(content, &blocks) // a text has none
+	return blocks
 }
 
 func (e *evidence) take(b block) {
@@ -94,8 +111,7 @@ func (e *evidence) wrote(l line) bool {
 			return true
 		}
 	}
-	quoted, err := json.Marshal(text)
-	return err == nil && (strings.Contains(e.commands, text) || strings.Contains(e.commands, strings.Trim(string(quoted), `"`)))
+	return strings.Contains(e.commands, text)
 }
 
 // shows reports whether the session shows something of a commit: its id, its subject in a command, or a
@@ -106,7 +122,7 @@ func (e *evidence) shows(oid, subject string, added []string) bool {
 		return false
 	}
 	quoted := strings.Trim(testkit.Object{"", subject}.JSON(), `{}:"`)
-	if strings.Contains(e.commands, oid[:abbreviated]) || strings.Contains(e.commands, subject) || strings.Contains(e.commands, quoted) {
+	if strings.Contains(e.results, oid[:abbreviated]) || strings.Contains(e.results, "] "+quoted) || strings.Contains(e.commands, subject) {
 		return true
 	}
 	for _, text := range added {
