@@ -17,8 +17,11 @@ import (
 func Undo(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 	err = w.WithLock(ctx, func() error {
 		refs, err := importedRefs(ctx, w)
-		if err != nil || len(refs) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(refs) == 0 { // a run that was killed may have left the list of imported files
+			return disk.Remove(registerPath(w))
 		}
 		if n, err = count(ctx, w); err != nil {
 			return err
