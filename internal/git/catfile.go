@@ -113,9 +113,11 @@ type batch struct {
 // errReply marks a failure that the process reported and survived.
 var errReply = errors.New("reply")
 
-// streamLarge returns arguments that make git stream a large blob rather than load it first: the
-// caller may reject the blob by its size.
-func streamLarge() []string { return []string{"-c", "core.bigFileThreshold=1m"} }
+// streamLarge returns arguments that make git stream a large blob rather than load it first, as the
+// caller may reject the blob by its size, and map small parts of packs rather than whole ones.
+func streamLarge() []string {
+	return []string{"-c", "core.bigFileThreshold=1m", "-c", "core.packedGitWindowSize=1m", "-c", "core.packedGitLimit=64m"}
+}
 
 func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
 	if _, err := io.WriteString(b.in, spec+"\n"); err != nil {

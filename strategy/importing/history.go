@@ -67,6 +67,9 @@ const alreadyLinked = "it is linked"
 
 // resolve returns the commit with an abbreviated id, "" if there is none, or several.
 func (h *history) resolve(id string) git.OID {
+	if id == "" {
+		return ""
+	}
 	at, _ := slices.BinarySearch(h.byID, git.OID(id))
 	if at == len(h.byID) || !strings.HasPrefix(string(h.byID[at]), id) {
 		return ""
@@ -81,9 +84,27 @@ const (
 	// madeBefore is how long before the result of the command that made it a commit may have been made:
 	// hooks and other commands may follow it.
 	madeBefore = 15 * time.Minute
+	// listedSoon is how long before a command that shows a commit the commit was made if the same agent made it.
+	listedSoon = time.Minute
 	// madeAfter allows for fractions of seconds, which commits don't have.
 	madeAfter = 2 * time.Second
 )
+
+// isMadeWithin reports whether the author of a commit made it between two times.
+func (h *history) isMadeWithin(oid git.OID, from, to time.Time) bool {
+	i, isOpen := h.open[oid]
+	return isOpen && !h.commits[i].Author.When.Before(from) && !h.commits[i].Author.When.After(to)
+}
+
+// withSubject returns the commits with a subject whose author made them between two times.
+func (h *history) withSubject(subject string, from, to time.Time) (found []git.OID) {
+	for _, c := range h.commits {
+		if !c.Author.When.Before(from) && !c.Author.When.After(to) && c.Subject() == subject {
+			found = append(found, c.OID)
+		}
+	}
+	return found
+}
 
 // rewritten returns the commits into which a shown commit was rewritten: git keeps the author's date and the
 // subject. It returns none if they were changed, too.

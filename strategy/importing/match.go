@@ -3,12 +3,14 @@ package importing
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/query"
@@ -50,6 +52,9 @@ type linkedFile struct {
 
 	added []attribution.PrintedLine
 	texts []string // of added
+	// moved reports which of added the commit also removes from the file, ignoring white space: it only moved
+	// or indented them.
+	moved []bool
 	by    []origin // of added
 }
 
@@ -73,6 +78,8 @@ type matcher struct {
 	shown map[git.OID][]shownBy
 	// unlinked are the reasons why commits with some evidence aren't linked.
 	unlinked map[git.OID]string
+	// weak is the number of letters in the present commit's lines that a session wrote, too.
+	weak int
 }
 
 type fileOf struct {
@@ -95,6 +102,8 @@ const (
 	// leastWhole letters and digits.
 	soon       = 24 * time.Hour
 	leastWhole = 10
+	// fewLetters is the number of letters and digits below which a line also needs its neighbours.
+	fewLetters = 12
 	// clockSlack is the maximum difference between the clocks of two machines.
 	clockSlack = 10 * time.Minute
 )
@@ -141,12 +150,19 @@ func newMatcher(w *workspace.Workspace, h *history, sessions []*past, roots []st
 
 // show notes the commits that a session shows.
 func (m *matcher) show(session int, s shownCommit) {
-	if oid := m.h.resolve(s.id); oid != "" {
+	oid := m.h.resolve(s.id)
+	switch {
+	case s.isListed && (oid == "" || !m.h.isMadeWithin(oid, s.at.Add(-listedSoon), s.at.Add(madeAfter))):
+	case oid != "":
 		m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Shown})
-		return
-	}
-	for _, oid := range m.h.rewritten(s) {
-		m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Rewritten})
+	case s.id == "":
+		for _, oid := range m.h.withSubject(s.subject, s.begun.Add(-madeAfter), s.at.Add(madeAfter)) {
+			m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Shown})
+		}
+	default:
+		for _, oid := range m.h.rewritten(s) {
+			m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Rewritten})
+		}
 	}
 }
 
@@ -208,6 +224,7 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 			for _, p := range patches {
 				f := linkedFile{FileDiff: p.FileDiff}
 				if f.added, f.texts = query.AddedLines(p); len(f.added) > 0 {
+					f.moved = movedLines(p, f.added)
 					l.files = append(l.files, f)
 					if m.hasCandidates(&f) {
 						before = append(before, p.Old)
@@ -238,6 +255,26 @@ func (m *matcher) compare(ctx context.Context, commits []git.Commit, yield func(
 		}
 	}
 	return ctx.Err()
+}
+
+// movedLines reports which of the added lines a patch also removes.
+func movedLines(p git.Patch, added []attribution.PrintedLine) []bool {
+	removed := map[uint32]int{}
+	for _, hunk := range p.Texts {
+		for _, text := range hunk {
+			if line, found := strings.CutPrefix(text, "-"); found {
+				removed[checkpoint.Print([]byte(line))]++
+			}
+		}
+	}
+	moved := make([]bool, len(added))
+	for i, line := range added {
+		if removed[line.Print] > 0 {
+			removed[line.Print]--
+			moved[i] = true
+		}
+	}
+	return moved
 }
 
 // former has the fingerprints of the lines of a file before a commit.
@@ -275,7 +312,7 @@ func (m *matcher) link(l *link, had map[git.OID]former) bool {
 	tied := false
 	for range 2 { // what one file confirms counts for all
 		before := len(confirmed)
-		l.lines, tied = 0, false
+		l.lines, tied, m.weak = 0, false, 0
 		clear(l.shares)
 		for i := range l.files {
 			if m.match(l, &l.files[i], had[l.files[i].Old], confirmed, shown) {
@@ -293,8 +330,11 @@ func (m *matcher) link(l *link, had map[git.OID]former) bool {
 	if len(l.shares) > 0 {
 		return true
 	}
-	if tied {
+	switch {
+	case tied:
 		m.unlinked[l.commit.OID] = "sessions in several worktrees wrote its lines"
+	case m.weak > 0:
+		m.unlinked[l.commit.OID] = fmt.Sprintf("a session wrote only %d letters of its lines", m.weak)
 	}
 	return false
 }
@@ -372,7 +412,7 @@ func (m *matcher) assign(l *link, f *linkedFile, now []attribution.PrintedLine, 
 		if isTie {
 			tied = true
 		}
-		if best == nil {
+		if best == nil || f.moved[i] || now[i].Letters < fewLetters && !best.fits(now, i, at) {
 			continue
 		}
 		call := best.lines[at].call
@@ -456,9 +496,18 @@ func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed 
 			add(other.session, other.path, false)
 		}
 	}
+	weak := 0
 	for i := range list {
 		list[i].index()
+		letters := 0
+		for _, line := range f.added {
+			if len(list[i].occurs[line.Print]) > 0 && !had.exact[line.Print] {
+				letters += line.Letters
+			}
+		}
+		weak = max(weak, letters)
 	}
+	m.weak += weak
 	return list
 }
 
@@ -560,6 +609,19 @@ func (m *matcher) best(now []attribution.PrintedLine, line int, candidates []can
 		return nil, 0, true
 	}
 	return best, at, false
+}
+
+// fits reports whether a line has the neighbours in the file that it has among the lines of its call.
+func (c *candidate) fits(now []attribution.PrintedLine, line, at int) bool {
+	if at > 0 && !c.lines[at].begins {
+		if line == 0 || now[line-1].Number+1 != now[line].Number || now[line-1].Print != c.lines[at-1].print {
+			return false
+		}
+	}
+	if at+1 < len(c.lines) && !c.lines[at+1].begins && c.lines[at+1].call == c.lines[at].call {
+		return line+1 < len(now) && now[line].Number+1 == now[line+1].Number && now[line+1].Print == c.lines[at+1].print
+	}
+	return true
 }
 
 // mostOccurrences is the number of equal lines of a session that are compared with a line, the last ones.

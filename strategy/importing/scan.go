@@ -1,6 +1,8 @@
 package importing
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"hash/fnv"
 	"maps"
@@ -81,12 +83,15 @@ func loosePrint(text string) uint32 {
 	return checkpoint.Print(letters)
 }
 
-// shownCommit is a commit that the transcript shows: the result of a command that made it.
+// shownCommit is a commit that the transcript shows: the result of a command that made it, or that shows it.
 type shownCommit struct {
-	id      string // abbreviated
-	subject string // empty if only the agent's record of the operation names the commit
-	line    int
-	at      time.Time
+	id      string // abbreviated, empty if only the message is known
+	subject string // empty if only the id is known
+	// isListed reports that the command only showed the commit.
+	isListed bool
+	line     int
+	// begun and at are the times of the command and of its result.
+	begun, at time.Time
 }
 
 // message is a message of a model.
@@ -101,18 +106,22 @@ type message struct {
 type scanner struct {
 	*past
 
-	events   transcript.Events
-	subagent string
-	n        int
-	open     map[string]openCall
-	known    map[string]bool // calls
-	index    map[uint64]int  // of messages
+	events transcript.Events
+	// subagent is the id of the subagent whose transcript is read, inner that of one whose message is in the
+	// transcript of the session.
+	subagent, inner string
+	n               int
+	open            map[string]openCall
+	known           map[string]bool // calls
+	index           map[uint64]int  // of messages
 	// present holds the lines of files as far as calls wrote them, for files whose former content no result
 	// shows.
 	present map[string]map[uint32]bool
-	results bool
-	cwd     string
-	at      time.Time
+	// committed is the time of the last command that may have made a commit.
+	committed time.Time
+	results   bool
+	cwd       string
+	at        time.Time
 }
 
 // openCall is a call without a result yet.
@@ -166,10 +175,34 @@ func (s *scanner) read(ctx context.Context, f sessionfile.File) error {
 
 // line processes a line of the transcript.
 func (s *scanner) line(line []byte) {
-	e, ok := s.events.Line(line)
-	if !ok {
+	if bytes.Contains(line, []byte(`"agent_progress"`)) {
+		s.progress(line)
 		return
 	}
+	if e, ok := s.events.Line(line); ok {
+		s.event(e, line)
+	}
+}
+
+// progress processes a line with a message of a subagent: some versions of Claude Code write them to the
+// transcript of the session.
+func (s *scanner) progress(line []byte) {
+	data := transcript.Value(line).Member("data")
+	message := data.Member("message")
+	if data.Member("type").Text() != "agent_progress" || len(message) == 0 {
+		return
+	}
+	former := s.inner
+	s.inner = data.Member("agentId").Text()
+	if e, ok := s.events.Line(message); ok {
+		e.Sidechain = true
+		s.event(e, message)
+	}
+	s.inner = former
+}
+
+// event processes an event of a line.
+func (s *scanner) event(e *transcript.Event, line []byte) {
 	if e.Cwd != "" {
 		s.cwd = e.Cwd
 	}
@@ -303,7 +336,7 @@ func (s *scanner) ran(r *transcript.ToolResult, c openCall, detail transcript.Va
 		if said == "" {
 			said = detail.Member("stdout").Text()
 		}
-		s.shows(said, detail)
+		s.shows(c, r.Failed, said, detail)
 	}
 	if r.Failed {
 		return
@@ -356,19 +389,60 @@ func (s *scanner) mayCommit(command string) bool {
 	return strings.Contains(command, "git") || strings.Contains(command, "commit")
 }
 
-// madeCommit matches the line with which git reports a new commit.
-var madeCommit = regexp.MustCompile(`(?m)^\[(?:[^\]\s]+|detached HEAD)(?: \(root-commit\))? ([0-9a-f]{7,64})\] (.*?)\r?$`)
+var (
+	// madeCommit matches the line with which git reports a new commit, listedCommit one of git log.
+	madeCommit   = regexp.MustCompile(`(?m)^\[(?:[^\]\s]+|detached HEAD)(?: \(root-commit\))? ([0-9a-f]{7,64})\] (.*?)\r?$`)
+	listedCommit = regexp.MustCompile(`(?m)^(?:commit )?([0-9a-f]{7,64})\b`)
+	// commits and lists match commands that make a commit, and that show the last one.
+	commits = regexp.MustCompile(`\bgit(?:\s+-[cC]\s+\S+|\s+--\S+)*\s+commit\b`)
+	lists   = regexp.MustCompile(`\bgit(?:\s+-[cC]\s+\S+|\s+--\S+)*\s+(?:log|show|rev-parse)\b`)
+	// messageOf matches the argument of -m: a word, or a document in the command.
+	messageOf = regexp.MustCompile(`\s-[a-z]*m\s*("(?:[^"\\]|\\.)*"|'[^']*')`)
+	document  = regexp.MustCompile(`^\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]+)`)
+)
 
-// shows notes the commits that the result of a command shows, or that the agent's record of it names.
-func (s *scanner) shows(said string, detail transcript.Value) {
+// listedAfter is how long after a command that may have made a commit the agent shows it.
+const listedAfter = 5 * time.Minute
+
+// shows notes the commits that the result of a command shows: those that git reports as new, that the agent's
+// record of it names, or that git log lists; else one with the message that was passed to a quiet git commit.
+func (s *scanner) shows(c openCall, failed bool, said string, detail transcript.Value) {
+	one := shownCommit{line: s.lineOf(), begun: c.at, at: s.at}
+	if commits.MatchString(c.command) {
+		s.committed = s.at
+	}
 	found := false
-	for _, m := range madeCommit.FindAllStringSubmatch(said, -1) {
-		s.shown = append(s.shown, shownCommit{strings.Clone(m[1]), strings.Clone(m[2]), s.lineOf(), s.at})
+	add := func(id, subject string) {
+		one.id, one.subject = strings.Clone(id), strings.Clone(subject)
+		s.shown = append(s.shown, one)
 		found = true
 	}
+	for _, m := range madeCommit.FindAllStringSubmatch(said, -1) {
+		add(m[1], m[2])
+	}
+	const least = 7 // digits of an abbreviated id
 	sha := detail.Member("gitOperation").Member("commit").Member("sha").Text()
-	if !found && len(sha) >= 7 && strings.Trim(sha, "0123456789abcdef") == "" { //nolint:mnd // git's least abbreviation
-		s.shown = append(s.shown, shownCommit{id: sha, line: s.lineOf(), at: s.at})
+	if !found && len(sha) >= least && strings.Trim(sha, "0123456789abcdef") == "" {
+		add(sha, "")
+	}
+	if found || failed {
+		return
+	}
+	if s.at.Sub(s.committed) < listedAfter && lists.MatchString(c.command) {
+		if m := listedCommit.FindStringSubmatch(said); m != nil {
+			one.isListed = true
+			add(m[1], "")
+			one.isListed = false
+		}
+	}
+	if m := messageOf.FindStringSubmatch(c.command); m != nil && commits.MatchString(c.command) {
+		text := unquote(m[1])
+		if d := document.FindStringSubmatch(text); d != nil {
+			text = d[1]
+		}
+		if subject, _, _ := strings.Cut(text, "\n"); strings.TrimSpace(subject) != "" {
+			add("", strings.TrimSpace(subject))
+		}
 	}
 }
 
@@ -461,7 +535,7 @@ func (s *scanner) addCall(id string, c openCall) int {
 	if at.IsZero() {
 		at = c.at
 	}
-	s.calls = append(s.calls, call{id: id, subagent: s.subagent, line: c.line, turn: s.turnOf(), at: at})
+	s.calls = append(s.calls, call{id: id, subagent: cmp.Or(s.subagent, s.inner), line: c.line, turn: s.turnOf(), at: at})
 	return len(s.calls) - 1
 }
 
