@@ -37,7 +37,7 @@ type group struct {
 // commands returns all commands, in the order of the help.
 func commands() []group {
 	return []group{
-		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewImport, history.NewLink, history.NewUnlink, setup.NewTrust, setup.NewCommand}},
+		{"Record:", []build{newEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewImport, history.NewLink, history.NewUnlink, setup.NewTrust, setup.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain, history.NewLog, newBrowse, history.NewSearch, history.NewUsage, history.NewReport, history.NewBlame, history.NewWhy, stores.NewBisectCommand}},
 		{"Go back:", []build{rewindcmd.NewCommand, rewindcmd.NewForkCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
@@ -47,6 +47,9 @@ func commands() []group {
 		{"", []build{newStatusline}},
 	}
 }
+
+// newEnable returns the command that turns recording on, and runs another to import past sessions.
+func newEnable(a *app.App) *cobra.Command { return setup.NewEnable(a, history.ImportPast) }
 
 // newBrowse returns the command that shows turns on the whole screen and runs other commands there.
 func newBrowse(a *app.App) *cobra.Command {

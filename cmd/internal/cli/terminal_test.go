@@ -328,6 +328,47 @@ func TestEnableOnATerminal(t *testing.T) {
 	}
 }
 
+// TestEnableOffersImport answers the question whether to import past sessions, which is asked once.
+func TestEnableOffersImport(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	for _, answer := range []struct{ key, said string }{{"y", "Imported 1 session"}, {"n", "Ready."}} {
+		d := repoDesk(t)
+		session := filepath.Join(d.home, ".claude", "projects", testkit.Slug(d.root), "5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl")
+		if err := os.MkdirAll(filepath.Dir(session), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf(`{"type":"user","uuid":"u1","sessionId":"5c0375b4-57a5-4f26-b12d-d022ee4e51b7","cwd":%q,"timestamp":%q,"message":{"role":"user","content":"Write a page"}}`,
+			d.root, time.Now().UTC().Add(-100*24*time.Hour).Format(time.RFC3339))
+		if err := os.WriteFile(session, []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program(t), "enable")
+		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+		s := start(t, cmd)
+		s.wait("Who is this for?")
+		s.wait("Import 1 session of the last 4 months?")
+		s.pressAndSee("\x1b[B")
+		s.wait("nothing is sent anywhere")
+		s.press(answer.key)
+		s.press("\r")
+		s.wait(answer.said)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v: %q", answer.key, err, s.shown())
+		}
+		if answer.key == "n" && strings.Contains(s.shown(), "Imported") {
+			t.Errorf("imported after no: %q", s.shown())
+		}
+		cmd = exec.Command(program(t), "enable")
+		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+		s = start(t, cmd)
+		s.wait("Already enabled")
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s again: %v: %q", answer.key, err, s.shown())
+		}
+	}
+}
+
 // TestInterruptedOnATerminal leaves the form with Ctrl-C.
 func TestInterruptedOnATerminal(t *testing.T) {
 	t.Parallel()

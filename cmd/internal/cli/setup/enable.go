@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/importing"
 )
 
 const knownStrategies = settings.ManualCommit + ", " + settings.AutoCommit
@@ -27,10 +28,11 @@ type enableOptions struct {
 	noBands               bool
 	mcp, noMCP            bool
 	line, noLine          bool
+	imports, noImport     bool
 }
 
-// NewEnable returns the command that turns recording on.
-func NewEnable(a *app.App) *cobra.Command {
+// NewEnable returns the command that turns recording on. runImport imports past sessions.
+func NewEnable(a *app.App, runImport func(context.Context, *app.App) error) *cobra.Command {
 	var opts enableOptions
 	var accept []string
 	var machine globalOptions
@@ -66,6 +68,11 @@ when a session starts in a repository; logs and the like are kept in its git
 directory. --exclude leaves repositories out, by path or by the remote origin, and
 so does entire disable in one. Nothing is sent before you say so: entire trust.
 
+Sessions that agents kept before are not recorded. If there are any, it asks once
+whether to import them, with their size and the time that it takes; without a
+question it prints that entire import does it. --import imports them, and
+--no-import doesn't and says nothing.
+
 What the project's settings propose, and only you can decide, it asks on a
 terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
 directory and covers that value only.
@@ -83,7 +90,7 @@ EXIT STATUS
 			if machine.global || len(machine.exclude) > 0 {
 				return runEnableGlobal(a, cmd, machine, opts.agent)
 			}
-			return runEnable(cmd.Context(), a, opts, accept)
+			return runEnable(cmd.Context(), a, opts, accept, runImport)
 		},
 	}
 	f := cmd.Flags()
@@ -98,6 +105,8 @@ EXIT STATUS
 	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
 	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
 	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.BoolVar(&opts.imports, "import", false, "import past sessions, as entire import does")
+	f.BoolVar(&opts.noImport, "no-import", false, "import no past sessions, and don't mention them")
 	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
 	f.BoolVar(&machine.global, "global", false, "record every repository on this machine")
 	f.StringArrayVar(&machine.exclude, "exclude", nil, "with --global: leave out repositories, by `PATTERN` for a path, =PATH for it alone, or a remote")
@@ -146,11 +155,14 @@ type enabling struct {
 	shared bool
 	// asked reports whether the user was asked questions.
 	asked bool
+	// past are the past sessions about which the user has not decided, runImport imports them.
+	past      importing.Offer
+	runImport func(context.Context, *app.App) error
 	// accepted holds the project's proposals that the user accepts.
 	accepted []settings.Proposal
 }
 
-func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string) error {
+func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string, runImport func(context.Context, *app.App) error) error {
 	// Refuse invalid options before any question or change.
 	switch {
 	case opts.local && opts.project:
@@ -159,6 +171,8 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		return app.Usagef("--mcp and --no-mcp exclude each other")
 	case opts.line && opts.noLine:
 		return app.Usagef("--statusline and --no-statusline exclude each other")
+	case opts.imports && opts.noImport:
+		return app.Usagef("--import and --no-import exclude each other")
 	case opts.strategy != "" && opts.strategy != settings.ManualCommit && opts.strategy != settings.AutoCommit:
 		return app.Usagef("unknown strategy %q (known: %s)", opts.strategy, knownStrategies)
 	}
@@ -171,7 +185,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
+	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project, runImport: runImport}
 	if e.agents.all, err = CheckAgents(a, repo); err != nil {
 		return err
 	}
@@ -191,10 +205,18 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 		complete = err == nil && hooks.OK() && e.is.Enabled && e.is.Marker &&
 			!slices.ContainsFunc(e.agents.chosen, func(h AgentHooks) bool { return !h.Complete() })
 	}
+	if !complete || e.Prompter.Interactive() {
+		if err := e.findPast(ctx); err != nil {
+			return err
+		}
+	}
 	if err := e.choose(ctx); err != nil {
 		return err
 	}
 	if complete {
+		if err := e.importPast(ctx); err != nil {
+			return err
+		}
 		a.Streams.Printf("Already enabled. Everything looks good.\n")
 		return nil
 	}

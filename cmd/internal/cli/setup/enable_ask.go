@@ -18,8 +18,8 @@ type choice struct {
 }
 
 // questions returns the questions that the flags leave open: none if an agent or a strategy is
-// given or there is no terminal, and only those about the project's proposals if the worktree has
-// hooks of an agent.
+// given or there is no terminal, and only those about past sessions and the project's proposals if the
+// worktree has hooks of an agent.
 func (e *enabling) questions() []choice {
 	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
 		return nil
@@ -62,6 +62,9 @@ func (e *enabling) questions() []choice {
 			})
 		}
 		all = append(all, e.extraChoices()...)
+	}
+	if e.past.Sessions > 0 {
+		all = append(all, importChoice(e.Now(), e.past))
 	}
 	for _, p := range e.is.Pending() {
 		if !slices.ContainsFunc(e.accepted, func(a settings.Proposal) bool { return a.Key == p.Key }) {

@@ -60,6 +60,10 @@ func (e *enabling) install(ctx context.Context) error {
 	for _, line := range report {
 		e.Streams.Notef("%s", line)
 	}
+	imported := e.importPast(ctx)
+	if imported != nil && ctx.Err() != nil {
+		return imported
+	}
 	e.Streams.Printf("\nReady.\n")
 	e.printNext(ctx)
 	// Report conditions that still prevent recording.
@@ -79,7 +83,7 @@ func (e *enabling) install(ctx context.Context) error {
 	} else if !s.Enabled {
 		e.Streams.Notef("Recording is still disabled by %s.", strings.TrimSpace(fmt.Sprint(src.Layer, " ", src.Name)))
 	}
-	return nil
+	return imported
 }
 
 // relativeTo returns a path as the user would type it in root.
