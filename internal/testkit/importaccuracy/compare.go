@@ -14,7 +14,7 @@ import (
 
 func newWorld(repo *testkit.Repo, name string, seed uint64) *world {
 	return &world{
-		tb: repo.TB, repo: repo, env: repo.Env, seed: seed, zone: "+0200", writers: map[string]writer{},
+		tb: repo.TB, repo: repo, env: repo.Env, seed: seed, zone: "+0200", writers: map[string]writer{}, copies: map[string]string{},
 		random: rand.New(rand.NewPCG(seed, uint64(crc32.ChecksumIEEE([]byte(name))))), //nolint:gosec // a history can be played again
 	}
 }
@@ -81,7 +81,7 @@ func (c *comparison) line(want writer, got line) {
 	case !isFound:
 		n.Missing++
 		fail(MissingLine)
-	case got.session != want.session:
+	case !c.isBy(want, got.session):
 		n.Wrong++
 		fail(WrongLine)
 	default:
@@ -122,7 +122,9 @@ func (c *comparison) commitsOf(out imported) {
 		}
 		n.Commits++
 		switch {
-		case slices.ContainsFunc(got, func(s string) bool { return sessions[s] }):
+		case slices.ContainsFunc(slices.Collect(maps.Keys(sessions)), func(want string) bool {
+			return slices.ContainsFunc(got, func(s string) bool { return c.isBy(writer{session: want}, s) })
+		}):
 			n.Linked++
 		case len(got) > 0:
 			n.Strange++

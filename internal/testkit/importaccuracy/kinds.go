@@ -437,7 +437,7 @@ func (w *world) tied() {
 }
 
 // continued copies the lines of a session into the file of a new one, which continues it. The first
-// file may be gone later.
+// one may continue, too.
 func (w *world) continued() {
 	first := w.session()
 	w.edits(first)
@@ -455,6 +455,7 @@ func (w *world) continued() {
 	w.commit("")
 	w.edits(second)
 	if w.chance(30) {
+		w.copies[first.ID] = second.ID
 		w.edits(first)
 	}
 	w.commit("")

@@ -19,6 +19,11 @@ type writer struct {
 	isTied bool
 }
 
+// isBy reports whether the line is a session's. A session may have a copy that can't be distinguished.
+func (w *world) isBy(by writer, session string) bool {
+	return by.session == session || session != "" && w.copies[by.session] == session
+}
+
 func (w writer) String() string {
 	if w.session == "" {
 		return "a person"
@@ -39,10 +44,13 @@ type world struct {
 	zone     string // of the person's commits: +0200
 	sessions []*testkit.Session
 	retired  []*testkit.Session // those that work no more
-	writers  map[string]writer  // by the trimmed text of the line
-	files    int
-	turns    int
-	commits  int
+	// copies are the sessions whose files begin with the lines of another one, by the other one, if both
+	// continue.
+	copies  map[string]string
+	writers map[string]writer // by the trimmed text of the line
+	files   int
+	turns   int
+	commits int
 	// carriage is set if lines of files end in CRLF.
 	carriage bool
 	// from are former places of the repository.
