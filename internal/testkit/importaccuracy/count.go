@@ -21,7 +21,7 @@ type Count struct {
 	// missing lines that no tool call of the right session shows.
 	Both, Unshown int
 	// Disputed are the lines whose recorded session or turn isn't the one by a replay of the edits,
-	// which then counts.
+	// which then counts, and those that the record has of an older commit than git.
 	Disputed int
 	// Others are lines that no session wrote, Claimed those of them that have one.
 	Others, Claimed int
@@ -29,8 +29,8 @@ type Count struct {
 	// session.
 	Unknown, Found int
 	// Commits are those with sessions; Linked have one of them, Strange have only others, and
-	// Unlinked have none. Commits that are not linked to one of their sessions, and of which none of
-	// these shows anything, are Silent: they don't count.
+	// Unlinked have none. Commits that are not linked to one of their sessions, and which none of
+	// these shows, are Silent: they don't count.
 	Commits, Linked, Strange, Unlinked, Silent int
 	// Free are commits of no session, Taken those of them that have one.
 	Free, Taken int
@@ -95,7 +95,7 @@ const (
 	UnlinkedCommit Mistake = "commit without its session"
 	TakenCommit    Mistake = "commit of no session with one"
 	// DisputedLine is no mistake of the import.
-	DisputedLine Mistake = "line that the record has of another session or turn than a replay"
+	DisputedLine Mistake = "line of which the record is doubtful"
 )
 
 func mistakes() []Mistake {

@@ -114,8 +114,8 @@ func (e *evidence) wrote(l line) bool {
 	return strings.Contains(e.commands, text)
 }
 
-// shows reports whether the session shows something of a commit: its id, its subject in a command, or a
-// call that writes a long line that the commit adds.
+// shows reports whether the session shows a commit: its id, its subject in a command, or calls that write
+// half of the long lines that it adds.
 func (e *evidence) shows(oid, subject string, added []string) bool {
 	const abbreviated, long = 7, 24 // a line that long is rarely written twice
 	if e == nil {
@@ -125,10 +125,15 @@ func (e *evidence) shows(oid, subject string, added []string) bool {
 	if strings.Contains(e.results, oid[:abbreviated]) || strings.Contains(e.results, "] "+quoted) || strings.Contains(e.commands, subject) {
 		return true
 	}
+	all, written := 0, 0
 	for _, text := range added {
-		if len(strings.TrimSpace(text)) >= long && e.wrote(line{text: text}) {
-			return true
+		if len(strings.TrimSpace(text)) < long {
+			continue
+		}
+		all++
+		if e.wrote(line{text: text}) {
+			written++
 		}
 	}
-	return false
+	return written > 0 && 2*written >= all
 }

@@ -110,6 +110,14 @@ func (r *hiddenRecord) line(want, got line) {
 		}
 		return
 	}
+	if isFound && got.session != want.session && got.commit != r.renamed[want.commit] && r.shown[got.session].wrote(want) && r.isOfCommit(got) {
+		// The record has no lines, so it takes the line for one that the later commit only formatted.
+		c.Unknown++
+		c.Found++
+		c.Disputed++
+		r.fail(DisputedLine, want, got, ", of the commit that git blame names, too")
+		return
+	}
 	c.Lines++
 	switch {
 	case !isFound:
@@ -137,6 +145,12 @@ func (r *hiddenRecord) line(want, got line) {
 		}
 		r.fail(WrongLine, want, got, note)
 	}
+}
+
+// isOfCommit reports whether git itself finds the line in the same commit.
+func (r *hiddenRecord) isOfCommit(l line) bool {
+	found := r.hidden.TryGit("blame", "-w", "-M", "-C", "-s", "-l", "--root", "-L", fmt.Sprintf("%d,%[1]d", l.number), "HEAD", "--", l.path)
+	return found.Code == 0 && strings.HasPrefix(found.Stdout, l.commit)
 }
 
 func (r *hiddenRecord) fail(kind Mistake, want, got line, note string) {
@@ -177,7 +191,7 @@ func (r *hiddenRecord) commits(out imported) {
 		note := ""
 		if !isRight && !r.isShown(old, want) {
 			c.Silent++
-			note = ", of which no session of the record shows anything"
+			note = ", which no session of the record shows"
 		}
 		switch {
 		case isRight:
@@ -192,7 +206,7 @@ func (r *hiddenRecord) commits(out imported) {
 	}
 }
 
-// isShown reports whether one of the sessions shows something of a commit.
+// isShown reports whether one of the sessions shows a commit.
 func (r *hiddenRecord) isShown(old string, sessions []string) bool {
 	subject, added := r.repo.Git("log", "-1", "--format=%s", old), r.added(old)
 	return slices.ContainsFunc(sessions, func(s string) bool { return r.shown[s].shows(r.renamed[old], subject, added) })
