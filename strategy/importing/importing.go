@@ -192,8 +192,12 @@ func (im *importer) open(ctx context.Context) error {
 	}
 	for _, name := range im.Files {
 		f, err := sessionfile.Open(ctx, name, only)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
-			return err
+			im.skips = append(im.skips, sessionfile.Skipped{Path: name, Reason: err.Error()})
+			continue
 		}
 		if im.Session == "" || f.ID == im.Session {
 			im.files = append(im.files, f)
@@ -352,7 +356,11 @@ func (im *importer) link(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := newMatcher(im.w, h, im.sessions, im.roots)
+	at := &places{ctx: ctx, repo: im.w.Repo, roots: im.roots, known: map[string]bool{}}
+	if head, found, err := im.w.Head(ctx); err == nil && found {
+		at.tree = head.Tree
+	}
+	m := newMatcher(im.w, h, im.sessions, at)
 	err = m.all(ctx, func(done, total int64) { im.Progress("comparing commits", done, total) }, func(l *link) error {
 		im.links = append(im.links, l)
 		return nil

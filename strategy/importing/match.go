@@ -108,17 +108,21 @@ const (
 	clockSlack = 10 * time.Minute
 )
 
-// newMatcher returns a matcher for sessions whose files are below roots.
-func newMatcher(w *workspace.Workspace, h *history, sessions []*past, roots []string) *matcher {
+// newMatcher returns a matcher for sessions.
+func newMatcher(w *workspace.Workspace, h *history, sessions []*past, at *places) *matcher {
 	m := &matcher{w: w, h: h, sessions: sessions, byPath: map[string][]int{}, byBase: map[string][]fileOf{}, shown: map[git.OID][]shownBy{}, unlinked: map[git.OID]string{}}
 	for i, p := range sessions {
 		files := map[string][]writtenLine{}
+		own := ""
+		if p.root == "" && p.Dir != "" {
+			own = at.rootOf(p)
+		}
 		for _, given := range slices.Sorted(maps.Keys(p.texts)) {
 			lines := p.texts[given]
 			if at := slices.IndexFunc(lines, func(l writtenLine) bool { return p.calls[l.call].line >= p.own }); at != 0 {
 				lines = slices.DeleteFunc(slices.Clone(lines), func(l writtenLine) bool { return p.calls[l.call].line < p.own })
 			}
-			if name := relative(given, roots); name != "" && len(lines) > 0 {
+			if name := at.relative(given, own); name != "" && len(lines) > 0 {
 				files[name] = append(files[name], lines...)
 			}
 		}
@@ -166,26 +170,92 @@ func (m *matcher) show(session int, s shownCommit) {
 	}
 }
 
+// places maps absolute paths to paths from the root of the repository.
+type places struct {
+	ctx   context.Context //nolint:containedctx // of the import
+	repo  *git.Repo
+	tree  git.OID // of HEAD, empty if there is none
+	roots []string
+	known map[string]bool // paths of HEAD
+}
+
 // agentWorktrees are folders in which agents and people keep worktrees of a repository.
 var agentWorktrees = []string{".claude/worktrees/", ".worktrees/", ".git/worktrees/"}
 
-// relative returns a path from the first root that it is below, "" if it is below none.
-func relative(given string, roots []string) string {
+// mostParts is the maximum number of parts of a worktree's name.
+const mostParts = 4
+
+// relative returns a path from the first root that it is below, "" if it is below none. own is a root of the
+// session alone, which may be empty.
+func (p *places) relative(given, own string) string {
+	roots := p.roots
+	if own != "" {
+		roots = append([]string{own}, roots...)
+	}
 	for _, root := range roots {
 		rest, below := strings.CutPrefix(given, strings.TrimSuffix(root, "/")+"/")
 		if !below || rest == "" {
 			continue
 		}
 		for _, folder := range agentWorktrees {
-			if _, inside, found := strings.Cut(rest, folder); found {
-				if _, rest, found := strings.Cut(inside, "/"); found {
-					return rest
-				}
+			if inside, found := strings.CutPrefix(rest, folder); found {
+				return p.inWorktree(inside)
 			}
 		}
 		return rest
 	}
 	return ""
+}
+
+// inWorktree returns a path below the folder of worktrees without the worktree's name: the path that HEAD
+// has, else without its first part.
+func (p *places) inWorktree(inside string) string {
+	first := ""
+	for range mostParts {
+		_, rest, found := strings.Cut(inside, "/")
+		if !found {
+			break
+		}
+		if p.has(rest) {
+			return rest
+		}
+		if first == "" {
+			first = rest
+		}
+		inside = rest
+	}
+	return first
+}
+
+// has reports whether HEAD has a path.
+func (p *places) has(name string) bool {
+	if has, known := p.known[name]; known || p.tree == "" {
+		return has
+	}
+	_, found, err := git.LookupPath(p.ctx, p.repo, p.tree, name)
+	p.known[name] = err == nil && found
+	return p.known[name]
+}
+
+// rootOf returns the folder in which a session from elsewhere had the repository: the one at or above its
+// working folder in which most of the files that it wrote are files of HEAD.
+func (p *places) rootOf(s *past) string {
+	best, most := "", 0
+	for dir := path.Clean(s.Dir); path.IsAbs(dir); dir = path.Dir(dir) {
+		n := 0
+		for name := range s.texts {
+			if rest, below := strings.CutPrefix(name, strings.TrimSuffix(dir, "/")+"/"); below && p.has(rest) {
+				n++
+			}
+		}
+		if n > most {
+			best, most = dir, n
+		}
+		if dir == "/" {
+			break
+		}
+	}
+	return cmp.Or(best, s.Dir)
 }
 
 // all compares all commits, and calls yield with each one that is linked.

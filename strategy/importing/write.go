@@ -132,7 +132,7 @@ const (
 )
 
 // unstored returns the sessions that have to be stored: those whose files have changed since they were
-// imported, and those that lack a checkpoint.
+// imported, those that lack a checkpoint, and those that have a commit in common with one of these.
 func (im *importer) unstored(ctx context.Context) (list []int, err error) {
 	records, err := im.w.Records(ctx)
 	if err != nil {
@@ -146,6 +146,7 @@ func (im *importer) unstored(ctx context.Context) (list []int, err error) {
 	for _, id := range all {
 		exists[id] = true
 	}
+	isNew := make([]bool, len(im.sessions))
 	for s, p := range im.sessions {
 		isStored := im.register.Files[p.ID] == p.Stamp
 		if im.plans[s].rest {
@@ -155,11 +156,21 @@ func (im *importer) unstored(ctx context.Context) (list []int, err error) {
 			commit := im.links[part.link].commit
 			isStored = isStored && exists[commitID(commit.OID)] && len(checkpoint.IDsOf(commit)) > 0
 		}
-		switch {
-		case !isStored:
-			list = append(list, s)
-		case im.states[p.ID] == Imported:
+		if isNew[s] = !isStored; isStored && im.states[p.ID] == Imported {
 			im.states[p.ID] = Known
+		}
+	}
+	again := slices.Clone(isNew)
+	for _, l := range im.links { // each slot of a commit depends on its other sessions
+		if slices.ContainsFunc(l.order(), func(s int) bool { return isNew[s] }) {
+			for s := range l.shares {
+				again[s] = true
+			}
+		}
+	}
+	for s, isStoredAgain := range again {
+		if isStoredAgain {
+			list = append(list, s)
 		}
 	}
 	return list, nil

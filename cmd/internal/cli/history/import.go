@@ -215,9 +215,14 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 		}
 	}
 	if opts.json {
-		return a.Streams.JSON(newImportJSON(done))
+		err = a.Streams.JSON(newImportJSON(done))
+	} else {
+		err = printImport(a, opts, done)
 	}
-	return printImport(a, opts, done)
+	if n := len(done.Skipped); err == nil && len(opts.Files) > 0 && n > 0 {
+		err = fmt.Errorf("%s not imported", ui.Plural(n, "file"))
+	}
+	return err
 }
 
 // amount returns the progress of a step, in bytes where sessions are read.
