@@ -134,6 +134,9 @@ func Run(ctx context.Context, w *workspace.Workspace, o Options) (Result, error)
 		if err := im.write(ctx); err != nil {
 			return Result{}, err
 		}
+		if err := im.rememberMessages(); err != nil {
+			return Result{}, err
+		}
 	}
 	return im.result(), nil
 }

@@ -41,6 +41,20 @@ func readRegister(w *workspace.Workspace) (register, error) {
 	return r, nil
 }
 
+// rememberMessages lists the messages of the imported sessions for those that continue with their history.
+func (im *importer) rememberMessages() error {
+	var keys []uint64
+	for _, p := range im.sessions {
+		if im.recorded[p.ID] {
+			continue
+		}
+		for _, m := range p.messages {
+			keys = append(keys, m.id)
+		}
+	}
+	return im.w.AddImportedMessages(keys)
+}
+
 // remember adds sessions to the register.
 func (im *importer) remember(sessions []int) error {
 	for _, s := range sessions {

@@ -21,7 +21,7 @@ func Undo(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 			return err
 		}
 		if len(refs) == 0 { // a run that was killed may have left the list of imported files
-			return disk.Remove(registerPath(w))
+			return removeLists(w)
 		}
 		if n, err = count(ctx, w); err != nil {
 			return err
@@ -31,12 +31,17 @@ func Undo(ctx context.Context, w *workspace.Workspace) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(query.DropIndex(ctx, w), disk.Remove(registerPath(w)))
+		return errors.Join(query.DropIndex(ctx, w), removeLists(w))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("undo the import: %w", err)
 	}
 	return n, nil
+}
+
+// removeLists removes the lists of imported files and messages.
+func removeLists(w *workspace.Workspace) error {
+	return errors.Join(disk.Remove(w.ImportedMessagesPath()), disk.Remove(registerPath(w)))
 }
 
 // Share moves all imported checkpoints to where new ones go by the settings, and their links to

@@ -13,9 +13,9 @@ import (
 )
 
 // withoutCopied returns the scan without the history of another session that the agent has copied
-// to the beginning of the transcript, as some do when a session is continued or forked. The session
-// then begins after it. The history is what precedes the first prompt after the last message whose
-// tokens another session has counted.
+// to the beginning of the transcript, as some do when a session is continued or forked, and without the
+// history of the session itself that was imported. The session then begins after it. The history is what
+// precedes the first prompt after the last message whose tokens another session or an import has counted.
 func withoutCopied(ctx context.Context, w *workspace.Workspace, s *session.State, scan transcript.Scan) (transcript.Scan, error) {
 	if scan.First > 0 || len(scan.Messages) == 0 || !scan.FirstTime.Before(s.StartedAt) {
 		return scan, nil
@@ -55,13 +55,18 @@ func withoutCopied(ctx context.Context, w *workspace.Workspace, s *session.State
 var errCopied = errors.New("end of the copied history")
 
 // lastCountedElsewhere returns the line of the last of the messages whose tokens another session of
-// the repository has counted, -1 if there is none. Sessions that can't be read are skipped.
+// the repository has counted, or which was imported; -1 if there is none. What can't be read is skipped.
 func lastCountedElsewhere(w *workspace.Workspace, s *session.State, messages []transcript.Message) int {
 	lines := make(map[uint64]int, len(messages))
 	for _, m := range messages {
 		lines[messageKey(m)] = m.Line
 	}
 	last := -1
+	_ = w.ImportedMessages(func(key uint64) {
+		if line, found := lines[key]; found {
+			last = max(last, line)
+		}
+	})
 	states, _ := w.Sessions.All()
 	for _, other := range states {
 		if other.ID == s.ID {

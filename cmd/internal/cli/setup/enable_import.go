@@ -45,7 +45,10 @@ func importChoice(now time.Time, past importing.Offer) choice {
 func pastText(now time.Time, past importing.Offer) string {
 	const day, week, month = 1, 7, 30
 	days := int((now.Sub(past.Since) + 24*time.Hour - 1) / (24 * time.Hour))
-	text := ui.Plural(past.Sessions, "session")
+	text := "1 session"
+	if past.Sessions > 1 {
+		text = ui.Thousands(int64(past.Sessions)) + " sessions"
+	}
 	for _, unit := range []struct {
 		days int
 		name string
