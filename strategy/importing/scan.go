@@ -397,7 +397,7 @@ var (
 	commits = regexp.MustCompile(`\bgit(?:\s+-[cC]\s+\S+|\s+--\S+)*\s+commit\b`)
 	lists   = regexp.MustCompile(`\bgit(?:\s+-[cC]\s+\S+|\s+--\S+)*\s+(?:log|show|rev-parse)\b`)
 	// messageOf matches the argument of -m: a word, or a document in the command.
-	messageOf = regexp.MustCompile(`\s-[a-z]*m\s*("(?:[^"\\]|\\.)*"|'[^']*')`)
+	messageOf = regexp.MustCompile(`\s-[a-z]*m\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"';&|-][^\s"';&|]*)`)
 	document  = regexp.MustCompile(`^\$\(cat <<-?\s*['"]?\w+['"]?\s*\n\s*([^\n]+)`)
 )
 

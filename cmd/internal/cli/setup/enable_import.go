@@ -78,7 +78,7 @@ func importTime(size int64) string {
 func (e *enabling) importPast(ctx context.Context) error {
 	if !e.opts.imports && !e.opts.noImport {
 		if e.past.Sessions > 0 {
-			e.Streams.Hint("`entire import` imports " + pastText(e.Now(), e.past) + ", and links them to commits")
+			e.Streams.Hint("`entire import` imports " + pastText(e.Now(), e.past) + ", and links past commits to what made them")
 		}
 		return nil
 	}
