@@ -49,6 +49,9 @@ func pastText(now time.Time, past importing.Offer) string {
 	if past.Sessions > 1 {
 		text = ui.Thousands(int64(past.Sessions)) + " sessions"
 	}
+	if past.Since.IsZero() {
+		return text
+	}
 	for _, unit := range []struct {
 		days int
 		name string
