@@ -190,26 +190,9 @@ func (p *pendingObjects) pack() error {
 	}
 	if len(list) <= fewObjects && bytes <= fewBytes {
 		for _, o := range list {
-			data, err := p.loose.inflate(o.packed, o.size)
-			if err != nil {
+			if err := p.unpack(o); err != nil {
 				return err
 			}
-			packed, err := p.loose.deflate(objectHeader(o.object.Type, o.size), data)
-			if err != nil {
-				return err
-			}
-			made, err := p.loose.makeFanout(filepath.Dir(loosePath(p.dir, o.object.OID)))
-			if made {
-				p.noteDir(p.dir)
-			}
-			if err != nil {
-				return err
-			}
-			temp, err := p.loose.writeTemp(packed)
-			if err != nil {
-				return err
-			}
-			p.objects[o.object.OID] = pendingObject{temp: temp, object: Object{OID: o.object.OID, Type: o.object.Type}}
 		}
 		return nil
 	}
@@ -231,6 +214,30 @@ func (p *pendingObjects) pack() error {
 	}
 	p.bytes -= bytes
 	return nil
+}
+
+// unpack writes an object in memory to a temporary file. The caller holds the lock.
+func (p *pendingObjects) unpack(o pendingObject) error {
+	data, err := p.loose.inflate(o.packed, o.size)
+	if err != nil {
+		return err
+	}
+	packed, err := p.loose.deflate(objectHeader(o.object.Type, o.size), data)
+	if err != nil {
+		return err
+	}
+	made, err := p.loose.makeFanout(filepath.Dir(loosePath(p.dir, o.object.OID)))
+	if made {
+		p.noteDir(p.dir)
+	}
+	if err != nil {
+		return err
+	}
+	temp, err := p.loose.writeTemp(packed)
+	if err == nil {
+		p.objects[o.object.OID] = pendingObject{temp: temp, object: Object{OID: o.object.OID, Type: o.object.Type}}
+	}
+	return err
 }
 
 // noteDir records a directory with new names. The caller holds the lock.

@@ -112,16 +112,16 @@ func (h *history) rewritten(s shownCommit) (found []git.OID) {
 	if s.subject == "" || s.at.IsZero() {
 		return nil
 	}
-	best := time.Duration(-1)
+	best := madeBefore + 1 // how long before the result the commit was made
 	for _, c := range h.commits {
 		before := s.at.Sub(c.Author.When)
 		if before < -madeAfter || before > madeBefore || c.Subject() != s.subject {
 			continue
 		}
-		switch {
-		case best < 0 || before < best:
-			best, found = before, []git.OID{c.OID}
-		case before == best:
+		if before < best {
+			best, found = before, found[:0]
+		}
+		if before == best {
 			found = append(found, c.OID)
 		}
 	}

@@ -164,8 +164,10 @@ type importer struct {
 
 // find finds the session files.
 func (im *importer) find(ctx context.Context) error {
-	roots := []string{im.w.Repo.Root}
-	for _, wt := range git.Worktrees(im.w.Repo) {
+	worktrees := git.Worktrees(im.w.Repo)
+	roots := make([]string, 0, 1+len(worktrees)+len(im.From))
+	roots = append(roots, im.w.Repo.Root)
+	for _, wt := range worktrees {
 		roots = append(roots, wt.Root)
 	}
 	for _, dir := range im.From {
@@ -310,7 +312,7 @@ func forgottenSessions(ctx context.Context, w *workspace.Workspace) (func(id str
 	if err != nil {
 		return nil, err
 	}
-	return func(id string) bool { return t.HasSession(id) }, ctx.Err()
+	return t.HasSession, ctx.Err()
 }
 
 // findCopies finds the sessions that begin with a copy of another session's history, as a session does that

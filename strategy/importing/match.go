@@ -179,8 +179,10 @@ type places struct {
 	known map[string]bool // paths of HEAD
 }
 
-// agentWorktrees are folders in which agents and people keep worktrees of a repository.
-var agentWorktrees = []string{".claude/worktrees/", ".worktrees/", ".git/worktrees/"}
+// agentWorktrees returns folders in which agents and people keep worktrees of a repository.
+func agentWorktrees() []string {
+	return []string{".claude/worktrees/", ".worktrees/", ".git/worktrees/"}
+}
 
 // mostParts is the maximum number of parts of a worktree's name.
 const mostParts = 4
@@ -197,7 +199,7 @@ func (p *places) relative(given, own string) string {
 		if !below || rest == "" {
 			continue
 		}
-		for _, folder := range agentWorktrees {
+		for _, folder := range agentWorktrees() {
 			if inside, found := strings.CutPrefix(rest, folder); found {
 				return p.inWorktree(inside)
 			}
@@ -516,30 +518,25 @@ func (p *past) turnOf(call int32) (from, to int) {
 
 // candidates returns the sessions that wrote to a file before the commit, with the lines found.
 func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed map[int]bool) (list []candidate) {
+	made := c.Committer.When
+	if c.Author.When.After(made) {
+		made = c.Author.When
+	}
+	limit := made.Add(madeAfter)
 	add := func(session int, name string, sameName bool) {
 		if slices.ContainsFunc(list, func(o candidate) bool { return o.session == session }) {
 			return
 		}
 		p := m.sessions[session]
 		lines := m.files[session][name]
-		until := func(limit time.Time) []writtenLine {
-			n, _ := slices.BinarySearchFunc(lines, limit, func(l writtenLine, limit time.Time) int {
-				if p.calls[l.call].at.After(limit) {
-					return 1
-				}
-				return -1
-			})
-			return lines[:n]
-		}
-		made := c.Committer.When
-		if c.Author.When.After(made) {
-			made = c.Author.When
-		}
-		written := until(made.Add(madeAfter))
-		if len(written) == 0 {
-			written = until(made.Add(clockSlack))
-		}
-		if len(written) == 0 {
+		n, _ := slices.BinarySearchFunc(lines, limit, func(l writtenLine, limit time.Time) int {
+			if p.calls[l.call].at.After(limit) {
+				return 1
+			}
+			return -1
+		})
+		written := lines[:n]
+		if n == 0 {
 			return
 		}
 		one := candidate{session: session, lines: written}
@@ -556,15 +553,21 @@ func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed 
 		}
 		list = append(list, one)
 	}
-	for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
-		for _, session := range m.byPath[name] {
-			add(session, name, true)
+	addAll := func() {
+		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
+			for _, session := range m.byPath[name] {
+				add(session, name, true)
+			}
+		}
+		for _, other := range m.byBase[path.Base(f.Path)] {
+			if other.path != f.Path && other.path != f.OldPath {
+				add(other.session, other.path, false)
+			}
 		}
 	}
-	for _, other := range m.byBase[path.Base(f.Path)] {
-		if other.path != f.Path && other.path != f.OldPath {
-			add(other.session, other.path, false)
-		}
+	if addAll(); len(list) == 0 { // the clocks of two machines may differ
+		limit = made.Add(clockSlack)
+		addAll()
 	}
 	weak := 0
 	for i := range list {

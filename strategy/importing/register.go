@@ -36,7 +36,7 @@ func readRegister(w *workspace.Workspace) (register, error) {
 	}
 	var r register
 	if json.Unmarshal(data, &r) != nil || r.Rules != redact.RulesVersion || r.Files == nil {
-		return none, nil // it is written anew
+		return none, nil //nolint:nilerr // it is written anew
 	}
 	return r, nil
 }

@@ -140,7 +140,7 @@ func scan(ctx context.Context, f sessionfile.File) (*past, error) {
 	if err := s.read(ctx, f); err != nil {
 		return nil, err
 	}
-	s.past.lines = s.n
+	s.lines = s.n
 	if s.first.IsZero() { // its lines have no times
 		s.first, s.last = f.Start, f.End
 	}
@@ -206,17 +206,7 @@ func (s *scanner) event(e *transcript.Event, line []byte) {
 	if e.Cwd != "" {
 		s.cwd = e.Cwd
 	}
-	if at := transcript.LastTime(line); !at.IsZero() {
-		s.at = at
-		if s.subagent == "" {
-			if s.first.IsZero() || at.Before(s.first) {
-				s.first = at
-			}
-			if at.After(s.last) {
-				s.last = at
-			}
-		}
-	}
+	s.time(line)
 	isMain := s.subagent == "" && !e.Sidechain
 	if isMain && len(e.Branch) > 0 {
 		s.branch = transcript.Unquoted(e.Branch)
@@ -232,6 +222,24 @@ func (s *scanner) event(e *transcript.Event, line []byte) {
 	}
 	for i := range e.Results {
 		s.result(e, &e.Results[i])
+	}
+}
+
+// time sets the time of the present line, if it has one.
+func (s *scanner) time(line []byte) {
+	at := transcript.LastTime(line)
+	if at.IsZero() {
+		return
+	}
+	s.at = at
+	if s.subagent != "" {
+		return
+	}
+	if s.first.IsZero() || at.Before(s.first) {
+		s.first = at
+	}
+	if at.After(s.last) {
+		s.last = at
 	}
 }
 
@@ -346,7 +354,7 @@ func (s *scanner) ran(r *transcript.ToolResult, c openCall, detail transcript.Va
 		if id < 0 {
 			id = s.addCall(r.Of, c)
 		}
-		return int32(id) //nolint:gosec // a transcript has few calls
+		return int32(id)
 	}
 	shown := false
 	for file := range detail.Member("bashEditDiff").Member("files").Items() {
@@ -454,7 +462,7 @@ func (s *scanner) wrote(id string, c openCall, detail transcript.Value) {
 		if index < 0 {
 			index = s.addCall(id, c)
 		}
-		return int32(index) //nolint:gosec // a transcript has few calls
+		return int32(index)
 	}
 	if s.patched(c.path, detail.Member("structuredPatch"), begin) {
 		return
@@ -472,9 +480,9 @@ func (s *scanner) wrote(id string, c openCall, detail transcript.Value) {
 		if edit.Old != "" {
 			kept = map[uint32]bool{}
 			for line := range strings.Lines(edit.Old) {
-				print := checkpoint.Print([]byte(line))
-				kept[print] = true
-				delete(s.present[c.path], print)
+				was := checkpoint.Print([]byte(line))
+				kept[was] = true
+				delete(s.present[c.path], was)
 			}
 		}
 		s.add(c.path, strings.Split(edit.New, "\n"), kept, c.isWhole && len(original) == 0, begin)
@@ -525,7 +533,7 @@ func (s *scanner) add(file string, lines []string, kept map[uint32]bool, mayRepe
 func (s *scanner) addLine(file, text string, l writtenLine) {
 	const most = 1<<16 - 1
 	l.print, l.loose = checkpoint.Print([]byte(text)), loosePrint(text)
-	l.letters = uint16(min(attribution.Identifying(text), most)) //nolint:gosec // at most most
+	l.letters = uint16(min(attribution.Identifying(text), most))
 	s.texts[file] = append(s.texts[file], l)
 }
 

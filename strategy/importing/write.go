@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -280,7 +281,7 @@ func (im *importer) storeSession(ctx context.Context, p *past) (*stored, error) 
 	var err error
 	one.transcript, one.lines, err = writer.Store(ctx, keeping, func(add func(line []byte) error) error {
 		n := 0
-		err := p.File.Lines(ctx, func(line []byte) error {
+		err := p.Lines(ctx, func(line []byte) error {
 			if n == p.lines {
 				return errEnd // it has grown since
 			}
@@ -474,78 +475,103 @@ func (im *importer) linkSlot(l *link, index, s int, isFirst bool, one *stored) (
 
 // attribution returns the lines of a commit that a session wrote, and the title of the turn that wrote most of
 // them. What a commit removes isn't counted: nothing shows who removed it.
-func (im *importer) attribution(l *link, s int, isFirst bool, one *stored) (a checkpoint.Attribution, title string) {
+func (im *importer) attribution(l *link, s int, isFirst bool, one *stored) (checkpoint.Attribution, string) {
 	p := im.sessions[s]
-	a = checkpoint.Attribution{CalculatedAt: l.commit.Committer.When.UTC(), SessionLines: l.shares[s].lines, AgentLines: l.lines}
-	added := 0
-	turns, writers, lines := map[int]int{}, map[int32]int{}, map[int]int{}
-	for _, f := range l.files {
-		added += len(f.added)
-		record := checkpoint.FileAttribution{Path: session.Path(one.redactor.Path(f.Path)), Blob: f.New}
-		var own, all, unsure checkpoint.LineRanges
-		written := map[int]checkpoint.LineRanges{}
-		prints := make([]uint32, 0, len(f.added))
-		texts := make([][]byte, 0, len(f.added))
-		isOurs := false
-		for i, line := range f.added {
-			all, prints = all.With(line.Number), append(prints, line.Print)
-			texts = append(texts, []byte(f.texts[i]+"\n"))
-			by := origin{session: -1}
-			if f.by != nil {
-				by = f.by[i]
-			}
-			if by.session >= 0 {
-				isOurs = true
-			}
-			switch {
-			case by.session == s:
-				own = own.With(line.Number)
-				c := p.calls[by.call]
-				writer, known := writers[by.call]
-				if !known {
-					turn := checkpoint.NoTurn
-					if c.turn >= 0 {
-						if turn, known = turns[c.turn]; !known {
-							turn = len(a.Turns)
-							turns[c.turn] = turn
-							a.Turns = append(a.Turns, checkpoint.Turn{Line: p.turns[c.turn].line, Title: one.titles[p.turns[c.turn].line]})
-						}
-					}
-					writer = len(a.Writers)
-					writers[by.call] = writer
-					a.Writers = append(a.Writers, checkpoint.Writer{Turn: turn, Call: toolID(c.id), Subagent: toolID(c.subagent)})
-				}
-				written[writer] = written[writer].With(line.Number)
-				if c.turn >= 0 {
-					lines[c.turn]++
-				}
-			case by.session < 0 && isFirst:
-				unsure = unsure.With(line.Number)
-			}
+	r := lineRecorder{past: p, session: s, isFirst: isFirst, titles: one.titles, turns: map[int]int{}, writers: map[int32]int{}, lines: map[int]int{}}
+	a := &r.Attribution
+	a.CalculatedAt, a.SessionLines, a.AgentLines = l.commit.Committer.When.UTC(), l.shares[s].lines, l.lines
+	for i := range l.files {
+		f := &l.files[i]
+		a.TotalCommitted += len(f.added)
+		if record, some := r.file(f); some {
+			record.Path = session.Path(one.redactor.Path(f.Path))
+			a.Files = append(a.Files, record)
 		}
-		if !isOurs || len(own)+len(unsure) == 0 {
-			continue
-		}
-		record.AgentRanges, record.AddedRanges, record.Unsure = own.String(), all.String(), unsure.String()
-		if record.AddedRanges == record.AgentRanges {
-			record.AddedRanges = ""
-		}
-		record.Patch, record.Prints, record.Written = checkpoint.PatchID(texts), checkpoint.FormatPrints(prints), checkpoint.FormatWritten(written)
-		a.Files = append(a.Files, record)
 	}
-	a.UnknownLines, a.TotalCommitted = added-l.lines, added
-	if added > 0 {
+	a.UnknownLines = a.TotalCommitted - l.lines
+	if a.TotalCommitted > 0 {
 		const percent = 100
-		a.AgentPercentage = float64(l.lines) / float64(added) * percent
+		a.AgentPercentage = float64(l.lines) / float64(a.TotalCommitted) * percent
 	}
-	most := 0
-	for turn, n := range lines {
-		line := p.turns[turn].line
-		if text := one.titles[line]; text != "" && (n > most || n == most && text > title) {
-			most, title = n, text
+	return *a, r.title()
+}
+
+// lineRecorder records the lines of a commit that a session wrote.
+type lineRecorder struct {
+	checkpoint.Attribution
+
+	past    *past
+	session int
+	// isFirst reports that it also records the lines whose writer isn't known.
+	isFirst bool
+	titles  map[int]string // of turns, by their lines
+	// turns and writers are indexes in the attribution, by turn and by call. lines counts the lines of turns.
+	turns   map[int]int
+	writers map[int32]int
+	lines   map[int]int
+}
+
+// file returns the record of a file, false if it has no lines of the session, or of any for the first one.
+func (r *lineRecorder) file(f *linkedFile) (record checkpoint.FileAttribution, some bool) {
+	var own, all, unsure checkpoint.LineRanges
+	written := map[int]checkpoint.LineRanges{}
+	prints := make([]uint32, 0, len(f.added))
+	texts := make([][]byte, 0, len(f.added))
+	for i, line := range f.added {
+		all, prints, texts = all.With(line.Number), append(prints, line.Print), append(texts, []byte(f.texts[i]+"\n"))
+		by := f.by[i]
+		some = some || by.session >= 0
+		switch {
+		case by.session == r.session:
+			own = own.With(line.Number)
+			writer := r.writer(by.call)
+			written[writer] = written[writer].With(line.Number)
+		case by.session < 0 && r.isFirst:
+			unsure = unsure.With(line.Number)
 		}
 	}
-	return a, title
+	record = checkpoint.FileAttribution{
+		Blob: f.New, AgentRanges: own.String(), Unsure: unsure.String(),
+		Patch: checkpoint.PatchID(texts), Prints: checkpoint.FormatPrints(prints), Written: checkpoint.FormatWritten(written),
+	}
+	if text := all.String(); text != record.AgentRanges {
+		record.AddedRanges = text
+	}
+	return record, some && len(own)+len(unsure) > 0
+}
+
+// writer returns the index of a call among the writers, and counts a line of it.
+func (r *lineRecorder) writer(id int32) int {
+	c := r.past.calls[id]
+	if c.turn >= 0 {
+		r.lines[c.turn]++
+	}
+	if writer, known := r.writers[id]; known {
+		return writer
+	}
+	turn := checkpoint.NoTurn
+	if c.turn >= 0 {
+		if _, known := r.turns[c.turn]; !known {
+			r.turns[c.turn] = len(r.Turns)
+			line := r.past.turns[c.turn].line
+			r.Turns = append(r.Turns, checkpoint.Turn{Line: line, Title: r.titles[line]})
+		}
+		turn = r.turns[c.turn]
+	}
+	r.writers[id] = len(r.Writers)
+	r.Writers = append(r.Writers, checkpoint.Writer{Turn: turn, Call: toolID(c.id), Subagent: toolID(c.subagent)})
+	return r.writers[id]
+}
+
+// title returns the title of the turn that wrote most lines, of equal ones the last.
+func (r *lineRecorder) title() (title string) {
+	most := 0
+	for _, turn := range slices.Sorted(maps.Keys(r.lines)) {
+		if text := r.titles[r.past.turns[turn].line]; text != "" && r.lines[turn] >= most {
+			most, title = r.lines[turn], text
+		}
+	}
+	return title
 }
 
 func toolID(id string) string {

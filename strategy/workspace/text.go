@@ -11,7 +11,7 @@ import (
 )
 
 // Redactor removes secrets from text before it is written.
-type Redactor interface {
+type Redactor interface { //nolint:interfacebloat // one redactor has them all
 	plain.Redactor
 
 	Line(line []byte) []byte
@@ -27,7 +27,7 @@ type Redactor interface {
 
 // FreshRedactor returns a redactor that replaces what w.Redact does, but none of the secrets that w.Redact
 // found in earlier texts.
-func (w *Workspace) FreshRedactor() Redactor {
+func (w *Workspace) FreshRedactor() Redactor { //nolint:ireturn // of the kind of w.Redact
 	type fresher interface{ Fresh() *redact.Redactor }
 	switch r := w.Redact.(type) {
 	case ForgottenRedactor:

@@ -217,7 +217,7 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 	if opts.json {
 		err = a.Streams.JSON(newImportJSON(done))
 	} else {
-		err = printImport(a, opts, done)
+		printImport(a, opts, done)
 	}
 	if n := len(done.Skipped); err == nil && len(opts.Files) > 0 && n > 0 {
 		err = fmt.Errorf("%s not imported", ui.Plural(n, "file"))
@@ -253,7 +253,7 @@ func newImportJSON(done importing.Result) importJSON {
 	return out
 }
 
-func printImport(a *app.App, opts importOptions, done importing.Result) error {
+func printImport(a *app.App, opts importOptions, done importing.Result) {
 	states, evidence := map[importing.State]int{}, map[importing.Evidence]int{}
 	for _, s := range done.Sessions {
 		states[s.State]++
@@ -283,7 +283,6 @@ func printImport(a *app.App, opts importOptions, done importing.Result) error {
 	if !opts.DryRun && linked > 0 {
 		a.Streams.Printf("  hint: `entire why <file>:<line>` shows the request behind a line; `entire import --undo` removes what was imported\n")
 	}
-	return nil
 }
 
 // leftOut describes the sessions that were not imported.
