@@ -317,17 +317,24 @@ func forgottenSessions(ctx context.Context, w *workspace.Workspace) (func(id str
 
 // findCopies finds the sessions that begin with a copy of another session's history, as a session does that
 // was forked or resumed into another file, by the ids of the messages. The first of several files with a
-// message is that of the session that ended first.
+// message whose line doesn't name another session is that of the session that ended first.
 func (im *importer) findCopies() {
 	owner := map[uint64]*past{}
 	order := slices.Clone(im.sessions)
 	slices.SortStableFunc(order, func(a, b *past) int { return cmp.Or(a.last.Compare(b.last), strings.Compare(a.ID, b.ID)) })
+	for _, marked := range []bool{false, true} {
+		for _, p := range order {
+			for _, m := range p.messages {
+				if m.isMarked == marked && owner[m.id] == nil {
+					owner[m.id] = p
+				}
+			}
+		}
+	}
 	for _, p := range order {
 		last := -1
 		for _, m := range p.messages {
-			if owner[m.id] == nil {
-				owner[m.id] = p
-			} else if owner[m.id] != p && !m.isSub {
+			if owner[m.id] != p && !m.isSub {
 				last = max(last, m.line)
 			}
 		}

@@ -100,6 +100,8 @@ type message struct {
 	line  int
 	usage transcript.Usage
 	isSub bool
+	// isMarked reports that its line names another session, from which it was copied.
+	isMarked bool
 }
 
 // scanner reads the transcripts of a session.
@@ -215,7 +217,7 @@ func (s *scanner) event(e *transcript.Event, line []byte) {
 		s.turns = append(s.turns, turn{line: s.n, at: s.at, title: strings.Clone(checkpoint.FirstPrompt(e.Title()))})
 	}
 	if e.MessageID != "" {
-		s.count(e, isMain)
+		s.count(e, isMain, line)
 	}
 	for i := range e.Uses {
 		s.use(&e.Uses[i])
@@ -245,7 +247,7 @@ func (s *scanner) time(line []byte) {
 
 // count adds the tokens of an answer. The lines of a message repeat its usage; the record with the most
 // output counts.
-func (s *scanner) count(e *transcript.Event, isMain bool) {
+func (s *scanner) count(e *transcript.Event, isMain bool, line []byte) {
 	if isMain && e.Model != "" {
 		s.model = strings.Clone(e.Model)
 	}
@@ -256,7 +258,8 @@ func (s *scanner) count(e *transcript.Event, isMain bool) {
 	switch {
 	case !known:
 		s.index[id] = len(s.messages)
-		s.messages = append(s.messages, message{id: id, line: s.lineOf(), usage: e.Usage, isSub: !isMain})
+		named := transcript.Value(line).Member("sessionId").Text()
+		s.messages = append(s.messages, message{id: id, line: s.lineOf(), usage: e.Usage, isSub: !isMain, isMarked: named != "" && named != s.ID})
 	case e.Usage.Output >= s.messages[i].usage.Output:
 		s.messages[i].usage = e.Usage
 	}

@@ -185,9 +185,30 @@ func TestCopiesBelongToTheSessionThatEndedFirst(t *testing.T) {
 		asked("Two"), used("c2", "Write", `{"file_path":"/r/g","content":"two\n"}`), result("c2", "ok", ""))
 	copied := scanned(t, asked("One"), used("c1", "Write", `{"file_path":"/r/f","content":"one\n"}`), result("c1", "ok", ""))
 	first.ID, fork.ID, copied.ID = "a", "b", "c"
+	for _, p := range []*past{first, fork, copied} {
+		for i := range p.messages {
+			p.messages[i].isMarked = false // each file names its own session
+		}
+	}
 	im := importer{sessions: []*past{fork, copied, first}, states: map[string]State{}}
 	im.findCopies()
 	if len(im.sessions) != 2 || im.states["c"] != Empty || first.own != 0 || fork.own != 3 || len(fork.messages) != 1 {
 		t.Errorf("%d sessions, states %v, the fork begins at line %d with %d messages of its own", len(im.sessions), im.states, fork.own, len(fork.messages))
+	}
+}
+
+// A session that continued after it was forked keeps its history: the lines of the fork name it.
+func TestMarkedCopiesBelongToTheNamedSession(t *testing.T) {
+	t.Parallel()
+	write := func(id string) []string {
+		return []string{asked("One"), used(id, "Write", `{"file_path":"/r/f","content":"one\n"}`), result(id, "ok", "")}
+	}
+	first := scanned(t, slices.Concat(write("c1"), write("c2"), write("c3"))...)
+	fork := scanned(t, slices.Concat(write("c1"), write("c4"))...)
+	fork.ID, fork.messages[0].isMarked = "b", true
+	im := importer{sessions: []*past{first, fork}, states: map[string]State{}}
+	im.findCopies()
+	if first.own != 0 || fork.own != 3 {
+		t.Errorf("the session begins at line %d, its fork at line %d", first.own, fork.own)
 	}
 }
