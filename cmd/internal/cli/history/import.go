@@ -17,7 +17,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/importing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -26,7 +25,7 @@ type importOptions struct {
 	importing.Options
 	outputFlags
 
-	agents []string
+	agents string
 	since  string
 	all    bool
 	// undo and share change what was imported before.
@@ -76,7 +75,7 @@ agents' own files stay as they are.` + importExitStatus,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&opts.agents, "agent", nil, "only sessions of this agent; of files: the agent that wrote them")
+	f.StringVar(&opts.agents, "agent", "", "only sessions of this agent; of files: the agent that wrote them")
 	f.StringVar(&opts.since, "since", "", "only sessions that were active after this time: 90d, 2026-01-15")
 	f.StringVar(&opts.Session, "session", "", "only the session with this id")
 	f.StringSliceVar(&opts.From, "from", nil, "a folder in which the repository was before")
@@ -170,12 +169,8 @@ type skippedJSON struct {
 }
 
 func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) {
-	for _, name := range opts.agents {
-		one, known := agent.ByName(name)
-		if !known {
-			return app.Usagef("unknown agent %q", name)
-		}
-		opts.Agents = append(opts.Agents, one)
+	if opts.Agents, err = setup.FindAgents(opts.agents); err != nil {
+		return err
 	}
 	if opts.since != "" {
 		if opts.Since, err = app.ParseTime(opts.since, a.Now()); err != nil {
@@ -279,6 +274,9 @@ func printImport(a *app.App, opts importOptions, done importing.Result) {
 	}
 	for _, s := range done.Skipped {
 		a.Streams.Notef("not imported: %s: %s", format.Path(s.Path), s.Reason)
+	}
+	if len(done.Sessions)+len(done.Skipped) == 0 && len(opts.Files) == 0 {
+		a.Streams.Printf("  hint: no agent keeps a session of this folder; --from names one in which the repository was before\n")
 	}
 	if !opts.DryRun && linked > 0 {
 		a.Streams.Printf("  hint: `entire why <file>:<line>` shows the request behind a line; `entire import --undo` removes what was imported\n")

@@ -61,7 +61,7 @@ func atLevel(a *app.App, act func(context.Context, *app.App, *git.Repo, []agent.
 	cmd.ValidArgsFunction = Arguments(a, Agents)
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		named, err := findAgents(strings.Join(args, ","))
+		named, err := FindAgents(strings.Join(args, ","))
 		if err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func runEnableGlobal(a *app.App, cmd *cobra.Command, opts globalOptions, names s
 	if other != "" {
 		return app.Usagef("--global and --%s exclude each other", other)
 	}
-	named, err := findAgents(names)
+	named, err := FindAgents(names)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	case opts.strategy != "" && opts.strategy != settings.ManualCommit && opts.strategy != settings.AutoCommit:
 		return app.Usagef("unknown strategy %q (known: %s)", opts.strategy, knownStrategies)
 	}
-	named, err := findAgents(opts.agent)
+	named, err := FindAgents(opts.agent)
 	if err != nil {
 		return err
 	}

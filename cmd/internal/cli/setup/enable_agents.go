@@ -20,8 +20,8 @@ func knownAgents() string {
 	return strings.Join(names, ", ")
 }
 
-// findAgents returns the agents that --agent names, separated by commas.
-func findAgents(names string) ([]agent.Agent, error) {
+// FindAgents returns the agents that --agent names, separated by commas.
+func FindAgents(names string) ([]agent.Agent, error) {
 	if names == "" {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func (e *enabling) questions() []choice {
 		}
 		if len(found) > 1 || len(found) == 1 && names[0] != ClaudeName {
 			all = append(all, choice{q, func(e *enabling, answer string) error {
-				named, err := findAgents(answer)
+				named, err := FindAgents(answer)
 				e.agents.choose(named)
 				return err
 			}})
