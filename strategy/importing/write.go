@@ -150,6 +150,9 @@ func (im *importer) unstored(ctx context.Context) (list []int, err error) {
 	isNew := make([]bool, len(im.sessions))
 	for s, p := range im.sessions {
 		isStored := im.register.Files[p.ID] == p.Stamp
+		if isStored && im.states[p.ID] == Imported {
+			im.states[p.ID] = Known
+		}
 		if im.plans[s].rest {
 			isStored = isStored && exists[sessionID(p.ID)]
 		}
@@ -157,9 +160,7 @@ func (im *importer) unstored(ctx context.Context) (list []int, err error) {
 			commit := im.links[part.link].commit
 			isStored = isStored && exists[commitID(commit.OID)] && len(checkpoint.IDsOf(commit)) > 0
 		}
-		if isNew[s] = !isStored; isStored && im.states[p.ID] == Imported {
-			im.states[p.ID] = Known
-		}
+		isNew[s] = !isStored
 	}
 	again := slices.Clone(isNew)
 	for _, l := range im.links { // each slot of a commit depends on its other sessions
@@ -320,20 +321,22 @@ type promptKeeper struct {
 
 // LineContext redacts the next line of the transcript.
 func (k *promptKeeper) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	n := k.n
+	k.n++
 	out, err := k.Redactor.LineContext(ctx, line)
-	if err != nil || k.next >= len(k.p.turns) {
+	if k.next >= len(k.p.turns) || n != k.p.turns[k.next].line {
 		return out, err
 	}
-	if k.n == k.p.turns[k.next].line {
-		k.next++
-		if e, ok := k.events.Line(out); ok {
-			k.titles[k.n] = strings.Clone(e.Title())
-			if e.Prompt != "" {
-				k.prompts = append(k.prompts, plainHead(e.Prompt))
-			}
+	k.next++
+	if err != nil {
+		return out, err
+	}
+	if e, ok := k.events.Line(out); ok {
+		k.titles[n] = strings.Clone(e.Title())
+		if e.Prompt != "" {
+			k.prompts = append(k.prompts, plainHead(e.Prompt))
 		}
 	}
-	k.n++
 	return out, nil
 }
 
@@ -359,8 +362,13 @@ func plainHead(text string) string {
 func (im *importer) changes(ctx context.Context, sessions, links []int, done []*stored) ([]checkpoint.Change, error) {
 	var changes []dated
 	for _, s := range sessions {
+		p := im.sessions[s]
+		if !im.plans[s].rest && !im.recorded[p.ID] { // an earlier import may have left a part
+			changes = append(changes, dated{p.last, []checkpoint.Change{{ID: sessionID(p.ID), Imported: true, Next: func(context.Context, checkpoint.Present) (git.OID, string, error) {
+				return "", "Remove imported checkpoint " + string(sessionID(p.ID)) + "\n", nil
+			}}}})
+		}
 		if im.plans[s].rest {
-			p := im.sessions[s]
 			changes = append(changes, dated{p.last, []checkpoint.Change{im.change(sessionID(p.ID), im.restSlot(s, done[s]), p.first)}})
 		}
 	}
