@@ -373,6 +373,9 @@ func (im *importer) link(ctx context.Context) error {
 		at.tree = head.Tree
 	}
 	m := newMatcher(im.w, h, im.sessions, at)
+	if err := m.findLost(ctx); err != nil {
+		return err
+	}
 	err = m.all(ctx, func(done, total int64) { im.Progress("comparing commits", done, total) }, func(l *link) error {
 		im.links = append(im.links, l)
 		return nil

@@ -74,8 +74,9 @@ type matcher struct {
 	files  []map[string][]writtenLine
 	byPath map[string][]int
 	byBase map[string][]fileOf
-	// shown are the sessions that show a commit, and where.
+	// shown are the sessions that show a commit, and where. lost are shown commits that aren't in the history.
 	shown map[git.OID][]shownBy
+	lost  []lostCommit
 	// unlinked are the reasons why commits with some evidence aren't linked.
 	unlinked map[git.OID]string
 	// weak is the number of letters in the present commit's lines that a session wrote, too.
@@ -93,7 +94,16 @@ type shownBy struct {
 	evidence Evidence
 }
 
+// lostCommit is a commit that a session shows and that the history doesn't have.
+type lostCommit struct {
+	shownBy
+
+	id string
+}
+
 const (
+	// mostLost is the number of commits that are compared with lost ones by their patches.
+	mostLost = 500
 	// chunk is the number of commits whose differences are compared at once, mostPatch the size of a
 	// commit's difference that is read, in bytes.
 	chunk     = 50
@@ -164,10 +174,56 @@ func (m *matcher) show(session int, s shownCommit) {
 			m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Shown})
 		}
 	default:
-		for _, oid := range m.h.rewritten(s) {
-			m.shown[oid] = append(m.shown[oid], shownBy{session, s.line, Rewritten})
+		by := shownBy{session, s.line, Rewritten}
+		found := m.h.rewritten(s)
+		for _, oid := range found {
+			m.shown[oid] = append(m.shown[oid], by)
+		}
+		if len(found) == 0 {
+			m.lost = append(m.lost, lostCommit{by, s.id})
 		}
 	}
+}
+
+// findLost finds the commits with the patches of shown ones that aren't in the history, as far as the repository
+// still has them.
+func (m *matcher) findLost(ctx context.Context) error {
+	lost := map[git.OID][]shownBy{}
+	var first time.Time
+	for _, l := range m.lost {
+		c, err := m.w.Repo.Commit(ctx, l.id)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		lost[c.OID] = append(lost[c.OID], l.shownBy)
+		if first.IsZero() || c.Author.When.Before(first) {
+			first = c.Author.When
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	var later []git.OID
+	for _, c := range m.h.commits {
+		if _, isOpen := m.h.open[c.OID]; isOpen && len(m.shown[c.OID]) == 0 && !c.Committer.When.Before(first) && len(later) < mostLost {
+			later = append(later, c.OID)
+		}
+	}
+	patches, err := git.PatchIDs(ctx, m.w.Repo, append(slices.Collect(maps.Keys(lost)), later...))
+	if err != nil {
+		return err
+	}
+	for _, oid := range later {
+		for from, by := range lost {
+			if patches[oid] != "" && patches[oid] == patches[from] {
+				m.shown[oid] = append(m.shown[oid], by...)
+			}
+		}
+	}
+	return nil
 }
 
 // places maps absolute paths to paths from the root of the repository.
