@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -193,7 +195,13 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 	defer func() { _ = log.Close() }()
 	var done importing.Result
 	err = a.Streams.Sized("Importing", func(reach func(string, ui.Amount)) (err error) {
-		opts.Progress = func(what string, done, total int64) { reach(what, amount(what, done, total)) }
+		var large sync.Once
+		opts.Progress = func(what string, done, total int64) {
+			if total > largeImport && what == importing.Storing { // most of the time is spent there
+				large.Do(collectLater)
+			}
+			reach(what, amount(what, done, total))
+		}
 		done, err = importing.Run(ctx, w, opts.Options)
 		return err
 	})
@@ -218,6 +226,16 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 		err = fmt.Errorf("%s not imported", ui.Plural(n, "file"))
 	}
 	return err
+}
+
+// largeImport is the size in bytes of session files from which an import takes some seconds.
+const largeImport = 64 << 20
+
+// collectLater lets the garbage collector use more memory than in other commands, and less time.
+func collectLater() {
+	const percent, limit = 100, 144 << 20
+	debug.SetGCPercent(percent)
+	debug.SetMemoryLimit(limit)
 }
 
 // amount returns the progress of a step, in bytes where sessions are read.
