@@ -495,9 +495,11 @@ func (m *matcher) addShown(l *link) {
 // candidate is a session that may have written lines of a file.
 type candidate struct {
 	session int
-	lines   []writtenLine
-	printed []attribution.PrintedLine
-	at      []attribution.Followed
+	// sameName reports that it wrote to the path of the file, or to its former one.
+	sameName bool
+	lines    []writtenLine
+	printed  []attribution.PrintedLine
+	at       []attribution.Followed
 	// occurs lists the indexes in lines of each print.
 	occurs map[uint32][]int
 }
@@ -573,70 +575,75 @@ func (p *past) turnOf(call int32) (from, to int) {
 }
 
 // candidates returns the sessions that wrote to a file before the commit, with the lines found.
-func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed map[int]bool) (list []candidate) {
+func (m *matcher) candidates(c git.Commit, f *linkedFile, had former, confirmed map[int]bool) []candidate {
 	made := c.Committer.When
 	if c.Author.When.After(made) {
 		made = c.Author.When
 	}
-	limit := made.Add(madeAfter)
-	add := func(session int, name string, sameName bool) {
-		if slices.ContainsFunc(list, func(o candidate) bool { return o.session == session }) {
-			return
-		}
-		p := m.sessions[session]
-		lines := m.files[session][name]
-		n, _ := slices.BinarySearchFunc(lines, limit, func(l writtenLine, limit time.Time) int {
-			if p.calls[l.call].at.After(limit) {
-				return 1
-			}
-			return -1
-		})
-		written := lines[:n]
-		if n == 0 {
-			return
-		}
-		one := candidate{session: session, lines: written}
-		number := 0
-		for _, l := range written {
-			if number++; l.begins {
-				number++
-			}
-			one.printed = append(one.printed, attribution.PrintedLine{Number: number, Print: l.print, Letters: int(l.letters)})
-		}
-		one.at = attribution.FollowPrints(one.printed, f.added, had.exact, attribution.Evidence{SameName: sameName, Confirmed: confirmed[session]})
-		if sameName && made.Sub(p.calls[written[len(written)-1].call].at) < soon {
-			one.findWhole(f.added, had.exact)
-		}
-		list = append(list, one)
-	}
-	addAll := func() {
-		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
-			for _, session := range m.byPath[name] {
-				add(session, name, true)
-			}
-		}
-		for _, other := range m.byBase[path.Base(f.Path)] {
-			if other.path != f.Path && other.path != f.OldPath {
-				add(other.session, other.path, false)
-			}
-		}
-	}
-	if addAll(); len(list) == 0 { // the clocks of two machines may differ
-		limit = made.Add(clockSlack)
-		addAll()
+	list := m.writtenUntil(made.Add(madeAfter), f)
+	if len(list) == 0 { // the clocks of two machines may differ
+		list = m.writtenUntil(made.Add(clockSlack), f)
 	}
 	weak := 0
 	for i := range list {
-		list[i].index()
+		one := &list[i]
+		isConfirmed := confirmed[one.session]
+		one.at = attribution.FollowPrints(one.printed, f.added, had.exact, attribution.Evidence{SameName: one.sameName, Confirmed: isConfirmed})
+		last := m.sessions[one.session].calls[one.lines[len(one.lines)-1].call]
+		if one.sameName && made.Sub(last.at) < soon {
+			least := leastWhole
+			if isConfirmed {
+				least = 1
+			}
+			one.findWhole(f.added, had.exact, least)
+		}
+		one.index()
 		letters := 0
 		for _, line := range f.added {
-			if len(list[i].occurs[line.Print]) > 0 && !had.exact[line.Print] {
+			if len(one.occurs[line.Print]) > 0 && !had.exact[line.Print] {
 				letters += line.Letters
 			}
 		}
 		weak = max(weak, letters)
 	}
 	m.weak += weak
+	return list
+}
+
+// writtenUntil returns the sessions that wrote to a file until a time: to its path or its former one, else to a
+// file of the same base name.
+func (m *matcher) writtenUntil(limit time.Time, f *linkedFile) (list []candidate) {
+	add := func(session int, name string, sameName bool) {
+		p, lines := m.sessions[session], m.files[session][name]
+		n, _ := slices.BinarySearchFunc(lines, limit, func(l writtenLine, limit time.Time) int {
+			if p.calls[l.call].at.After(limit) {
+				return 1
+			}
+			return -1
+		})
+		if n == 0 || slices.ContainsFunc(list, func(o candidate) bool { return o.session == session }) {
+			return
+		}
+		one := candidate{session: session, sameName: sameName, lines: lines[:n]}
+		number := 0
+		for _, l := range one.lines {
+			if number++; l.begins {
+				number++
+			}
+			one.printed = append(one.printed, attribution.PrintedLine{Number: number, Print: l.print, Letters: int(l.letters)})
+		}
+		list = append(list, one)
+	}
+	for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
+		for _, session := range m.byPath[name] {
+			add(session, name, true)
+		}
+	}
+	for _, other := range m.byBase[path.Base(f.Path)] {
+		if other.path != f.Path && other.path != f.OldPath {
+			add(other.session, other.path, false)
+		}
+	}
 	return list
 }
 
@@ -664,8 +671,9 @@ func (c *candidate) index() {
 	}
 }
 
-// findWhole finds all lines that a commit adds to a file if the session wrote them soon before.
-func (c *candidate) findWhole(now []attribution.PrintedLine, had map[uint32]bool) {
+// findWhole finds all lines that a commit adds to a file if the session wrote them soon before and they have
+// at least so many letters.
+func (c *candidate) findWhole(now []attribution.PrintedLine, had map[uint32]bool, least int) {
 	places := map[uint32]int{}
 	for i, l := range c.printed {
 		places[l.Print] = i + 1
@@ -677,7 +685,7 @@ func (c *candidate) findWhole(now []attribution.PrintedLine, had map[uint32]bool
 		}
 		letters += l.Letters
 	}
-	if letters < leastWhole {
+	if letters < least {
 		return
 	}
 	for i, l := range now {
