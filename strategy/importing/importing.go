@@ -201,7 +201,7 @@ func (im *importer) open(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			im.skips = append(im.skips, sessionfile.Skipped{Path: name, Reason: err.Error()})
+			im.skips = append(im.skips, sessionfile.Skipped{Path: name, Reason: strings.TrimPrefix(err.Error(), "read "+name+": ")})
 			continue
 		}
 		if im.Session == "" || f.ID == im.Session {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"hash/fnv"
 	"maps"
 	"path"
 	"regexp"
@@ -17,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/sessionfile"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // past is what the links of a session depend on: its turns, the lines that its calls wrote, and the commits
@@ -251,9 +251,7 @@ func (s *scanner) count(e *transcript.Event, isMain bool, line []byte) {
 	if isMain && e.Model != "" {
 		s.model = strings.Clone(e.Model)
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(e.MessageID)) // never fails
-	id := h.Sum64()
+	id := tracking.MessageKey(e.MessageID)
 	i, known := s.index[id]
 	switch {
 	case !known:

@@ -2,6 +2,7 @@ package importing
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -90,20 +91,12 @@ func documents(line, text, command string) []shellWrite {
 	const most = 8
 	var list []shellWrite
 	for _, name := range pathWord.FindAllString(strings.Replace(command, text, "", 1), -1) {
-		if isNew := !strings.HasPrefix(name, "-"); isNew && len(list) < most && !hasWrite(list, name) {
+		isKnown := slices.ContainsFunc(list, func(w shellWrite) bool { return w.path == name })
+		if !isKnown && len(list) < most && !strings.HasPrefix(name, "-") {
 			list = append(list, shellWrite{path: name, text: text})
 		}
 	}
 	return list
-}
-
-func hasWrite(list []shellWrite, name string) bool {
-	for _, w := range list {
-		if w.path == name {
-			return true
-		}
-	}
-	return false
 }
 
 // shellMoves returns the files that a command renames, with their new names.

@@ -11,12 +11,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -241,11 +243,11 @@ func (im *importer) write(ctx context.Context) error {
 	return nil
 }
 
-// store stores the transcripts of sessions.
+// store stores the transcripts of sessions. progress is called with the size of each.
 func (im *importer) store(ctx context.Context, sessions []int, done []*stored, progress func(size int64)) error {
+	var mu sync.Mutex // guards progress
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	sizes := make(chan int64, len(sessions))
 	for _, s := range sessions {
 		group.Go(func() error {
 			one, err := im.storeSession(within, im.sessions[s])
@@ -253,25 +255,13 @@ func (im *importer) store(ctx context.Context, sessions []int, done []*stored, p
 				return fmt.Errorf("import session %s: %w", im.sessions[s].ID, err)
 			}
 			done[s] = one
-			sizes <- im.sessions[s].Size
+			mu.Lock()
+			defer mu.Unlock()
+			progress(im.sessions[s].Size)
 			return nil
 		})
 	}
-	finished := make(chan error)
-	go func() { finished <- group.Wait(); close(sizes) }()
-	err := error(nil)
-	for waiting := true; waiting; {
-		select {
-		case size := <-sizes:
-			progress(size)
-		case err = <-finished:
-			waiting = false
-		}
-	}
-	for size := range sizes {
-		progress(size)
-	}
-	return err
+	return group.Wait()
 }
 
 // storeSession stores the transcript of a session, redacted.
@@ -307,6 +297,9 @@ func (im *importer) storeSession(ctx context.Context, p *past) (*stored, error) 
 	return one, err
 }
 
+// mostPrompt is the number of bytes of a prompt that are stored beside the transcript.
+const mostPrompt = 64 << 10
+
 // promptKeeper is a redactor that keeps the redacted prompts of a transcript.
 type promptKeeper struct {
 	workspace.Redactor
@@ -334,7 +327,7 @@ func (k *promptKeeper) LineContext(ctx context.Context, line []byte) ([]byte, er
 	if e, ok := k.events.Line(out); ok {
 		k.titles[n] = strings.Clone(e.Title())
 		if e.Prompt != "" {
-			k.prompts = append(k.prompts, plainHead(e.Prompt))
+			k.prompts = append(k.prompts, strings.Clone(plain.Head(e.Prompt, mostPrompt)))
 		}
 	}
 	return out, nil
@@ -347,14 +340,6 @@ func (k *promptKeeper) Line(line []byte) []byte {
 		return nil
 	}
 	return out
-}
-
-func plainHead(text string) string {
-	const most = 64 << 10
-	if len(text) <= most {
-		return strings.Clone(text)
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // changes returns the changes that write the checkpoints of sessions and of links. A slot of a session that was

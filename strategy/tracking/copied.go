@@ -59,7 +59,7 @@ var errCopied = errors.New("end of the copied history")
 func lastCountedElsewhere(w *workspace.Workspace, s *session.State, messages []transcript.Message) int {
 	lines := make(map[uint64]int, len(messages))
 	for _, m := range messages {
-		lines[messageKey(m)] = m.Line
+		lines[MessageKey(m.ID)] = m.Line
 	}
 	last := -1
 	_ = w.ImportedMessages(func(key uint64) {

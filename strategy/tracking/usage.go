@@ -27,7 +27,7 @@ func count(w *workspace.Workspace, s *session.State, n *Pending, messages []tran
 	}
 	var added []byte
 	for _, m := range messages {
-		key := messageKey(m)
+		key := MessageKey(m.ID)
 		now := session.Tokens{Input: m.Usage.Input, CacheCreation: m.Usage.CacheCreation, CacheRead: m.Usage.CacheRead, Output: m.Usage.Output, Calls: 1}
 		before, known := counted[key]
 		if known && before.Output >= now.Output {
@@ -44,10 +44,10 @@ func count(w *workspace.Workspace, s *session.State, n *Pending, messages []tran
 	return used, nil
 }
 
-// messageKey is a hash of the message's id.
-func messageKey(m transcript.Message) uint64 {
+// MessageKey returns a hash of the id of a message, by which its tokens are counted once.
+func MessageKey(id string) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(m.ID)) // never fails
+	_, _ = h.Write([]byte(id)) // never fails
 	return h.Sum64()
 }
 
@@ -58,7 +58,7 @@ func countedOf(w *workspace.Workspace, s *session.State, n *Pending, messages []
 	var maybe [1 << 16]bool // by the low bits of the key
 	wanted := make(map[uint64]bool, len(messages))
 	for _, m := range messages {
-		key := messageKey(m)
+		key := MessageKey(m.ID)
 		wanted[key], maybe[uint16(key)] = true, true
 	}
 	side := w.Sessions.SideOf(s, session.UsageKind)
