@@ -24,6 +24,17 @@ type JSONList struct {
 	Doing string
 }
 
+// JSONEntries returns the entries of a JSONList that are already in memory.
+func JSONEntries[T any](list []T) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for _, entry := range list {
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
 // BrokenOffError is the error of a list that is already partly written.
 type BrokenOffError struct{ Err error }
 
@@ -36,13 +47,113 @@ func (e *BrokenOffError) Unwrap() error { return e.Err }
 // JSONList writes the same bytes as JSON for such a value. It writes nothing before the
 // first entry is read, so that an error up to then can be reported as JSON. A later error
 // is a *BrokenOffError.
+//
+// With Lines it writes each entry on a line of its own, then the other fields, of which the
+// first is "end". All lines begin with "schema".
 func (s Streams) JSONList(l JSONList) error { return writeList(s, l, "  ") }
 
-// JSONListLine writes the same bytes as JSONLine for such a value.
+// JSONListLine writes the same bytes as JSONLine for such a value, and with Lines as JSONList.
 func (s Streams) JSONListLine(l JSONList) error { return writeList(s, l, "") }
+
+// JSONOf writes the same bytes as JSON. With Lines it writes the entries of v's list of that key as
+// JSONList does; they are objects.
+func (s Streams) JSONOf(v any, key string) error {
+	if !s.Lines {
+		return s.JSON(v)
+	}
+	text, err := compact(v)
+	if err != nil {
+		return err
+	}
+	list, rest, err := cutField(text, key)
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if err := s.JSONLine(entry); err != nil {
+			return err
+		}
+	}
+	return s.writeEnd(rest)
+}
+
+// writeEnd writes the last line of a list: objects as one, after "end".
+func (s Streams) writeEnd(objects ...[]byte) error {
+	text := []byte(`{"end":true`)
+	for _, object := range objects {
+		object = bytes.TrimSpace(object)
+		if fields := object[1 : len(object)-1]; len(fields) > 0 {
+			text = append(append(text, ','), fields...)
+		}
+	}
+	return s.JSONLine(json.RawMessage(append(text, '}')))
+}
+
+// cutField returns the list of an object that has a key, and the object without it.
+func cutField(object []byte, key string) (list []json.RawMessage, rest []byte, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return nil, nil, err
+	}
+	rest = []byte{'{'}
+	for d.More() {
+		from := d.InputOffset()
+		name, err := d.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		if name == key {
+			if err := json.Unmarshal(value, &list); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(rest, bytes.TrimPrefix(object[from:d.InputOffset()], []byte{','})...)
+	}
+	return list, append(rest, '}'), nil
+}
+
+// writeLines writes a list with each entry on a line.
+func (s Streams) writeLines(l JSONList) error {
+	count := 0
+	for entry, err := range l.Entries {
+		if err == nil {
+			err = s.JSONLine(entry)
+		}
+		if err != nil && count > 0 {
+			return &BrokenOffError{err}
+		}
+		if err != nil {
+			return err
+		}
+		count++
+	}
+	var parts [][]byte
+	for _, part := range []func() any{l.Before, l.After} {
+		if part == nil {
+			continue
+		}
+		text, err := compact(part())
+		if err != nil {
+			return err
+		}
+		parts = append(parts, text)
+	}
+	return s.writeEnd(parts...)
+}
 
 func writeList(s Streams, l JSONList, indent string) error {
 	write := func() error { return (&listWriter{JSONList: l, out: s.Out, indent: indent}).write() }
+	if s.Lines {
+		write = func() error { return s.writeLines(l) }
+	}
 	if l.Doing == "" || s.Terminal.Out {
 		return write()
 	}

@@ -26,6 +26,8 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal Terminal
+	// Lines has JSON written as lines: one object, or each entry of a list and then its end.
+	Lines bool
 
 	screen *output // the terminal on which Out will be shown, if it is another stream
 }
@@ -123,8 +125,15 @@ func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 const schema = 1
 
 // JSON writes v to Out, indented, without HTML escapes and with escapes for hidden characters
-// ([plain.JSON]). An object begins with the key "schema".
+// ([plain.JSON]). An object begins with the key "schema". With Lines it is the last line of a list.
 func (s Streams) JSON(v any) error {
+	if s.Lines {
+		text, err := compact(v)
+		if err != nil {
+			return err
+		}
+		return s.writeEnd(text)
+	}
 	text, err := envelope(v)
 	if err != nil {
 		return err

@@ -78,11 +78,3 @@ func names(versions []bands.Version) []string {
 	}
 	return list
 }
-
-// print prints JSON in the form of the program: entire or agentfs.
-func (c *command) print(v any) error {
-	if c.records {
-		return c.Streams.JSON(v)
-	}
-	return c.PrintJSON(v)
-}

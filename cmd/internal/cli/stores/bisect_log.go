@@ -35,7 +35,7 @@ run with its exit status. "replay" reads it, also after lines were removed that 
 					ended := format.UTC(*state.Ended)
 					out.Ended = &ended
 				}
-				return c.print(out)
+				return c.PrintJSON(out)
 			}
 			return c.Streams.Show(state.Log)
 		}),

@@ -67,7 +67,7 @@ func (c *command) report(ctx context.Context, o *opened, state *diff.BisectState
 		}
 	}
 	if c.JSON {
-		err = c.print(foundJSON{
+		err = c.PrintJSON(foundJSON{
 			Good: found.Good.String(), Bad: found.Bad.String(), Skipped: names(found.Skipped), Unsteady: names(found.Unsteady),
 			Snapshot: format.NewCheckpointJSON(at.bad), Turn: at.turn, Changed: format.NewDiffJSON(at.files), Look: at.look, Back: at.back, Runs: newRunsJSON(state.Runs),
 		})

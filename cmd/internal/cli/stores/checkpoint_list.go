@@ -42,7 +42,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			}
 			defer s.Close()
 			if f.JSON {
-				return f.PrintJSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+				return f.PrintBareList(ui.JSONList{Key: "snapshots", Entries: func(yield func(any, error) bool) {
 					for snapshot, err := range newest(ctx, s, opts) {
 						if !yield(format.NewCheckpointJSON(snapshot), err) {
 							return

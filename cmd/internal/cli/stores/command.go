@@ -20,6 +20,10 @@ type Command struct {
 	JSON, Force bool
 	OwnFirst    bool // a repository's own store takes precedence over a .agentfs
 	Quiet       bool // in a hook: prints only errors
+	// Enveloped is set for commands that print each list as an object, with indentation, as the
+	// commands of entire do. Others print JSON on one line, and some lists without an object, as
+	// agentfs is specified.
+	Enveloped bool
 	// Strict is set for commands that make stores: a bad folder of stores in config.toml is an
 	// error, and not replaced by the default.
 	Strict bool
@@ -85,14 +89,28 @@ func ShellWord(text string) string {
 // NewTable returns a table with wider gaps than those of package ui; cut is [ui.Table.Cut].
 func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as in other versions
 
-// PrintJSON prints v as JSON on one line, with < and > as they are.
+// PrintJSON prints v as JSON: with Enveloped indented, else on one line.
 func (c *Command) PrintJSON(v any) error {
+	if c.Enveloped || c.Streams.Lines {
+		return c.Streams.JSON(v)
+	}
 	return c.Streams.JSONLine(v)
 }
 
 // PrintJSONList prints a list like PrintJSON, each entry before the next is read.
 func (c *Command) PrintJSONList(l ui.JSONList) error {
+	if c.Enveloped {
+		return c.Streams.JSONList(l)
+	}
 	return c.Streams.JSONListLine(l)
+}
+
+// PrintBareList prints a list like PrintJSONList, without Enveloped as the list itself.
+func (c *Command) PrintBareList(l ui.JSONList) error {
+	if !c.Enveloped {
+		l.Key = ""
+	}
+	return c.PrintJSONList(l)
 }
 
 // Say prints a stage or a result. With --json it prints nothing.

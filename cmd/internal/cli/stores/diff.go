@@ -99,7 +99,7 @@ func runFSDiff(ctx context.Context, f *Command, versions, paths []string) (err e
 		for _, path := range slices.Concat(c.unheld, c.unread) {
 			list = append(list, format.DiffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
 		}
-		return f.PrintJSON(list)
+		return f.PrintBareList(ui.JSONList{Key: "changes", Entries: ui.JSONEntries(list)})
 	}
 	if !c.unified {
 		f.PageText(func(s ui.Streams) { format.Diff(s, c.files) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 func newFSListCmd(f *Command) *cobra.Command {
@@ -34,7 +35,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 				list = append(list, newStoreJSON(e))
 			}
 			if f.JSON {
-				return f.PrintJSON(list)
+				return f.PrintBareList(ui.JSONList{Key: "stores", Entries: ui.JSONEntries(list)})
 			}
 			poolClosed := registry.PoolClosed(f.Registry())
 			if poolClosed {

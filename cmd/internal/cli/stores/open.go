@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/bands/volume"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 func newFSOpenCmd(f *Command) *cobra.Command {
@@ -94,7 +95,7 @@ func openAll(ctx context.Context, f *Command) error {
 		f.Say("Mounted '%s' at %s%s", e.Name, f.ShortPath(e.Root), now.volumeText())
 	}
 	if f.JSON {
-		if err := f.PrintJSON(list); err != nil {
+		if err := f.PrintBareList(ui.JSONList{Key: "stores", Entries: ui.JSONEntries(list)}); err != nil {
 			return err
 		}
 	}
