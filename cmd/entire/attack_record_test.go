@@ -125,7 +125,7 @@ func readings(id string) (all [][]string, raw map[string]bool) {
 		"explain -c " + id + " --no-pager", "explain -c " + id + " --full --no-pager", "explain -c " + id + " --json", "explain -c " + id + " --raw-transcript",
 		"why a.txt:1", "why a.txt:1 --full", "why a.txt:2", "why a.txt:1-2 --json", "why a.txt:1 --full --json", "why HEAD", "why HEAD --full", "why violets",
 		"blame a.txt --no-pager", "blame a.txt --json", "blame a.txt --porcelain",
-		"search roses", "search forged", "search forged --json", "usage", "usage --by session", "usage --by branch", "usage --by author", "usage --by model", "usage --json",
+		"search roses", "search forged", "search forged --json", "usage", "usage --per session", "usage --per branch", "usage --per person", "usage --per model", "usage --json",
 		"report --md -", "report --html -", "report --md - HEAD",
 		"recall list", "recall list --all", "recall list --json", "recall show", "recall show --json", "recall show --file a.txt", "recall resume", "recall resume --json", "recall search poem",
 		"rewind --list", "rewind --list --all", "rewind --list --json", "rewind --to " + id + " --logs-only",

@@ -466,8 +466,8 @@ func (r *registers) fromUsage() {
 	for name, used := range byAuthor {
 		r.reports("log", "tokens of "+name, used)
 	}
-	for _, by := range []string{"session", "branch", "commit", "day", "model", "agent", "file", "prompt", "author"} {
-		u := asked[usage](r, "usage", "--json", "--limit", "1000", "--by", by)
+	for _, by := range []string{"session", "branch", "commit", "day", "model", "agent", "file", "prompt", "person"} {
+		u := asked[usage](r, "usage", "--json", "--limit", "1000", "--per", by)
 		var sum usedTokens
 		for _, m := range u.Members {
 			used := m.Tokens.plus(m.Subagents)
@@ -476,16 +476,16 @@ func (r *registers) fromUsage() {
 			case by == "session":
 				r.reports("usage", "session "+m.Key[:8]+" tokens", used)
 				r.reports("usage", fmt.Sprintf("session %.8s authors", m.Key), sorted(m.Authors))
-			case by == "author":
+			case by == "person":
 				r.reports("usage", "tokens of "+m.Key, used)
 			case by == "commit" && m.Key != "":
 				i := slices.IndexFunc(r.commits, func(c linkedCommit) bool { return c.oid == m.Key })
 				if i < 0 {
-					r.t.Errorf("usage --by commit has %s, which is on no branch", m.Key)
+					r.t.Errorf("usage --per commit has %s, which is on no branch", m.Key)
 				}
 			}
 		}
-		r.reports("usage --by "+by, "tokens of all", sum)
-		r.reports("usage --by "+by+", total", "tokens of all", u.Total.Tokens.plus(u.Total.Subagents))
+		r.reports("usage --per "+by, "tokens of all", sum)
+		r.reports("usage --per "+by+", total", "tokens of all", u.Total.Tokens.plus(u.Total.Subagents))
 	}
 }

@@ -10,10 +10,10 @@ import (
 
 // Filter selects turns; an empty field selects all.
 type Filter struct {
-	// Agent is a part of the agent's name, Session a prefix of an id, Author a part of the
-	// name or address of the turn's author: see Row.Author.
+	// Agent is a part of the agent's name, Session a prefix of an id, Person a part of the
+	// name or address of the turn's person: see Row.Person.
 	// Worktree is the root of the session's worktree.
-	Agent, Session, Author, Branch, Worktree string
+	Agent, Session, Person, Branch, Worktree string
 	// File is the path of a file or directory, relative to the root of the worktree, or the
 	// end of one. Tool is the name of a tool that the turn used.
 	File, Tool   string
@@ -45,8 +45,8 @@ func (f *Filter) condition() (where string, args []any) {
 	if f.Branch != "" {
 		add("t.branch = ?", f.Branch)
 	}
-	if f.Author != "" {
-		add(ofTurn(isAuthor), f.Author, f.Author)
+	if f.Person != "" {
+		add(ofTurn(isAuthor), f.Person, f.Person)
 	}
 	if f.File != "" {
 		name := path.Clean(f.File)
@@ -86,9 +86,9 @@ type Row struct {
 	// Context is the id of the saved context that the row was made from, empty for a turn
 	// of a transcript.
 	Context string
-	// Author is the name, else the address, of the person in whose clone the turn's first
+	// Person is the name, else the address, of the person in whose clone the turn's first
 	// checkpoint was recorded. It is empty for a turn without one, or if that isn't known.
-	Author                string
+	Person                string
 	At, Ended             time.Time
 	Line, End             int
 	Commands, Failed      int
@@ -112,7 +112,7 @@ func rowColumns() string {
 func (r *Row) targets(at, ended *int64) []any {
 	return []any{
 		&r.ID, &r.Session, &r.Agent, &r.Worktree, &r.Branch, &r.Prompt, &r.Context, at, ended, &r.Line, &r.End,
-		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed, &r.Author,
+		&r.Commands, &r.Failed, &r.Files, &r.Added, &r.Removed, &r.Person,
 	}
 }
 

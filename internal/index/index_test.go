@@ -293,15 +293,15 @@ func TestAuthorsAreThoseOfTheFirstRecord(t *testing.T) {
 			defer func() { fine(t, r.Close()) }()
 			rows, _, err := r.Turns(ctx, index.Filter{}, 2)
 			fine(t, err)
-			if len(rows) != 1 || rows[0].Author != c.turn {
+			if len(rows) != 1 || rows[0].Person != c.turn {
 				t.Errorf("the turn is of %+v, want %q", rows, c.turn)
 			}
 			found, _, err := r.Sessions(ctx, index.SessionFilter{}, -1)
 			fine(t, err)
-			if diff := cmp.Diff(c.session, found[0].Authors); diff != "" {
+			if diff := cmp.Diff(c.session, found[0].Persons); diff != "" {
 				t.Errorf("session (-want +got):\n%s", diff)
 			}
-			spent, err := r.Usage(ctx, index.Grouping{By: index.ByAuthor}, index.Filter{})
+			spent, err := r.Usage(ctx, index.Grouping{By: index.ByPerson}, index.Filter{})
 			fine(t, err)
 			for _, s := range spent {
 				if s.Key != c.turn {
@@ -309,7 +309,7 @@ func TestAuthorsAreThoseOfTheFirstRecord(t *testing.T) {
 				}
 			}
 			for text, name := range map[string]string{"ADA@": "Ada", "BOB": "bob@example.com"} {
-				n, err := r.Count(ctx, index.Filter{Author: text})
+				n, err := r.Count(ctx, index.Filter{Person: text})
 				fine(t, err)
 				ofSession, err := r.SessionsOf(ctx, text)
 				fine(t, err)
@@ -336,7 +336,7 @@ func TestTurnsAreFiltered(t *testing.T) {
 		"agent":       {index.Filter{Agent: "gen"}, 24},
 		"no agent":    {index.Filter{Agent: "x"}, 0},
 		"branch":      {index.Filter{Branch: "main"}, 12},
-		"author":      {index.Filter{Author: "ADA"}, 12},
+		"author":      {index.Filter{Person: "ADA"}, 12},
 		"file":        {index.Filter{File: "dir/file1.go"}, 9},
 		"its end":     {index.Filter{File: "file1.go"}, 9},
 		"directory":   {index.Filter{File: "dir"}, 24},
@@ -347,7 +347,7 @@ func TestTurnsAreFiltered(t *testing.T) {
 		"since":       {index.Filter{Since: noon().Add(200 * time.Minute)}, 8},
 		"until":       {index.Filter{Until: noon().Add(3 * time.Minute)}, 4},
 		"uncommitted": {index.Filter{Uncommitted: true}, 12},
-		"all of them": {index.Filter{Session: "session-0", Branch: "main", File: "common.go", Tool: "Bash", Author: "ada"}, 2},
+		"all of them": {index.Filter{Session: "session-0", Branch: "main", File: "common.go", Tool: "Bash", Person: "ada"}, 2},
 	} {
 		rows, more, err := r.Turns(t.Context(), c.filter, 100)
 		fine(t, err)

@@ -34,9 +34,9 @@ type StoredSession struct {
 	Unlinked    int
 	// Imported reports that all of them were imported.
 	Imported bool
-	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
+	// Persons are the names, else the addresses, of the persons in whose clones its checkpoints were
 	// recorded, in the order of the first checkpoint of each, as far as they are known.
-	Authors []string
+	Persons []string
 	// Files are the files that its turns changed, sorted. If the index has no turns of it, they
 	// are those that its checkpoints name.
 	Files []string
@@ -146,7 +146,7 @@ func (r *Reader) describe(ctx context.Context, ids []int64, of map[int64]*Stored
 		var id int64
 		var name string
 		err := row.Scan(&id, &name)
-		of[id].Authors = append(of[id].Authors, name)
+		of[id].Persons = append(of[id].Persons, name)
 		return err
 	})
 	if err != nil {

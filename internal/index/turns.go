@@ -83,7 +83,7 @@ func (r *Reader) Names(ctx context.Context, what NameKind) (list []string, err e
 		Agents:   "SELECT agent FROM sessions WHERE agent <> '' GROUP BY agent ORDER BY count(*) DESC",
 		Branches: "SELECT branch FROM turns WHERE branch <> '' GROUP BY branch ORDER BY count(*) DESC",
 		Tools:    "SELECT tool FROM calls WHERE tool <> '' GROUP BY tool ORDER BY count(*) DESC",
-		Authors:  "SELECT " + authorName + " FROM authors a WHERE a.name <> '' OR a.email <> '' GROUP BY 1 ORDER BY count(*) DESC",
+		Persons:  "SELECT " + authorName + " FROM authors a WHERE a.name <> '' OR a.email <> '' GROUP BY 1 ORDER BY count(*) DESC",
 		Sessions: "SELECT s.name FROM sessions s JOIN turns t ON t.session = s.id GROUP BY s.id ORDER BY max(t.at) DESC",
 	}[what]
 	return collect(ctx, r.conn, query+" LIMIT 50", nil, scanName)
@@ -97,6 +97,6 @@ const (
 	Agents NameKind = iota
 	Branches
 	Tools
-	Authors
+	Persons
 	Sessions
 )

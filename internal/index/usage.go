@@ -22,12 +22,12 @@ const (
 	ByAgent   Group = "agent"
 	ByFile    Group = "file"
 	ByPrompt  Group = "prompt"
-	ByAuthor  Group = "author"
+	ByPerson  Group = "person"
 )
 
 // Groups returns all groups.
 func Groups() []Group {
-	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt, ByAuthor}
+	return []Group{BySession, ByBranch, ByCommit, ByDay, ByModel, ByAgent, ByFile, ByPrompt, ByPerson}
 }
 
 // Grouping is how Usage groups turns.
@@ -35,8 +35,8 @@ type Grouping struct {
 	By Group
 	// Local is the time zone of days.
 	Local *time.Location
-	// Authors requests Spent.Authors, which take as long as the sums.
-	Authors bool
+	// Persons requests Spent.Persons, which take as long as the sums.
+	Persons bool
 }
 
 // Spent is the usage of one model by one member of a group.
@@ -51,9 +51,9 @@ type Spent struct {
 	Subagent bool
 	Messages int64
 	Tokens
-	// Authors are the authors of the turns, sorted, as far as they are known: see Row.Author. They are
+	// Persons are the persons of the turns, sorted, as far as they are known: see Row.Person. They are
 	// set only if they are requested.
-	Authors []string
+	Persons []string
 }
 
 // shares selects the members of a group among which the tokens x of a turn are divided,
@@ -73,7 +73,7 @@ func (r *Reader) usage(ctx context.Context, g Grouping, where string, args []any
 	from := " FROM spent u JOIN turns t ON t.id = u.turn JOIN sessions s ON s.id = t.session JOIN models o ON o.id = u.model"
 	sums := "sum(u.input), sum(u.cache_write), sum(u.cache_read), sum(u.output), sum(u.messages)"
 	prefix, key, label, authors := "", "''", "''", "'[]'"
-	if g.Authors {
+	if g.Persons {
 		authors = "json_group_array(DISTINCT " + ofTurn(authorName) + ")"
 	}
 	switch g.By {
@@ -87,7 +87,7 @@ func (r *Reader) usage(ctx context.Context, g Grouping, where string, args []any
 		key = "o.name"
 	case ByAgent:
 		key = "s.agent"
-	case ByAuthor:
+	case ByPerson:
 		key = "ifnull(" + ofTurn(authorName) + ", '')"
 	case ByPrompt:
 		key, label = "t.id", "t.prompt"
@@ -118,7 +118,7 @@ func (r *Reader) usage(ctx context.Context, g Grouping, where string, args []any
 		if err := json.Unmarshal([]byte(authors), &names); err != nil {
 			return err
 		}
-		s.Authors = union(nil, names)
+		s.Persons = union(nil, names)
 		s.Last = fromMillis(last)
 		if g.By == ByDay {
 			if n, err := strconv.ParseInt(s.Key, 10, 64); err == nil {
@@ -163,7 +163,7 @@ func joined(list []Spent) []Spent {
 		}
 		out[i].Tokens = out[i].Plus(s.Tokens)
 		out[i].Messages += s.Messages
-		out[i].Authors = union(out[i].Authors, s.Authors)
+		out[i].Persons = union(out[i].Persons, s.Persons)
 		if s.Last.After(out[i].Last) {
 			out[i].Last = s.Last
 		}

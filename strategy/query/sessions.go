@@ -61,9 +61,9 @@ type Session struct {
 	Unlinked    int
 	// Imported reports that it is known by imported checkpoints alone.
 	Imported bool
-	// Authors are the names, else the addresses, of the persons in whose clones its checkpoints were
+	// Persons are the names, else the addresses, of the persons in whose clones its checkpoints were
 	// recorded, in the order of their first ones, as far as they are known.
-	Authors []string
+	Persons []string
 	Tokens  session.Tokens
 	// Transcript is the path of the agent's own file, empty if it isn't known.
 	Transcript string
@@ -99,8 +99,8 @@ type SessionFilter struct {
 	Prefix string
 	// Agent reports whether sessions of an agent are selected.
 	Agent func(name string) bool
-	// Author is a part of the name or the address of the author of one of its checkpoints.
-	Author string
+	// Person is a part of the name or the address of a person in whose clone one of its checkpoints was recorded.
+	Person string
 	// Limit is the maximum number of sessions, 0 for none.
 	Limit int
 }
@@ -136,9 +136,9 @@ func (r SessionReader) List(ctx context.Context, f SessionFilter) (found FoundSe
 	}
 	names := session.IDs(states) // of all states: their sessions aren't Stored
 	var only []string            // the ids of the sessions of the author, nil for all
-	if f.Author != "" {
+	if f.Person != "" {
 		if x != nil {
-			if only, err = x.SessionsOf(ctx, f.Author); err != nil {
+			if only, err = x.SessionsOf(ctx, f.Person); err != nil {
 				return FoundSessions{}, err
 			}
 		}
@@ -267,7 +267,7 @@ func (s *Session) add(row *index.StoredSession) {
 	for _, name := range row.Checkpoints {
 		s.Checkpoints = append(s.Checkpoints, checkpoint.ID(name))
 	}
-	s.Authors, s.Unlinked = row.Authors, row.Unlinked
+	s.Persons, s.Unlinked = row.Persons, row.Unlinked
 	if len(row.Spent) > 0 {
 		s.Tokens = tokens(row.Spent)
 	}

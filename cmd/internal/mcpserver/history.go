@@ -81,7 +81,7 @@ type historyTurn struct {
 
 // filter returns the filter and the limit of an input.
 func (in *historyInput) filter(now time.Time, limit int) (index.Filter, int, error) {
-	f := index.Filter{File: in.File, Branch: in.Branch, Author: in.Author, Tool: in.Tool, Failed: in.Failed}
+	f := index.Filter{File: in.File, Branch: in.Branch, Person: in.Author, Tool: in.Tool, Failed: in.Failed}
 	if in.Hours != nil {
 		const most = 24 * 366 * 100
 		if *in.Hours <= 0 || *in.Hours > most {
@@ -178,7 +178,7 @@ func commandsOf(ctx context.Context, r *index.Reader, turn int64, failed bool) (
 // turnOf returns the description of a turn for a result.
 func turnOf(r *index.Row, now time.Time) historyTurn {
 	const digits = 10
-	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Author: r.Author, Session: r.Session}
+	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Author: r.Person, Session: r.Session}
 	if !r.At.IsZero() {
 		t.When = brief.Ago(now, r.At)
 	}

@@ -54,7 +54,7 @@ func Fill(ctx context.Context, w *workspace.Workspace, r *index.Reader, s Select
 		return nil, err
 	}
 	// The rewinds of this worktree in the time of the report.
-	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" || s.Filter.Author != "" {
+	if len(f.report.Turns) == 0 || s.Turn != nil || s.Filter.Session != "" || s.Filter.Agent != "" || s.Filter.Person != "" {
 		return f.report, nil
 	}
 	store, err := bands.Open(tracking.StoreDir(w))

@@ -33,7 +33,7 @@ func readings() []command {
 		{"log", []string{"log", "--no-pager", "--commands"}, 40},
 		{"log --file", []string{"log", "--no-pager", "--file", "pkg01"}, 40},
 		{"usage", []string{"usage", "--no-pager"}, 40},
-		{"usage --by file", []string{"usage", "--no-pager", "--by", "file"}, 40},
+		{"usage --per file", []string{"usage", "--no-pager", "--per", "file"}, 40},
 		{"why, a line", []string{"why", "--no-pager", "FILE:3"}, 40},
 		{"why, a commit", []string{"why", "--no-pager", middle}, 40},
 		{"blame, a file of 40 lines", []string{"blame", "--no-pager", "FILE"}, 40},

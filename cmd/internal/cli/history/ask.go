@@ -27,6 +27,7 @@ type turnQuery struct {
 	app    *app.App
 	filter index.Filter
 
+	person       personFlags
 	since, until string
 	file         string
 	linked       bool // commits name checkpoints, by the index
@@ -72,20 +73,34 @@ func (q *turnQuery) addFlags(cmd *cobra.Command) {
 	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
 }
 
+// personFlags are --by PERSON, and --author as its hidden former name.
+type personFlags struct{ by, author string }
+
+func (p *personFlags) add(a *app.App, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.by, "by", "", "only of the `person` with this name or address, or a part of it")
+	f.StringVar(&p.author, "author", "", "the former name of --by")
+	_ = f.MarkHidden("author") // it exists
+	setup.Flag(cmd, "by", setup.FlagValue(a, setup.Indexed(index.Persons)))
+	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Persons)))
+}
+
+// text returns the part of a name or address, "" for every person.
+func (p *personFlags) text() string { return cmp.Or(p.by, p.author) }
+
 // addSelection adds the flags that select turns by when, where and by whom they were.
 func (q *turnQuery) addSelection(cmd *cobra.Command) {
+	q.person.add(q.app, cmd)
 	f := cmd.Flags()
 	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
 	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
-	f.StringVar(&q.filter.Author, "author", "", "only of a person with this name or address, or a part of it")
 	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
 	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&q.until, "until", "", "only before this time")
 	setup.Flag(cmd, "session", setup.FlagValue(q.app, setup.Indexed(index.Sessions)))
 	setup.Flag(cmd, "agent", setup.FlagValue(q.app, setup.Indexed(index.Agents)))
 	setup.Flag(cmd, "branch", setup.FlagValue(q.app, setup.Branches))
-	setup.Flag(cmd, "author", setup.FlagValue(q.app, setup.Indexed(index.Authors)))
 	times := []cobra.Completion{"1h", "today", "yesterday", "7d", "30d"}
 	setup.Flag(cmd, "since", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
 	setup.Flag(cmd, "until", cobra.FixedCompletions(times, cobra.ShellCompDirectiveNoFileComp))
@@ -94,7 +109,7 @@ func (q *turnQuery) addSelection(cmd *cobra.Command) {
 // ask updates and opens the index, and calls do with it.
 func (q *turnQuery) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
 	now := q.app.Now()
-	q.filter.Agent = app.AgentLabel(q.filter.Agent)
+	q.filter.Agent, q.filter.Person = app.AgentLabel(q.filter.Agent), q.person.text()
 	for _, t := range []struct {
 		flag, text string
 		to         *time.Time

@@ -58,7 +58,7 @@ func newTokensJSON(t index.Tokens) tokensJSON {
 
 func newTurnJSON(r *index.Row) turnJSON {
 	j := turnJSON{
-		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, Author: r.Author, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
+		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, Author: r.Person, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
 		Line: r.Line, EndLine: r.End, Files: r.Files, Added: r.Added, Removed: r.Removed, Commands: r.Commands, Failed: r.Failed,
 		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{}, Imported: r.Imported,
 		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),

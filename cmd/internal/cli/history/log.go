@@ -28,7 +28,7 @@ type log struct {
 	turnQuery
 
 	patch, commands, follow bool
-	persons                 bool // the table has a column of authors
+	persons                 bool // the table has a column of persons
 }
 
 // NewLog returns the command that lists turns.
@@ -40,8 +40,8 @@ func NewLog(a *app.App) *cobra.Command {
 		Short:      "List what agents did, a line for each turn",
 		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which
 agent, files and lines changed, commands (and how many failed), tokens with those of
-subagents, the commit, and the prompt. The author is listed if there are several: the
-person in whose clone it was recorded.
+subagents, the commit, and the prompt. The person in whose clone the turn was recorded
+is listed if there are several.
 
 With --file it is every turn that changed a file or directory, also what a shell command
 changed, what was reverted later, and what was never committed; below each turn it says
@@ -92,7 +92,7 @@ func (l *log) run(ctx context.Context) error {
 	}
 	names := make([]string, len(turns))
 	for i := range turns {
-		names[i] = turns[i].Author
+		names[i] = turns[i].Person
 	}
 	l.persons = format.HasSeveral(names...)
 	switch {
@@ -156,15 +156,15 @@ func (l *log) read(ctx context.Context, repo *git.Repo, r *index.Reader) (list [
 
 // text returns the turns as a table, with the details below each.
 func (l *log) text(turns []entry) string {
-	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES", "AUTHOR"}}
-	const author = 6 // the place of AUTHOR
+	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES", "PERSON"}}
+	const person = 6 // the place of PERSON
 	row := func(cells ...string) {
 		if !l.persons {
-			cells = slices.Delete(cells, author, author+1)
+			cells = slices.Delete(cells, person, person+1)
 		}
 		table.AddRow(cells...)
 	}
-	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "AUTHOR", "COMMIT", "PROMPT")
+	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "PERSON", "COMMIT", "PROMPT")
 	now := l.app.Now()
 	for i := range turns {
 		e := &turns[i]
@@ -184,7 +184,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Author, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Person, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder

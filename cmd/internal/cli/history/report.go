@@ -82,8 +82,8 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 		return app.Usagef("--open shows the file of --html")
 	case len(revs) == 0 && isRange(c.markdown), len(revs) == 0 && isRange(c.html):
 		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
-	case len(revs) > 0 && (c.filter != index.Filter{} || c.since != "" || c.until != "" || c.file != ""):
-		return app.Usagef("a range and --session, --agent, --author, --branch, --file, --since or --until: only one of them")
+	case len(revs) > 0 && (c.filter != index.Filter{} || c.person.text() != "" || c.since != "" || c.until != "" || c.file != ""):
+		return app.Usagef("a range and --session, --agent, --by, --branch, --file, --since or --until: only one of them")
 	}
 	table, err := loadPrices(c.app)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	made.Selection = "All sessions"
 	var parts []string
 	for _, p := range [][2]string{
-		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"author ", c.filter.Author}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
+		{"session ", c.filter.Session}, {"agent ", c.filter.Agent}, {"by ", c.person.text()}, {"branch ", c.filter.Branch}, {"file ", c.file}, {"since ", c.since}, {"until ", c.until},
 	} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+p[1])

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/query"
 )
@@ -29,9 +28,10 @@ const mostSessions = 30
 type sessionsOptions struct {
 	outputFlags
 
-	agent, author string
-	limit         int
-	all           bool
+	person personFlags
+	agent  string
+	limit  int
+	all    bool
 }
 
 // NewSessions returns the command that lists sessions.
@@ -54,8 +54,8 @@ are known of, such as a colleague's that were fetched.
 
 A session is listed with its own title, such as one given with /rename, else with
 its first request. A commit counts where it was linked to the session. Tokens are
-those of the whole session, subagents' included. Authors are the persons in whose
-clones its checkpoints were recorded; they are listed if there are several.
+those of the whole session, subagents' included. The persons are those in whose clones
+its checkpoints were recorded; they are listed if there are several.
 ` + "`entire resume`, `entire explain` and `entire recall`" + ` take an id, or at least
 4 characters of it.
 
@@ -75,12 +75,11 @@ EXIT STATUS
 	f := cmd.Flags()
 	addLimit(cmd, &opts.limit, mostSessions, "list at most this many")
 	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
-	f.StringVar(&opts.author, "author", "", "list only those of a person with this name or address, or a part of it")
+	opts.person.add(a, cmd)
 	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
 	opts.addOutput(f)
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
-	setup.Flag(cmd, "author", setup.FlagValue(a, setup.Indexed(index.Authors)))
 	return cmd
 }
 
@@ -117,7 +116,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	filter := query.SessionFilter{Author: opts.author, Limit: opts.limit}
+	filter := query.SessionFilter{Person: opts.person.text(), Limit: opts.limit}
 	if opts.all {
 		filter.Limit = 0
 	}
@@ -140,7 +139,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 					if !yield(sessionJSON{
 						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
 						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
-						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Authors), Tokens: s.Tokens,
+						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Persons), Tokens: s.Tokens,
 						Commits: s.Commits(), Imported: s.Imported,
 					}, nil) {
 						return
@@ -171,7 +170,7 @@ func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOp
 		what, hint := format.Gaps(gaps)
 		a.Streams.Notef("No sessions are known here: %s.", what)
 		a.Streams.Hint(hint)
-	case opts.agent+opts.author != "":
+	case opts.agent+opts.person.text() != "":
 		a.Streams.Notef("No sessions that the flags select.")
 	default:
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
@@ -186,26 +185,26 @@ func stateOf(s *query.Session) string {
 	return string(s.Phase)
 }
 
-// sessionsText returns the table of sessions. It has a column of authors if there are several.
+// sessionsText returns the table of sessions. It has a column of persons if there are several.
 func sessionsText(a *app.App, list []query.Session) string {
-	var ids, authors []string
+	var ids, persons []string
 	for i := range list {
-		ids, authors = append(ids, list[i].ID), append(authors, list[i].Authors...)
+		ids, persons = append(ids, list[i].ID), append(persons, list[i].Persons...)
 	}
 	ids = format.UniqueSessions(ids)
-	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE", "AUTHOR"}}
-	const author = 8 // the place of AUTHOR
+	table := &ui.Table{Spare: []string{"TURNS", "FILES", "BRANCH", "TOKENS", "COMMITS", "ACTIVE", "STATE", "PERSON"}}
+	const person = 8 // the place of PERSON
 	row := func(cells ...string) {
-		if !format.HasSeveral(authors...) {
-			cells = slices.Delete(cells, author, author+1)
+		if !format.HasSeveral(persons...) {
+			cells = slices.Delete(cells, person, person+1)
 		}
 		table.AddRow(cells...)
 	}
-	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "AUTHOR", "TITLE OR FIRST PROMPT")
+	row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "PERSON", "TITLE OR FIRST PROMPT")
 	for i, s := range list {
 		row(ids[i], stateOf(&s), agoOf(a.Now(), s.LastActive), cmp.Or(ui.Line(s.Branch, listedBranch), "-"), strconv.Itoa(s.Turns),
 			strconv.Itoa(len(s.Files)), strconv.Itoa(s.Commits()), ui.Count(s.Total()),
-			cmp.Or(ui.Line(strings.Join(s.Authors, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
+			cmp.Or(ui.Line(strings.Join(s.Persons, ", "), format.PersonWidth), "-"), ui.Line(cmp.Or(s.Title, s.Prompt), format.LineWidth))
 	}
 	return a.Streams.Table(table)
 }

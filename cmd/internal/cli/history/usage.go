@@ -20,7 +20,7 @@ import (
 type usage struct {
 	turnQuery
 
-	by string
+	per string
 }
 
 // NewUsage returns the command that adds up tokens.
@@ -32,11 +32,11 @@ func NewUsage(a *app.App) *cobra.Command {
 		SuggestFor: []string{"cost", "tokens", "price", "stats"},
 		Short:      "Add up tokens and what they cost",
 		Long: `Adds up the tokens of all sessions by session, branch, commit, day, model, agent,
-file, prompt or author: input, written to the cache, read from it, output. Those of subagents
+file, prompt or person: input, written to the cache, read from it, output. Those of subagents
 are apart. Each message of a model counts once, in however many transcripts it is.
 
-The tokens of a turn are divided evenly among its commits (--by commit), or among
-the files that it changed (--by file). What has none is listed as (none).
+The tokens of a turn are divided evenly among its commits (--per commit), or among
+the files that it changed (--per file). What has none is listed as (none).
 
 Prices are those of a table of this program, with its date, or of
 ~/.config/entire/prices.json. A model without a price is named; its tokens cost
@@ -46,18 +46,18 @@ EXIT STATUS
   0  added up; also if there is nothing
   1  failure
   2  wrong usage`,
-		Example: `  entire usage --since 7d --by day
-  entire usage --by branch
-  entire usage --branch feature --by prompt --limit 5`,
+		Example: `  entire usage --since 7d --per day
+  entire usage --per branch --by ann
+  entire usage --branch feature --per prompt --limit 5`,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return u.run(cmd.Context()) },
 	}
 	const limit = 30
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.by, "by", string(index.BySession), "add up by "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&u.per, "per", "", "add up by this `field`: "+strings.Join(names, ", ")+" (default session)")
 	addLimit(cmd, &u.limit, limit, "list at most this many; the total counts all")
-	setup.Flag(cmd, "by", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	setup.Flag(cmd, "per", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -69,11 +69,33 @@ func groupNames() []string {
 	return names
 }
 
+// formerPerson is the former name of index.ByPerson.
+const formerPerson = "author"
+
+// field returns the field to add up by. --by with a field was the former name of --per.
+func (u *usage) field() (index.Group, error) {
+	isField := func(name string) bool {
+		return name == formerPerson || slices.Contains(groupNames(), name)
+	}
+	switch {
+	case u.per == "" && isField(u.person.by):
+		u.per, u.person.by = u.person.by, ""
+	case u.per == "":
+		u.per = string(index.BySession)
+	case !isField(u.per):
+		return "", app.Usagef("--per %s: not one of %s", ui.Line(u.per, format.NameWidth), strings.Join(groupNames(), ", "))
+	}
+	if u.per == formerPerson {
+		return index.ByPerson, nil
+	}
+	return index.Group(u.per), nil
+}
+
 // member is a member of a group, with its tokens and their cost.
 type member struct {
 	key, label string
 	last       time.Time
-	authors    []string
+	persons    []string
 	own, sub   index.Tokens
 	messages   int64
 	cost       float64
@@ -81,16 +103,17 @@ type member struct {
 }
 
 func (m *member) add(o *member) {
-	m.authors = append(m.authors, o.authors...)
-	slices.Sort(m.authors)
-	m.authors = slices.Compact(m.authors)
+	m.persons = append(m.persons, o.persons...)
+	slices.Sort(m.persons)
+	m.persons = slices.Compact(m.persons)
 	m.own, m.sub = m.own.Plus(o.own), m.sub.Plus(o.sub)
 	m.messages, m.cost, m.unpriced = m.messages+o.messages, m.cost+o.cost, m.unpriced+o.unpriced
 }
 
 func (u *usage) run(ctx context.Context) error {
-	if !slices.Contains(index.Groups(), index.Group(u.by)) {
-		return app.Usagef("--by %s: not one of %s", ui.Line(u.by, format.NameWidth), strings.Join(groupNames(), ", "))
+	field, err := u.field()
+	if err != nil {
+		return err
 	}
 	table, err := loadPrices(u.app)
 	if err != nil {
@@ -98,7 +121,7 @@ func (u *usage) run(ctx context.Context) error {
 	}
 	var spent []index.Spent
 	err = u.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
-		spent, err = r.Usage(ctx, index.Grouping{By: index.Group(u.by), Local: u.app.Now().Location(), Authors: u.json}, u.filter)
+		spent, err = r.Usage(ctx, index.Grouping{By: field, Local: u.app.Now().Location(), Persons: u.json}, u.filter)
 		return err
 	})
 	if err != nil {
@@ -109,7 +132,7 @@ func (u *usage) run(ctx context.Context) error {
 	members = members[:len(members)-more]
 	if u.json {
 		j := usageJSON{
-			By: u.by, Members: []memberJSON{}, More: more, Total: newMemberJSON(&total),
+			By: u.per, Members: []memberJSON{}, More: more, Total: newMemberJSON(&total),
 			Prices: pricesJSON{table.Date, table.Currency}, Unpriced: unpriced, Missing: u.missing(ctx),
 		}
 		for _, m := range members {
@@ -120,7 +143,7 @@ func (u *usage) run(ctx context.Context) error {
 	if len(members) == 0 {
 		return u.nothing(ctx, "No tokens are recorded.")
 	}
-	u.print(&table, members, &total, unpriced, more)
+	u.print(&table, field, members, &total, unpriced, more)
 	return u.noteMissing(ctx)
 }
 
@@ -136,7 +159,7 @@ func addUp(spent []index.Spent, table *prices) (members []*member, total member,
 			at[s.Key] = m
 			members = append(members, m)
 		}
-		one := member{messages: s.Messages, own: s.Tokens, authors: s.Authors}
+		one := member{messages: s.Messages, own: s.Tokens, persons: s.Persons}
 		if s.Subagent {
 			one.own, one.sub = index.Tokens{}, s.Tokens
 		}
@@ -152,9 +175,9 @@ func addUp(spent []index.Spent, table *prices) (members []*member, total member,
 	return members, total, unpriced
 }
 
-func (u *usage) print(table *prices, members []*member, total *member, unpriced map[string]int64, more int) {
+func (u *usage) print(table *prices, field index.Group, members []*member, total *member, unpriced map[string]int64, more int) {
 	t := &ui.Table{Spare: []string{"CACHE WRITE", "SUBAGENTS", "CACHE READ"}}
-	t.AddRow("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(u.by))
+	t.AddRow("INPUT", "CACHE WRITE", "CACHE READ", "OUTPUT", "SUBAGENTS", "COST", strings.ToUpper(string(field)))
 	row := func(m *member, name string) {
 		// The cost of a member; with ">" if a model has no price.
 		cost := strings.TrimSpace(fmt.Sprintf("%.2f %s", m.cost, ui.Line(table.Currency, 8))) //nolint:mnd // the name of a currency
@@ -172,7 +195,7 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	}
 	short := format.SessionNames(keys)
 	for _, m := range members {
-		row(m, u.name(m, short))
+		row(m, memberName(m, field, short))
 	}
 	if more > 0 {
 		t.AddRow("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
@@ -191,10 +214,10 @@ func (u *usage) print(table *prices, members []*member, total *member, unpriced 
 	u.show(u.app, text)
 }
 
-// name returns the name of a member for the table; short returns the short id of a session.
-func (u *usage) name(m *member, short func(id string) string) string {
+// memberName returns the name of a member for the table; short returns the short id of a session.
+func memberName(m *member, field index.Group, short func(id string) string) string {
 	const digits = 7
-	switch index.Group(u.by) {
+	switch field {
 	case index.BySession:
 		return strings.TrimSpace(short(m.key) + "  " + ui.Line(m.label, format.NameWidth))
 	case index.ByCommit:
@@ -203,7 +226,7 @@ func (u *usage) name(m *member, short func(id string) string) string {
 		}
 	case index.ByPrompt:
 		return ui.Line(m.label, format.SubjectWidth)
-	case index.ByBranch, index.ByDay, index.ByModel, index.ByAgent, index.ByFile, index.ByAuthor:
+	case index.ByBranch, index.ByDay, index.ByModel, index.ByAgent, index.ByFile, index.ByPerson:
 	}
 	return nameOf(m.key)
 }
@@ -246,7 +269,7 @@ type pricesJSON struct {
 
 func newMemberJSON(m *member) memberJSON {
 	return memberJSON{
-		Key: m.key, Label: m.label, Authors: format.NotNil(m.authors), Last: utc(m.last), Messages: m.messages, Tokens: newTokensJSON(m.own), Subagents: newTokensJSON(m.sub),
+		Key: m.key, Label: m.label, Authors: format.NotNil(m.persons), Last: utc(m.last), Messages: m.messages, Tokens: newTokensJSON(m.own), Subagents: newTokensJSON(m.sub),
 		Cost: m.cost, Unpriced: m.unpriced,
 	}
 }
