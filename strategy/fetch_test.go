@@ -173,6 +173,53 @@ func TestFetchReportsMissingBranch(t *testing.T) {
 	}
 }
 
+// TestPushAsksTheRemote: a push that the user asks for sends what the remote no longer has, without a
+// fetch that has shown it.
+func TestPushAsksTheRemote(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	var said string
+	s.w.Env.Say = func(line string) { said += line + "\n" }
+	const inRef = "refs/entire/checkpoints/HZ/01KZXV1QRA4PQYTBZ8DN52DQHZ"
+	s.Git("update-ref", inRef, branch)
+	push := func(want string) {
+		t.Helper()
+		said = ""
+		if err := sharing.Push(t.Context(), s.w, "origin"); err != nil {
+			t.Fatal(err)
+		}
+		if said != want {
+			t.Errorf("it printed %q, not %q", said, want)
+		}
+		if got, want := s.Git("ls-remote", "origin", branch, inRef), s.Git("rev-parse", branch); strings.Count(got, want) != 2 {
+			t.Errorf("the remote has %s", got)
+		}
+	}
+	push("entire: sent 1 checkpoint to origin\n")
+	push("entire: origin has all checkpoints of this clone\n")
+	s.Git("push", "-q", "origin", ":"+branch)
+	push("entire: sent 1 checkpoint to origin\n")
+	s.Git("push", "-q", "origin", ":"+inRef)
+	push("entire: sent 1 checkpoint to origin\n")
+}
+
+// TestFetchCounts: a fetch that the user asks for returns the number of new checkpoints, also of those with refs.
+func TestFetchCounts(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	const inRef = "refs/entire/checkpoints/HZ/01KZXV1QRA4PQYTBZ8DN52DQHZ"
+	old := s.Git("rev-parse", branch)
+	s.add("bbbbbbbbbbbb")
+	s.Git("push", "-q", "origin", branch, branch+":"+inRef)
+	s.Git("update-ref", branch, old)
+	s.Git("update-ref", "-d", "refs/remotes/origin/entire/checkpoints/v1")
+	for _, want := range []int{2, 0} {
+		if n, err := sharing.Fetch(t.Context(), s.w, "origin"); n != want || err != nil {
+			t.Errorf("%d new, not %d: %v", n, want, err)
+		}
+	}
+}
+
 // TestPushTimesOut: a push to a remote that doesn't answer ends at the deadline.
 func TestPushTimesOut(t *testing.T) {
 	t.Parallel()

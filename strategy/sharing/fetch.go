@@ -38,6 +38,40 @@ func FetchCheckpoints(ctx context.Context, w *workspace.Workspace, remote string
 	return nil
 }
 
+// Fetch fetches all checkpoints of a remote that the user asked to fetch from, also those with refs of
+// their own, and merges them as FetchCheckpoints does. It returns the number of checkpoints that were not
+// here before, and removes what the remote lists as forgotten. The error wraps git.ErrNoRemoteRef if the
+// remote has no checkpoints.
+func Fetch(ctx context.Context, w *workspace.Workspace, remote string) (int, error) {
+	place, err := git.FindPushDestination(ctx, w.Repo, remote)
+	if err == nil {
+		err = CheckRemote(w, place)
+	}
+	if err != nil {
+		return 0, err
+	}
+	before, err := known(ctx, w)
+	if err != nil {
+		return 0, err
+	}
+	all := *w
+	all.Options.Order = checkpoint.RefsFirst
+	if err := FetchCheckpoints(ctx, &all, remote); err != nil {
+		return 0, err
+	}
+	after, err := known(ctx, w)
+	return max(len(after)-len(before), 0), err
+}
+
+// known returns the ids of the checkpoints that are here.
+func known(ctx context.Context, w *workspace.Workspace) ([]checkpoint.ID, error) {
+	records, err := w.Records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return records.Find(ctx, "")
+}
+
 // FetchForgotten fetches the checkpoints of configured remotes that, as the last fetch of them shows,
 // list content as forgotten that this repository still has, and removes it here. Otherwise it uses
 // no network.

@@ -62,9 +62,16 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 }
 
 // Push sends the checkpoints and the links beside commits to a remote, given by name or URL, that the
-// user asked to send them to. Errors are those of PrePush.
+// user asked to send them to. What the remote has is read from it, whatever is recorded of earlier
+// pushes, and the time is limited by ctx alone. It prints a line about what was sent, or that there was
+// nothing to send. Errors are those of PrePush.
 func Push(ctx context.Context, w *workspace.Workspace, remote string) error {
-	return (&push{w: w, remote: remote, shown: git.HideURL(remote), say: w.Env.Say}).sendAll(ctx)
+	p := &push{w: w, remote: remote, shown: git.HideURL(remote), say: w.Env.Say, asked: true}
+	if err := p.sendAll(ctx); err != nil || p.changed {
+		return err
+	}
+	p.say("entire: " + p.shown + " has all checkpoints of this clone")
+	return nil
 }
 
 func (p *push) sendAll(ctx context.Context) error {
@@ -90,6 +97,10 @@ type push struct {
 	// held reports that the user hasn't allowed sending to the remote: nothing is sent, and that is
 	// said if there is something to send.
 	held bool
+	// asked reports that the user asked for the push: what the remote has is read from it.
+	asked bool
+	// changed reports that something was sent.
+	changed bool
 	// stale reports that the last fetch has shown a list of forgotten content that is unknown here.
 	stale bool
 }
@@ -118,6 +129,11 @@ func (p *push) run(ctx context.Context) error {
 	t, err := checkpoint.LoadTombstones(p.w.Repo.CommonDir)
 	if err != nil {
 		return err
+	}
+	if p.asked {
+		if err := p.queueMissing(ctx); err != nil {
+			return err
+		}
 	}
 	refs, err := p.queued(ctx)
 	if err != nil {
@@ -156,6 +172,7 @@ func (p *push) run(ctx context.Context) error {
 			}
 		}
 		done, err := p.sendRefs(ctx)
+		p.changed = p.changed || done.sent > 0
 		done.report(p.shown, p.say)
 		return err
 	})
@@ -213,7 +230,7 @@ func (p *push) checkRemote(ctx context.Context, place git.PushDestination) error
 	return git.UpdateRefs(ctx, p.w.Repo, "entire: remote set back", []git.RefChange{{Name: record, Old: sent}})
 }
 
-// missing returns the commit of a ref that the remote should have, empty if it has it
+// missing returns the commit of a ref that the remote should have, empty if it is known to have it
 // or if there is none.
 func (p *push) missing(ctx context.Context, ref sharedRef) (git.OID, error) {
 	tip, err := tipOf(ctx, p.w, ref.name)
@@ -221,7 +238,7 @@ func (p *push) missing(ctx context.Context, ref sharedRef) (git.OID, error) {
 		return "", err
 	}
 	sent, err := tipOf(ctx, p.w, ref.record)
-	if sent == tip {
+	if sent == tip && !p.asked {
 		return "", err
 	}
 	return tip, err
@@ -297,6 +314,7 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 
 // sent records and reports that a ref was sent.
 func (p *push) sent(ctx context.Context, ref sharedRef, tip git.OID, done git.PushResult) {
+	p.changed = p.changed || done.Changed
 	if err := recordSent(ctx, p.w, ref.record, tip); err != nil {
 		p.w.Log.WarnContext(ctx, "state of the remote not recorded", "error", err.Error())
 	}

@@ -39,8 +39,11 @@ func (p *push) sendRefs(ctx context.Context) (done refsSent, err error) {
 	if err != nil || len(refs) == 0 {
 		return done, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, refsTime)
-	defer cancel()
+	if !p.asked {
+		limited, cancel := context.WithTimeout(ctx, refsTime)
+		defer cancel()
+		ctx = limited
+	}
 	var last []string // those that the remote doesn't take go behind all others
 	var refused error
 	for part := range slices.Chunk(refs, refsTogether) {
@@ -83,7 +86,7 @@ func (p *push) queued(ctx context.Context) ([]git.RefChange, error) {
 		if err := checkpoint.Enqueue(ctx, p.w.Repo.CommonDir, names...); err != nil {
 			return nil, err
 		}
-		if err := disk.WriteCache(known, nil, 0o600); err != nil {
+		if err := errors.Join(disk.MkdirAll(p.w.RecordsDir(), 0o700), disk.WriteCache(known, nil, 0o600)); err != nil {
 			return nil, fmt.Errorf("record the remote: %w", err)
 		}
 	}
@@ -111,6 +114,29 @@ func (p *push) queued(ctx context.Context) ([]git.RefChange, error) {
 		})
 		return err
 	})
+}
+
+// queueMissing queues the refs of checkpoints that the remote has not, or not with the commit that is here.
+func (p *push) queueMissing(ctx context.Context) error {
+	list, err := checkpoint.RefsOf(ctx, p.w.Repo)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	theirs, err := git.RemoteRefs(ctx, p.w.Repo, p.remote, checkpoint.CheckpointRefs+"*")
+	if err != nil {
+		return err
+	}
+	has := make(map[string]git.OID, len(theirs))
+	for _, ref := range theirs {
+		has[ref.Name] = ref.OID
+	}
+	var names []string
+	for _, ref := range list {
+		if name := ref.ID.Ref(); has[name] != ref.Tip {
+			names = append(names, name)
+		}
+	}
+	return checkpoint.Enqueue(ctx, p.w.Repo.CommonDir, names...)
 }
 
 // knownRefs returns the file whose existence shows that all refs were queued for this remote.
