@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNotWritten means that a file doesn't have the expected content after writing.
-var ErrNotWritten = errors.New("not written as it should be")
+var ErrNotWritten = errors.New("not written correctly")
 
 // ContentReader reads the contents of files of a snapshot. It is safe for concurrent use.
 type ContentReader struct {
@@ -43,7 +43,7 @@ func (c *ContentReader) Parts(e *band.Entry) ([]band.Part, error) {
 		total += p.Length
 	}
 	if total != e.Size {
-		return nil, fmt.Errorf("its parts have %d bytes, not %d: %w", total, e.Size, band.ErrDamaged)
+		return nil, fmt.Errorf("its parts have %d bytes instead of %d: %w", total, e.Size, band.ErrDamaged)
 	}
 	return list, nil
 }
@@ -113,7 +113,7 @@ func (c *ContentReader) data(p *band.Part, buf []byte) ([]byte, error) {
 	}
 	data, err := c.Bands.Read(p.Ref, band.DataRecord, buf[:0])
 	if err == nil && int64(len(data)) != p.Length {
-		err = fmt.Errorf("it has %d bytes, not %d: %w", len(data), p.Length, band.ErrDamaged)
+		err = fmt.Errorf("%d bytes instead of %d: %w", len(data), p.Length, band.ErrDamaged)
 	}
 	return data, err
 }
@@ -358,7 +358,7 @@ func (c *ContentReader) CheckRaw(ref band.Ref, length int64) error {
 }
 
 // errDiffers stops a comparison.
-var errDiffers = errors.New("the file has another content")
+var errDiffers = errors.New("the file has different content")
 
 // Same reports whether the file has the content of the entry, which is read from the store. f
 // must be at its beginning.

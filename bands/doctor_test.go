@@ -158,7 +158,7 @@ func TestDoctorReportsProblems(t *testing.T) {
 	putFile(t, filepath.Join(m.Home, "config.toml"), "stores.base_path = 3")
 	report := doctor(t, m)
 	all := strings.Join(report.Problems, "\n")
-	for _, want := range []string{s.root + " is not there", "v1"} {
+	for _, want := range []string{s.root + " is missing", "v1"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q isn't in %q", want, all)
 		}

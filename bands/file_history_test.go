@@ -281,14 +281,14 @@ func TestCheckMetadata(t *testing.T) {
 		bad  string
 	}{
 		{map[string]string{"ticket.id_1-A": "AUTH-1 ä"}, ""},
-		{map[string]string{"": "x"}, `"" is no key`},
-		{map[string]string{"a b": "x"}, `"a b" is no key`},
-		{map[string]string{"ä": "x"}, "is no key"},
-		{map[string]string{strings.Repeat("k", 65): "x"}, "is no key"},
+		{map[string]string{"": "x"}, `invalid metadata key ""`},
+		{map[string]string{"a b": "x"}, `invalid metadata key "a b"`},
+		{map[string]string{"ä": "x"}, "invalid metadata key"},
+		{map[string]string{strings.Repeat("k", 65): "x"}, "invalid metadata key"},
 		{map[string]string{"k": strings.Repeat("v", 1025)}, "has 1025 bytes"},
 		{map[string]string{"k": "a\x1b[0m"}, "control characters"},
 		{map[string]string{"k": "\xff"}, "isn't UTF-8"},
-		{many, "33 entries"},
+		{many, "33 metadata entries"},
 	}
 	for _, tt := range tests {
 		err := bands.CheckMetadata(tt.meta)

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoHistory means that there is no restore to undo, redo or finish.
-var ErrNoHistory = errors.New("nothing to go back to")
+var ErrNoHistory = errors.New("no restore in the history")
 
 // historyLength is the maximum number of restores that can be undone.
 const historyLength = 100

@@ -89,7 +89,7 @@ func LineagesWithJournal(s *Store) []string {
 
 // ErrOtherJournal means that another version of the program wrote the journal of an interrupted
 // restore: only that version can end it.
-var ErrOtherJournal = errors.New("the journal of an interrupted restore was written by another version of this program")
+var ErrOtherJournal = errors.New("another version of this program wrote the journal of an interrupted restore")
 
 // ReadJournal reads the lineage's journal; nil if there is none. If it has another format or
 // can't be decoded, the result has the readable fields and another Format: journals are written

@@ -104,7 +104,7 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %s: %w", v, SnapshotFile, ErrDamaged)
 	}
 	if d.Format > VolumeFormat {
-		return Snapshot{}, fmt.Errorf("read snapshot %s: its format %d was made by a newer version", v, d.Format)
+		return Snapshot{}, fmt.Errorf("read snapshot %s: format %d is from a newer version", v, d.Format)
 	}
 	if _, ok := d.Tree.Ref(); !ok && d.Volume == "" {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: no tree: %w", v, ErrDamaged)
@@ -165,7 +165,7 @@ func pairPath(dir, checkpoint string) string {
 // is replaced.
 func (h *Held) AddPair(v Version, p Pair) error {
 	if p.Checkpoint == "" || strings.ContainsAny(p.Checkpoint, "/\\\x00") {
-		return fmt.Errorf("pair snapshot %s: %q is no checkpoint", v, p.Checkpoint)
+		return fmt.Errorf("pair snapshot %s: %q is not a checkpoint id", v, p.Checkpoint)
 	}
 	if !h.Has(v) {
 		return fmt.Errorf("pair snapshot %s: %w", v, ErrNoSnapshot)

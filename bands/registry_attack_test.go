@@ -32,30 +32,30 @@ func TestAttackContextNamesStore(t *testing.T) {
 			m.plant(t, filepath.Join(mine.Root, "clone", "fixtures"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), "./fixtures\n")
 			return filepath.Join(mine.Root, "clone")
-		}, "not made on this machine"},
+		}, "not created on this machine"},
 		"an absolute path": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			m.plant(t, m.path("shared", "store"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), m.path("shared", "store"))
 			return filepath.Join(mine.Root, "clone")
-		}, "not made on this machine"},
+		}, "not created on this machine"},
 		"a path through a link": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			m.plant(t, m.path("shared", "store"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), "./link/../shared/store")
 			fine(t, os.Symlink(m.path("shared"), filepath.Join(mine.Root, "clone", "shared")))
 			return filepath.Join(mine.Root, "clone")
-		}, "not made on this machine"},
+		}, "not created on this machine"},
 		"a path to the user's store of another folder": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			putFile(t, m.path("clone", ".agentfs"), mine.Dir)
 			return m.path("clone")
-		}, "it is for "},
+		}, "its tree is "},
 		"a path to the user's store of the folder beside": {func(t *testing.T, _ machine, mine registry.Entry) string {
 			t.Helper()
 			putFile(t, mine.Root+"-2/.agentfs", mine.Dir)
 			return mine.Root + "-2"
-		}, "it is for "},
+		}, "its tree is "},
 		"the name of a store that only the catalog knows": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			s := m.plant(t, m.path("shared", "store"), mine.Root)
@@ -68,7 +68,7 @@ func TestAttackContextNamesStore(t *testing.T) {
 			fine(t, err)
 			putFile(t, m.path("clone", ".agentfs"), "planted")
 			return m.path("clone")
-		}, "not made on this machine"},
+		}, "not created on this machine"},
 		"another user's .agentfs": {func(t *testing.T, m machine, _ registry.Entry) string {
 			t.Helper()
 			root(t)

@@ -29,9 +29,9 @@ func TestCompareReportsRowsWithoutSnapshots(t *testing.T) {
 	}
 	compare()
 	fine(t, os.RemoveAll(store.SnapshotDir(2)))
-	compare("snapshot v2 is listed in it but missing")
+	compare("snapshot v2 is listed but missing")
 	fine(t, os.Rename(store.SnapshotDir(3), store.SnapshotDir(4)))
-	compare("snapshot v3 is listed in it but missing", "snapshot v2 is listed in it but missing")
+	compare("snapshot v3 is listed but missing", "snapshot v2 is listed but missing")
 	bad, err := registry.Describe(store)
 	fine(t, err)
 	if len(bad) != 1 || bad[0].Version != 4 {

@@ -23,11 +23,11 @@ var (
 	ErrDamaged = errors.New("damaged")
 	// ErrRefusedRoot means that the tree is the home directory or the file
 	// system's root.
-	ErrRefusedRoot = errors.New("refused as root of a store")
+	ErrRefusedRoot = errors.New("can't be the root of a store")
 	// ErrTooMuch means that more has changed than a snapshot was allowed to read.
-	ErrTooMuch = errors.New("more has changed than there is time for")
+	ErrTooMuch = errors.New("too many changes for the time limit")
 	// ErrNoRoom means that the free-space floor or the cap forbids a snapshot.
-	ErrNoRoom = errors.New("no room for a snapshot")
+	ErrNoRoom = errors.New("not enough room for a snapshot")
 )
 
 // Version is the number of a snapshot in a store. Versions only grow.
@@ -40,7 +40,7 @@ func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
 func ParseVersion(s string) (Version, error) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(s, "v"), 10, 31)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no version; write v1, v2 and so on", s)
+		return 0, fmt.Errorf("%q is not a version such as v1 or v12", s)
 	}
 	return Version(n), nil
 }
@@ -99,7 +99,7 @@ const (
 // control characters.
 func CheckMetadata(m map[string]string) error {
 	if len(m) > maxMetadata {
-		return fmt.Errorf("%d entries of metadata; at most %d are kept", len(m), maxMetadata)
+		return fmt.Errorf("%d metadata entries, at most %d are allowed", len(m), maxMetadata)
 	}
 	bad := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
@@ -107,11 +107,11 @@ func CheckMetadata(m map[string]string) error {
 	for key, value := range m {
 		switch {
 		case key == "" || len(key) > maxMetadataKey || strings.ContainsFunc(key, bad):
-			return fmt.Errorf("%q is no key of metadata: 1 to %d letters, digits, \".\", \"_\" and \"-\"", key, maxMetadataKey)
+			return fmt.Errorf("invalid metadata key %q: use 1 to %d letters, digits, \".\", \"_\" and \"-\"", key, maxMetadataKey)
 		case len(value) > maxMetadataValue:
-			return fmt.Errorf("the value of %s has %d bytes; at most %d are kept", key, len(value), maxMetadataValue)
+			return fmt.Errorf("the value of %s has %d bytes, at most %d are allowed", key, len(value), maxMetadataValue)
 		case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
-			return fmt.Errorf("the value of %s has control characters, or isn't UTF-8", key)
+			return fmt.Errorf("the value of %s contains control characters, or isn't UTF-8", key)
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ func (s *Store) Info() (Info, error) {
 		return Info{}, fmt.Errorf("%s: %w", InfoFile, ErrDamaged)
 	}
 	if info.Format > volumeFormat {
-		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", InfoFile, info.Format)
+		return Info{}, fmt.Errorf("%s: format %d is from a newer version", InfoFile, info.Format)
 	}
 	return info, nil
 }

@@ -151,7 +151,7 @@ func (h *Held) Raise(v Version) error {
 	}
 	last.Version = v
 	if err := disk.WriteDurable(h.Path(VersionFile), last.Encode(), 0o600); err != nil {
-		return fmt.Errorf("note highest version: %w", err)
+		return fmt.Errorf("record highest version: %w", err)
 	}
 	return nil
 }

@@ -147,12 +147,12 @@ func TestWrongReferences(t *testing.T) {
 		kind band.RecordKind
 		what string
 	}{
-		"another kind":     {ref, band.DirectoryRecord, "a record of another kind"},
-		"another content":  {band.Ref{Hash: other.Hash, Offset: ref.Offset}, band.DataRecord, "a record of other content"},
-		"within a record":  {band.Ref{Hash: ref.Hash, Offset: ref.Offset + 1}, band.DataRecord, "no record begins there"},
-		"the band's start": {band.Ref{Hash: ref.Hash}, band.DataRecord, "no record begins there"},
-		"the band's end":   {band.Ref{Hash: ref.Hash, Offset: other.Offset + 55}, band.DataRecord, "the band ends before it"},
-		"far behind":       {band.Ref{Hash: ref.Hash, Offset: 1<<32 - 1}, band.DataRecord, "the band ends before it"},
+		"another kind":     {ref, band.DirectoryRecord, "the record has another kind"},
+		"another content":  {band.Ref{Hash: other.Hash, Offset: ref.Offset}, band.DataRecord, "the record has different content"},
+		"within a record":  {band.Ref{Hash: ref.Hash, Offset: ref.Offset + 1}, band.DataRecord, "no record starts there"},
+		"the band's start": {band.Ref{Hash: ref.Hash}, band.DataRecord, "no record starts there"},
+		"the band's end":   {band.Ref{Hash: ref.Hash, Offset: other.Offset + 55}, band.DataRecord, "the band ends before this record"},
+		"far behind":       {band.Ref{Hash: ref.Hash, Offset: 1<<32 - 1}, band.DataRecord, "the band ends before this record"},
 		"no such band":     {band.Ref{Hash: ref.Hash, Band: 9, Offset: 16}, band.DataRecord, "the band is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestNewerRecords(t *testing.T) {
 	dir := t.TempDir()
 	data := one(t, 0)
 	var damage *band.DamageError
-	for magic, want := range map[string]string{"REC2": "made by a newer version", "REC0": "no record begins there", "REDO": "no record begins there"} {
+	for magic, want := range map[string]string{"REC2": "made by a newer version", "REC0": "no record starts there", "REDO": "no record starts there"} {
 		copy(data[16:], magic)
 		put(t, dir, "0", data)
 		_, err := reader(t, dir).Read(band.Ref{Hash: sha256.Sum256([]byte("earlier")), Offset: 16}, band.DataRecord, nil)
@@ -276,7 +276,7 @@ func TestSecondFolder(t *testing.T) {
 	}
 	var damage *band.DamageError
 	_, err := reader(t, snapshot, t.TempDir()).Read(ref, band.DataRecord, nil)
-	if !errors.As(err, &damage) || damage.What != "no record begins there" {
+	if !errors.As(err, &damage) || damage.What != "no record starts there" {
 		t.Errorf("the damage is reported as %v", err)
 	}
 }

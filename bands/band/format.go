@@ -103,13 +103,13 @@ func (h header) appendTo(buf, stored []byte) []byte {
 // parseHeader parses a header; what describes an error, or is empty.
 func parseHeader(data []byte) (h header, what string) {
 	if len(data) < recordHeader {
-		return h, "the band ends before it"
+		return h, "the band ends before this record"
 	}
 	if magic := string(data[:4]); magic != recordMagic {
 		if magic > recordMagic && magic <= lastMagic {
 			return h, "made by a newer version"
 		}
-		return h, "no record begins there"
+		return h, "no record starts there"
 	}
 	h.kind, h.codec = RecordKind(data[4]), codec(data[5])
 	h.stored = binary.LittleEndian.Uint32(data[8:])

@@ -111,7 +111,7 @@ func DecodeParts(data []byte) ([]Part, error) {
 	if len(parts) > 1 {
 		for _, p := range parts {
 			if p.Kind == RawPart {
-				return nil, fmt.Errorf("%w: a raw part beside others", ErrBadParts)
+				return nil, fmt.Errorf("%w: a raw part among others", ErrBadParts)
 			}
 		}
 	}

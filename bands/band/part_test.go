@@ -71,7 +71,7 @@ func TestBadParts(t *testing.T) {
 		"data without a hash":           "01 01 02 05 abab",
 		"data without a place":          "01 01 02 05" + hash,
 		"a number beyond all":           "01 01 02 05" + hash + "8080808010 10",
-		"a raw part beside others":      "01 02 03 05" + hash + "00 01 05",
+		"a raw part among others":       "01 02 03 05" + hash + "00 01 05",
 		"others beside a raw part":      "01 02 01 05 03 05" + hash + "00",
 		"a raw part with an offset":     "01 01 03 05" + hash + "00 10",
 		"more parts than there are":     "01 ffffffff0f 01 05",

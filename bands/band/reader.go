@@ -221,7 +221,7 @@ func (r *Reader) stored(f *os.File, ref Ref, kind RecordKind, scratch *[]byte) (
 			return header{}, nil, err
 		}
 		if m < whole-n {
-			return header{}, nil, damaged(ref, "the band ends within it")
+			return header{}, nil, damaged(ref, "the band ends inside this record")
 		}
 	}
 	if checksum(buf[:checkedHeader], buf[recordHeader:whole]) != head.sum {
@@ -251,9 +251,9 @@ func match(data []byte, ref Ref, kind RecordKind) (header, error) {
 	case what != "":
 		return head, damaged(ref, what)
 	case head.kind != kind:
-		return head, damaged(ref, "a record of another kind")
+		return head, damaged(ref, "the record has another kind")
 	case head.hash != ref.Hash:
-		return head, damaged(ref, "a record of other content")
+		return head, damaged(ref, "the record has different content")
 	}
 	return head, nil
 }
@@ -265,7 +265,7 @@ func longEnough(f *os.File, ref Ref, head header) error {
 		return err
 	}
 	if info.Size() < int64(ref.Offset)+recordHeader+int64(head.stored) {
-		return damaged(ref, "the band ends within it")
+		return damaged(ref, "the band ends inside this record")
 	}
 	return nil
 }
@@ -366,7 +366,7 @@ func openLength(path string, length int64) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() < length {
-		err = fmt.Errorf("it has %d bytes of %d: %w", info.Size(), length, ErrDamaged)
+		err = fmt.Errorf("only %d of %d bytes: %w", info.Size(), length, ErrDamaged)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

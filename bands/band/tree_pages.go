@@ -254,7 +254,7 @@ func AssembleDirectory(header *Directory, load func(p *Page) ([]Entry, error)) (
 // follows checks that the entries of the i-th page are after those of the previous page.
 func follows(pages []Page, i int, entries []Entry) error {
 	if i > 0 && entries[0].Name <= pages[i-1].Last {
-		return &DamageError{Band: pages[i].Ref.Band, Offset: pages[i].Ref.Offset, What: "a page of another directory"}
+		return &DamageError{Band: pages[i].Ref.Band, Offset: pages[i].Ref.Offset, What: "the page belongs to another directory"}
 	}
 	return nil
 }

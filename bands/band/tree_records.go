@@ -100,7 +100,7 @@ func (r *DirectoryLoader) readPage(p *Page) (entries []Entry, err error) {
 	err = r.read(p.Ref, PageRecord, func(content []byte) (err error) {
 		entries, err = DecodePage(content)
 		if err == nil && (len(entries) != p.Count || entries[len(entries)-1].Name != p.Last) {
-			err = fmt.Errorf("%w: a page of another directory", ErrBadDirectory)
+			err = fmt.Errorf("%w: the page belongs to another directory", ErrBadDirectory)
 		}
 		return err
 	})

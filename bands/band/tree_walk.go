@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnknownPath means that a path is below an Unknown one: whether it existed is unknown.
-var ErrUnknownPath = errors.New("not held by the snapshot")
+var ErrUnknownPath = errors.New("not in the snapshot")
 
 // LookupPath returns the entry of a path, whose names are separated by slashes; "" is the root. A
 // directory's entry has the Attr of its record. If there is no such path, or it is below an

@@ -159,7 +159,7 @@ func (k *Keeper) Close() error {
 }
 
 // errFull means that the store has no room for the records to append.
-var errFull = fmt.Errorf("%w: the store is at its cap", bands.ErrNoRoom)
+var errFull = fmt.Errorf("%w: the store has reached its size limit", bands.ErrNoRoom)
 
 // nowhere is the band number of records that aren't stored.
 const nowhere = math.MaxUint32

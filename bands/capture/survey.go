@@ -83,7 +83,7 @@ func (t *taking) makeFit(ctx context.Context) (leftOut, error) {
 		left.entries -= d.entries
 	}
 	if left.fit.Weight > t.set.Cap {
-		return leftOut{}, fmt.Errorf("%w: the tree has %d bytes that git doesn't ignore, the cap is %d",
+		return leftOut{}, fmt.Errorf("%w: the tree has %d bytes that git doesn't ignore, and the limit is %d",
 			bands.ErrNoRoom, left.fit.Weight, t.set.Cap)
 	}
 	return left, nil
@@ -102,7 +102,7 @@ func (t *taking) ignored(ctx context.Context, top *weighed) ([]*weighed, error) 
 	})
 	ignored, err := t.set.Ignored(ctx, slices.Sorted(maps.Keys(byPath)))
 	if err != nil {
-		return nil, fmt.Errorf("ask which directories are ignored: %w", err)
+		return nil, fmt.Errorf("list ignored directories: %w", err)
 	}
 	slices.Sort(ignored)
 	var list []*weighed

@@ -68,7 +68,7 @@ type notes struct {
 }
 
 // errOverRoom means that the changes exceed the room.
-var errOverRoom = errors.New("more than there is room for")
+var errOverRoom = errors.New("not enough room")
 
 // run reads the tree and returns its root.
 func (w *walk) run(ctx context.Context, workers int) (*node, error) {

@@ -44,7 +44,7 @@ type BisectAbortError struct {
 
 // Error describes the exit status.
 func (e *BisectAbortError) Error() string {
-	return fmt.Sprintf("the command ended with exit status %d in %s", e.Status, e.Version)
+	return fmt.Sprintf("the command exited with status %d in %s", e.Status, e.Version)
 }
 
 // Run tries snapshots until the search is over, then removes the scratch tree and returns the

@@ -50,7 +50,7 @@ type BisectLogError struct {
 
 // Error describes the line.
 func (e *BisectLogError) Error() string {
-	return fmt.Sprintf("line %d is no line of a bisect log: %s", e.Line, e.Text)
+	return fmt.Sprintf("line %d: not a line of a bisect log: %s", e.Line, e.Text)
 }
 
 // ReadBisectLog parses the search of a log, from which lines may have been removed. Empty lines and
@@ -74,7 +74,7 @@ func ReadBisectLog(r io.Reader) (*BisectState, error) {
 		return nil, fmt.Errorf("read bisect log: %w", err)
 	}
 	if len(s.Versions) < 2 { //nolint:mnd // the two ends
-		return nil, errors.New("the log has no line of snapshots")
+		return nil, errors.New("the log has no \"snapshots\" line")
 	}
 	return s, nil
 }

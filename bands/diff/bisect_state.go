@@ -58,10 +58,10 @@ type BisectRun struct {
 }
 
 // ErrNoBisect means that there is no search.
-var ErrNoBisect = errors.New("no bisect has begun")
+var ErrNoBisect = errors.New("no bisect in progress")
 
 // ErrBisectInUse means that another process is running the search.
-var ErrBisectInUse = errors.New("another bisect of this tree is running")
+var ErrBisectInUse = errors.New("another bisect is running in this tree")
 
 // bisectLockWait is the maximum time to wait for a process that is ending.
 const bisectLockWait = 2 * time.Second
@@ -99,7 +99,7 @@ func (r *BisectRecord) Read() (*BisectState, error) {
 		return nil, ErrNoBisect
 	}
 	if err == nil && (s.Schema != bisectSchema || len(s.Versions) < 2 || len(s.Command) == 0) {
-		err = errors.New("not a state that this version can read")
+		err = errors.New("unknown format")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bisect %s: %w", r.path, err)
@@ -135,7 +135,7 @@ func (s *BisectState) makeBase(dir string) error {
 	}
 	base, err := os.MkdirTemp(dir, bisectBasePrefix)
 	if err != nil {
-		return fmt.Errorf("folder of the scratch tree: %w", err)
+		return fmt.Errorf("find a folder for the scratch tree: %w", err)
 	}
 	s.Base, s.Tree, s.Boot = disk.Physical(base), restore.ScratchState{}, proc.Boot()
 	return nil

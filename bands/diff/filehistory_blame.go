@@ -18,7 +18,7 @@ import (
 // The errors that callers distinguish; they come wrapped.
 var (
 	// ErrNoText means that a file is binary, larger than 4 MiB, or no regular file.
-	ErrNoText = errors.New("not a text of at most 4 MiB")
+	ErrNoText = errors.New("not a text file, or larger than 4 MiB")
 	// ErrNoFile means that there is no such file.
 	ErrNoFile = errors.New("no such file")
 )
@@ -113,7 +113,7 @@ func (r *FileHistory) BlameFile(ctx context.Context, history []bands.Snapshot, p
 		last = b.out.Lines
 	}
 	if first > b.out.Lines || last > b.out.Lines {
-		return nil, fmt.Errorf("it has %d lines, not %d: %w", b.out.Lines, max(first, last), fs.ErrInvalid)
+		return nil, fmt.Errorf("%d lines instead of %d: %w", b.out.Lines, max(first, last), fs.ErrInvalid)
 	}
 	first = max(first, 1)
 	b.origin = make([]int, b.out.Lines)

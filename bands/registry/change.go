@@ -76,7 +76,7 @@ func (r *Registry) Unmanage(ctx context.Context, dir string) (Entry, error) {
 		}
 	}
 	if !ok {
-		return Entry{}, fmt.Errorf("%w: %s is no store's tree", ErrNoContext, root)
+		return Entry{}, fmt.Errorf("%w: %s is not the tree of a store", ErrNoContext, root)
 	}
 	return e, r.DeleteStore(ctx, e)
 }

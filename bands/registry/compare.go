@@ -59,7 +59,7 @@ func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, er
 	for _, row := range rows {
 		v := bands.Version(row.Version)
 		if _, there := slices.BinarySearch(versions, v); !there { // ascending
-			differs = append(differs, "snapshot "+v.String()+" is listed in it but missing")
+			differs = append(differs, "snapshot "+v.String()+" is listed but missing")
 		}
 	}
 	return differs, nil

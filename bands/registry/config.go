@@ -130,7 +130,7 @@ func (c *configReader) read(cfg *Config) {
 	var text string
 	c.path("stores.base_path", &cfg.BasePath)
 	c.path("stores.default_mount_base", &cfg.DefaultMountBase)
-	const allowed = `a size from "1MiB", like "50G"`
+	const allowed = `a size of at least "1MiB", such as "50G"`
 	if value(c, "stores.default_size", allowed, &text) {
 		if n, err := sizes.ParseSize(text); err == nil && n >= 1<<20 {
 			cfg.DefaultSize = n
@@ -142,7 +142,7 @@ func (c *configReader) read(cfg *Config) {
 	var prune bool
 	var keep int64
 	hasPrune := value(c, "checkpoints.auto_prune", "true or false", &prune)
-	const counts = "a whole number from 1"
+	const counts = "a whole number, at least 1"
 	hasKeep := value(c, "checkpoints.keep_count", counts, &keep)
 	if hasKeep && keep < 1 {
 		c.wrong("checkpoints.keep_count", counts)
@@ -158,7 +158,7 @@ func (c *configReader) read(cfg *Config) {
 	}
 
 	value(c, "hooks.claude_code", "true or false", &cfg.ClaudeCode)
-	const tools = `a list of tools, like ["Edit", "Write"]`
+	const tools = `a list of tools, such as ["Edit", "Write"]`
 	var list []any
 	if value(c, "hooks.checkpoint_on", tools, &list) {
 		names := make([]string, 0, len(list))
@@ -173,7 +173,7 @@ func (c *configReader) read(cfg *Config) {
 			c.wrong("hooks.checkpoint_on", tools)
 		}
 	}
-	const durations = `a duration from "0s" to "24h", like "10s"`
+	const durations = `a duration from "0s" to "24h", such as "10s"`
 	if value(c, "hooks.min_interval", durations, &text) {
 		if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= 24*time.Hour {
 			cfg.MinInterval = d
@@ -197,10 +197,10 @@ func (c *configReader) unknown() {
 			continue
 		}
 		if known[table] == nil {
-			where := "there is no such key"
+			where := "unknown key"
 			for name, keys := range known {
 				if slices.Contains(keys, table) {
-					where = "it belongs in the table [" + name + "]"
+					where = "belongs in the table [" + name + "]"
 				}
 			}
 			c.bad = append(c.bad, &ConfigError{File: c.file, Key: table, Problem: where})
@@ -208,7 +208,7 @@ func (c *configReader) unknown() {
 		}
 		for key := range values {
 			if isTable && !slices.Contains(known[table], key) {
-				c.bad = append(c.bad, &ConfigError{File: c.file, Key: table + "." + key, Problem: "there is no such key"})
+				c.bad = append(c.bad, &ConfigError{File: c.file, Key: table + "." + key, Problem: "unknown key"})
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (c *configReader) unknown() {
 
 // path reads an absolute path, or one in the user's home directory.
 func (c *configReader) path(key string, to *string) {
-	const paths = `an absolute path, or one that begins with "~/"`
+	const paths = `an absolute path, or one that starts with "~/"`
 	var text string
 	if !value(c, key, paths, &text) {
 		return

@@ -18,11 +18,11 @@ import (
 // The errors of a conversion; they are returned wrapped.
 var (
 	// ErrConverted means that the store has the driver already.
-	ErrConverted = errors.New("has that driver already")
+	ErrConverted = errors.New("already has that driver")
 	// ErrFormerKept means that the folder replaced by a conversion still exists.
-	ErrFormerKept = errors.New("the folder of a former conversion is still kept")
+	ErrFormerKept = errors.New("the old folder of an earlier conversion still exists")
 	// ErrChanging means that files kept changing while they were copied.
-	ErrChanging = errors.New("files are being changed")
+	ErrChanging = errors.New("files keep changing")
 	// ErrNotConverting means that there is no conversion to cancel or to end.
 	ErrNotConverting = errors.New("no conversion")
 )
@@ -257,7 +257,7 @@ func (c Converter) Under(dir string) (Entry, error) {
 	}
 	e, found, err := c.storeAt(root + freshSuffix)
 	if err == nil && !found {
-		err = fmt.Errorf("%w of %s was interrupted", ErrNotConverting, root)
+		err = fmt.Errorf("%w of %s to cancel", ErrNotConverting, root)
 	}
 	return e, err
 }
@@ -303,7 +303,7 @@ func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
 	}
 	e, err := c.treeOf(ctx, root)
 	if err == nil && e.Former == "" {
-		err = fmt.Errorf("%w keeps a former folder of %s", ErrNotConverting, root)
+		err = fmt.Errorf("%w of %s to finish", ErrNotConverting, root)
 	}
 	return e, err
 }
@@ -311,7 +311,7 @@ func (c Converter) Kept(ctx context.Context, dir string) (Entry, error) {
 // removeFormer removes a folder that a conversion made or replaced.
 func removeFormer(dir string) error {
 	if inside, err := disk.MountsIn(dir); err != nil || len(inside) > 0 {
-		return errors.Join(err, fmt.Errorf("%s %w: something is mounted there", dir, volume.ErrInUse))
+		return errors.Join(err, fmt.Errorf("%s %w: it is a mount point, or has one in it", dir, volume.ErrInUse))
 	}
 	if err := disk.Step("remove", dir); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	}
 	if base != "" {
 		if err := sweepProbes(ctx, base); err != nil {
-			d.problem("the leftovers of a probe can't be removed: %v", err)
+			d.problem("can't remove the leftovers of a probe: %v", err)
 		}
 	}
 	made := slices.Concat(dirs, also)
@@ -131,7 +131,7 @@ func (d *doctor) checkCatalog(ctx context.Context) error {
 		return err
 	}
 	d.report.SetAside = to
-	d.mended("the catalog was damaged; it is now %s", to)
+	d.mended("the catalog was damaged and moved to %s", to)
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (d *doctor) complete(ctx context.Context, dirs []string) {
 			d.problem("store %s: %v", dir, err)
 			continue
 		}
-		d.mended("the store in %s had lost its store.json", dir)
+		d.mended("the store in %s had no store.json: written again", dir)
 	}
 }
 
@@ -183,7 +183,7 @@ func (d *doctor) remembered(list []Entry, made []string) error {
 	var now []string
 	for _, dir := range was {
 		if isMissing(dir) {
-			d.mended("there is no store in %s any more", dir)
+			d.mended("the store in %s no longer exists", dir)
 		} else {
 			now = append(now, dir)
 		}
@@ -241,7 +241,7 @@ func (d *doctor) dropRows(ctx context.Context, c *catalog.Catalog, list []Entry)
 		if err := c.DeleteStore(ctx, row.ID); err != nil {
 			return err
 		}
-		d.mended("the store %s is gone from %s", row.Name, row.Dir)
+		d.mended("the store %s no longer exists in %s", row.Name, row.Dir)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 		return err
 	}
 	if isMissing(e.Root) {
-		d.problem("store %s: its tree %s is not there", e.Name, e.Root)
+		d.problem("store %s: its tree %s is missing", e.Name, e.Root)
 	}
 	had, err := c.StoreByID(ctx, e.ID)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
@@ -268,7 +268,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 		d.problem("store %s: %v", e.Name, err)
 	}
 	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
-		d.problem("store %s: %d damaged records; the next checkpoint repairs what is still in its tree, `agentfs verify` names the rest",
+		d.problem("store %s: %d damaged records; the next checkpoint repairs those whose files are unchanged, `agentfs verify` lists the rest",
 			e.Name, len(bad))
 	}
 	snaps, bad := s.Snapshots()
@@ -277,7 +277,7 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 		return err
 	}
 	if had.Checkpoints > len(snaps) {
-		d.mended("store %s: the catalog had %d snapshots that are gone", e.Name, had.Checkpoints-len(snaps))
+		d.mended("store %s: the catalog listed %d deleted snapshots", e.Name, had.Checkpoints-len(snaps))
 	}
 	d.report.Checkpoints += len(snaps)
 	return nil
@@ -290,12 +290,12 @@ func (d *doctor) recover(h *bands.Held, e Entry) error {
 	}
 	driver, ok := volume.Named(e.Driver, volume.Place{Store: e.Dir})
 	if !ok {
-		return fmt.Errorf("its driver %s is not one of this version", e.Driver)
+		return fmt.Errorf("this version has no driver %s", e.Driver)
 	}
 	if thawed, err := driver.Thaw(e.Root); err != nil {
 		return err
 	} else if thawed {
-		d.mended("store %s: a snapshot that was interrupted left its volume frozen", e.Name)
+		d.mended("store %s: an interrupted snapshot had left its volume frozen", e.Name)
 	}
 	done, was, err := volume.Recover(h, driver)
 	if was {

@@ -176,7 +176,7 @@ func (c Converter) End(ctx context.Context) (string, error) {
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("end a conversion that was interrupted: %w", err)
+		err = fmt.Errorf("finish an interrupted conversion: %w", err)
 	}
 	return did, err
 }
@@ -194,10 +194,10 @@ func (c Converter) endAlone(ctx context.Context) (string, error) {
 	case !found:
 		return "", nil
 	case j.Format != exchangeFormat:
-		return "", fmt.Errorf("%s: format %d was made by another version", exchangeFile, j.Format)
+		return "", fmt.Errorf("%s: format %d is from another version", exchangeFile, j.Format)
 	case j.Identity == "" || identity(j.Root) == j.Identity:
-		return fmt.Sprintf("the interrupted conversion of %s was canceled: nothing has changed", j.Root), c.cancelExchange(j)
+		return fmt.Sprintf("canceled the interrupted conversion of %s: nothing has changed", j.Root), c.cancelExchange(j)
 	}
-	return fmt.Sprintf("the interrupted conversion of %s is completed: the former folder is %s", j.Root, j.Former),
+	return fmt.Sprintf("completed the interrupted conversion of %s: its old folder is %s", j.Root, j.Former),
 		c.finishExchange(ctx, j)
 }

@@ -158,7 +158,7 @@ type ContextError struct {
 }
 
 func (e *ContextError) Error() string {
-	return fmt.Sprintf("%s names the store %q, which is refused: %s", e.File, e.Name, e.Why)
+	return fmt.Sprintf("%s: refused the store %q: %s", e.File, e.Name, e.Why)
 }
 
 // Unwrap returns bands.ErrNoStore.
@@ -181,7 +181,7 @@ func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, erro
 		path = filepath.Join(dir, path)
 	}
 	if isPath && !r.registers(path) && !isMissing(filepath.Join(path, bands.InfoFile)) {
-		return refused("it was not made on this machine")
+		return refused("it was not created on this machine")
 	}
 	e, err := r.Find(ctx, path)
 	if err != nil {
@@ -194,9 +194,9 @@ func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, erro
 	}
 	switch {
 	case !r.registers(e.Dir):
-		return refused("it was not made on this machine")
+		return refused("it was not created on this machine")
 	case isPath && (e.Root == "" || !pathWithin(disk.Physical(dir), disk.Physical(e.Root))):
-		return refused("it is for %s", e.Root)
+		return refused("its tree is %s", e.Root)
 	}
 	return e, nil
 }
@@ -231,7 +231,7 @@ func writeContext(dir, name string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is there and is no regular file", path)
+		return fmt.Errorf("%s exists and is not a regular file", path)
 	}
 	return disk.WriteDurable(path, []byte(name+"\n"), 0o644)
 }
@@ -244,7 +244,7 @@ func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 		return Entry{}, err
 	}
 	if !r.registers(e.Dir) {
-		return Entry{}, &ContextError{File: filepath.Join(dir, ContextFile), Name: name, Why: "it was not made on this machine"}
+		return Entry{}, &ContextError{File: filepath.Join(dir, ContextFile), Name: name, Why: "it was not created on this machine"}
 	}
 	if strings.Contains(name, "/") {
 		name = e.Dir // only a directory of the store's own tree may use a path

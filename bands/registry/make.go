@@ -149,13 +149,13 @@ func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (
 type movedError struct{ root, name, was string }
 
 func (e *movedError) Error() string {
-	return fmt.Sprintf("%s names the store %s of the missing folder %s, but this is not that folder under a new name",
+	return fmt.Sprintf("%s names the store %s, whose folder %s is missing, but this is not that folder renamed",
 		filepath.Join(e.root, ContextFile), e.name, e.was)
 }
 
 // Hint describes how to assign the directory to the store nevertheless.
 func (e *movedError) Hint() string {
-	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
+	return fmt.Sprintf("to make it that store's folder, add --name %s; for a new store, delete the file", e.name)
 }
 
 // find returns the first store for which is returns true; base is the folder of named stores.
@@ -186,7 +186,7 @@ func (m maker) checkOutside(root, dir string) error {
 		return e.Driver != "" && (pathWithin(root, e.Root) || pathWithin(disk.Physical(dir), e.Root))
 	})
 	if is {
-		err = fmt.Errorf("%w: %s is that of store '%s'", ErrInVolume, outer.Root, outer.Name)
+		err = fmt.Errorf("%w: %s belongs to store '%s'", ErrInVolume, outer.Root, outer.Name)
 	}
 	return err
 }

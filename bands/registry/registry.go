@@ -21,17 +21,17 @@ import (
 // The errors of the registry; they are returned wrapped.
 var (
 	// ErrNameTaken means that another store has the name.
-	ErrNameTaken = errors.New("a store of that name exists")
+	ErrNameTaken = errors.New("a store of that name already exists")
 	// ErrBadName means that the name isn't allowed.
-	ErrBadName = errors.New("not a name for a store")
+	ErrBadName = errors.New("invalid store name")
 	// ErrRootTaken means that the directory is another store's tree already.
 	ErrRootTaken = errors.New("the directory belongs to another store")
 	// ErrInVolume means that a volume would be in another one, whose snapshots wouldn't contain it.
-	ErrInVolume = errors.New("a volume can't be in another one")
+	ErrInVolume = errors.New("a volume can't be inside another one")
 	// ErrNoContext means that neither a .agentfs nor a repository names a store.
 	ErrNoContext = errors.New("no store selected")
 	// ErrNoHome means that there is no place for named stores.
-	ErrNoHome = errors.New("there is no home directory for stores")
+	ErrNoHome = errors.New("no home directory for stores")
 )
 
 // Registry lists the stores of this machine by their names. Each store's store.json is
@@ -132,13 +132,13 @@ func CheckName(name string) error {
 	case len(name) > maxName:
 		return bad("it is longer than " + strconv.Itoa(maxName) + " bytes")
 	case strings.ContainsAny(name, `/\:`):
-		return bad(`it has a slash, a backslash or a colon`)
+		return bad(`it contains a slash, a backslash or a colon`)
 	case name[0] == '.' || name[0] == '-':
-		return bad("it begins with " + name[:1])
+		return bad("it starts with " + name[:1])
 	case strings.TrimSpace(name) != name:
-		return bad("it begins or ends with a space")
+		return bad("it starts or ends with a space")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return bad("it has control characters")
+		return bad("it contains control characters")
 	}
 	return nil
 }

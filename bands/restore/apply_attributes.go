@@ -29,7 +29,7 @@ func (at attributes) settleFile(dir place, name, path string, f *os.File, e *ban
 		return err
 	}
 	if st.Size != e.Size {
-		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, bands.ErrNotWritten)
+		return fmt.Errorf("%d bytes instead of %d: %w", st.Size, e.Size, bands.ErrNotWritten)
 	}
 	if err := at.settleFileOwner(dir.Dir, name, path, &st, &e.Attr); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (a *applier) LeaveLink(n *dirNode, buf *bands.CopyBuffer) {
 
 func (a *applier) link(n *dirNode, s *action, buf *bands.CopyBuffer) (err error) {
 	if a.hasFailed(s.Link) {
-		return fmt.Errorf("%s, another name of the same file, could not be restored", s.Link)
+		return fmt.Errorf("%s, a hard link to the same file, could not be restored", s.Link)
 	}
 	from, err := bands.OpenBelow(a.root, band.ParentPath(s.Link))
 	if err != nil {

@@ -25,7 +25,7 @@ var ErrNotEmpty = errors.New("not empty")
 var ErrIsDirectory = errors.New("is a directory")
 
 // ErrNotHeld means that the snapshot names a path but doesn't hold its content.
-var ErrNotHeld = errors.New("not held by the snapshot")
+var ErrNotHeld = errors.New("not in the snapshot")
 
 // ExportOptions determine the contents of an export.
 type ExportOptions struct {

@@ -217,7 +217,7 @@ func ReadChanged(ctx context.Context, s *bands.Store, list, rescue bands.Version
 	for _, v := range restored {
 		after, err := s.Snapshot(v)
 		if err != nil {
-			return nil, fmt.Errorf("the changes of the restore of %s are no longer known: %w", v, err)
+			return nil, fmt.Errorf("the list of files that the restore of %s changed is lost: %w", v, err)
 		}
 		records, reader := s.Loader(after)
 		err = s.Changes(ctx, before, after, func(c band.Change) error {

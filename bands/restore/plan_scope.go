@@ -130,7 +130,7 @@ func (s Scope) Compile(hidden []string) (*Selection, error) {
 	for _, p := range s.Paths {
 		clean := path.Clean(p)
 		if p == "" || path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") || strings.IndexByte(p, 0) >= 0 {
-			return nil, fmt.Errorf("%q is not a path inside the tree", p)
+			return nil, fmt.Errorf("%q is not a path in the tree", p)
 		}
 		if clean == "." {
 			clean = ""

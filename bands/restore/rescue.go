@@ -31,7 +31,7 @@ func rescued(ctx context.Context, h *bands.Held, j job, content *bands.ContentRe
 			}
 			return err
 		case again:
-			return fmt.Errorf("rescue %s: %d records can't be read back: %w", done.Rescue.Version, len(bad), bands.ErrDamaged)
+			return fmt.Errorf("check rescue snapshot %s: %d records can't be read: %w", done.Rescue.Version, len(bad), bands.ErrDamaged)
 		}
 		if err := h.NoteDamage(bad); err != nil {
 			return err

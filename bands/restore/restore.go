@@ -222,7 +222,7 @@ func carryOut(ctx context.Context, h *bands.Held, j job, a *applier, o Options, 
 	return nil
 }
 
-var errInTheWay = errors.New("something that stays is in its way")
+var errInTheWay = errors.New("a file that is kept is in its place")
 
 // rescue takes the snapshot from which a restore can be undone. If the disk has no room for all
 // changes since the last one, it leaves out the files that the restore doesn't touch.

@@ -123,7 +123,7 @@ func (t *ScratchTree) Update(ctx context.Context, at ScratchState, from, to band
 	return t.state(to.Version)
 }
 
-var errBlocked = errors.New("something is in its way")
+var errBlocked = errors.New("something else is in its place")
 
 // Remove removes the files, and folders that their owner may not write to.
 func (t *ScratchTree) Remove() error {

@@ -260,7 +260,7 @@ func beginsAs(s *bands.Store, root, path string, was *band.Entry, v bands.Versio
 	return content.CopyTo(&beginning{f: f}, &e) == nil
 }
 
-var errOtherContent = errors.New("the file has other content")
+var errOtherContent = errors.New("the file has different content")
 
 // beginning compares a file with the data written to it.
 type beginning struct {

@@ -29,7 +29,7 @@ const (
 )
 
 // errMoved means that the copies are not of one point in time.
-var errMoved = errors.New("the database was written meanwhile")
+var errMoved = errors.New("the database changed meanwhile")
 
 // Capture passes the files of the database main in the directory dir to take, as they were at one
 // point in time: those of main, -journal and -wal that exist; never -shm. The taken files, put into

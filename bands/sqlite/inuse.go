@@ -57,7 +57,7 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("look who uses %s: %w", at.Main, err)
+		return nil, false, fmt.Errorf("find the processes that use %s: %w", at.Main, err)
 	}
 	defer func() { _ = dir.Close() }()
 	also := Companions(at.Main)
@@ -96,12 +96,12 @@ func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look who uses %s: %w", main, err)
+		return false, fmt.Errorf("find the processes that use %s: %w", main, err)
 	}
 	defer func() { _ = f.Close() }()
 	held, err := disk.OFDTest(f, true, start, n)
 	if err != nil && !cannotLock(err) {
-		return false, fmt.Errorf("look who uses %s: %w", main, err)
+		return false, fmt.Errorf("find the processes that use %s: %w", main, err)
 	}
 	return held, nil
 }

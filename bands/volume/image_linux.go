@@ -212,7 +212,7 @@ func (d Image) Open(root string) error {
 		}
 		former, err := loopfs.FileID(filepath.Join(d.Store, restoreFolder, bands.VolumeTree))
 		if err != nil || mounted.File != former {
-			return inUse(root, "is a mount point of something else")
+			return inUse(root, "has something else mounted on it")
 		}
 	}
 	fresh, err := loopfs.Open(d.live(), imageKind, loopfs.ReadWrite)
@@ -250,7 +250,7 @@ func (d Image) Close(root string, lazy bool) error {
 func (d Image) Check(root string) error {
 	id, err := loopfs.FileID(d.live())
 	if err != nil {
-		return fmt.Errorf("%s: %w: its image is gone: %w", root, ErrNotVolume, err)
+		return fmt.Errorf("%s: %w: its image is missing: %w", root, ErrNotVolume, err)
 	}
 	mounted, is, err := loopfs.At(root)
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // errMounted means that the source directory contains a mount point.
-var errMounted = errors.New("something is mounted there")
+var errMounted = errors.New("it is a mount point")
 
 // MirrorOptions are the options of Mirror.
 type MirrorOptions struct {

@@ -56,7 +56,7 @@ func (d Pool) Missing(_, dir string) error {
 	image := filepath.Join(below, "pool")
 	if err := makePool(context.Background(), image, leastPool); err != nil {
 		if os.Geteuid() != 0 {
-			err = fmt.Errorf("root is needed: %w", err) // mkfs.btrfs reads devices that are mounted
+			err = fmt.Errorf("needs root: %w", err) // mkfs.btrfs reads devices that are mounted
 		}
 		return err
 	}
@@ -264,7 +264,7 @@ func sameSubvolume(a, b string) bool {
 // mounted there after an interrupted restore, Open replaces it in one step.
 func (d Pool) Open(root string) error {
 	if !btrfs.IsSubvolume(d.live()) {
-		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
+		return fmt.Errorf("%s: %w: its subvolume is missing", root, ErrNotVolume)
 	}
 	_, is, err := loopfs.At(root)
 	if err != nil {
@@ -275,7 +275,7 @@ func (d Pool) Open(root string) error {
 			return nil
 		}
 		if !sameSubvolume(root, filepath.Join(d.Store, restoreFolder, bands.VolumeTree)) {
-			return inUse(root, "is a mount point of something else")
+			return inUse(root, "has something else mounted on it")
 		}
 	}
 	fresh, err := loopfs.Bind(d.live())
@@ -301,7 +301,7 @@ func (d Pool) Close(root string, lazy bool) error {
 // Check returns the reason why root can't be snapshotted or replaced.
 func (d Pool) Check(root string) error {
 	if !btrfs.IsSubvolume(d.live()) {
-		return fmt.Errorf("%s: %w: its subvolume is gone", root, ErrNotVolume)
+		return fmt.Errorf("%s: %w: its subvolume is missing", root, ErrNotVolume)
 	}
 	_, is, err := loopfs.At(root)
 	switch {

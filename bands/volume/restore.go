@@ -92,7 +92,7 @@ func Restore(h *bands.Held, d Driver, v bands.Version, o RestoreOptions) (done R
 	}
 	from := h.VolumeDir(v)
 	if _, err := os.Lstat(from); err != nil {
-		return Restored{}, fmt.Errorf("its files are gone: %w", errors.Join(bands.ErrDamaged, err))
+		return Restored{}, fmt.Errorf("its files are missing: %w", errors.Join(bands.ErrDamaged, err))
 	}
 	if err := d.Check(set.Root); err != nil {
 		return Restored{}, err
@@ -237,12 +237,12 @@ type Recovered struct {
 // String describes what was done.
 func (r Recovered) String() string {
 	if r.Paths > 0 {
-		return fmt.Sprintf("the interrupted restore of %d paths to %s is completed: the former state is %s", r.Paths, r.Target, r.Rescue.Version)
+		return fmt.Sprintf("completed the interrupted restore of %d paths to %s: the previous state is %s", r.Paths, r.Target, r.Rescue.Version)
 	}
 	if r.Rescue.Version == 0 {
-		return fmt.Sprintf("the interrupted restore to %s was canceled: nothing has changed", r.Target)
+		return fmt.Sprintf("canceled the interrupted restore to %s: nothing has changed", r.Target)
 	}
-	return fmt.Sprintf("the interrupted restore to %s is completed: the former state is %s", r.Target, r.Rescue.Version)
+	return fmt.Sprintf("completed the interrupted restore to %s: the previous state is %s", r.Target, r.Rescue.Version)
 }
 
 // Interrupted reports whether a restore, or a snapshot that stops all writes, has begun and not
@@ -263,11 +263,11 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 	found, err := disk.ReadJSON(h.Path(journalFile), &r.journal)
 	switch {
 	case err != nil:
-		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: %w", journalFile, err)
+		return Recovered{}, false, fmt.Errorf("finish an interrupted restore: %s: %w", journalFile, err)
 	case !found:
 		return Recovered{}, false, nil
 	case r.journal.Format != journalFormat && r.journal.Format != pathsFormat:
-		return Recovered{}, false, fmt.Errorf("end an interrupted restore: %s: format %d was made by another version", journalFile, r.journal.Format)
+		return Recovered{}, false, fmt.Errorf("finish an interrupted restore: %s: format %d is from another version", journalFile, r.journal.Format)
 	}
 	done := Recovered{Target: r.journal.Target}
 	if r.journal.Format == pathsFormat {
@@ -284,14 +284,14 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 			done.Paths, err = 0, nil // its snapshot is unusable: the rest isn't restored
 		}
 		if err != nil {
-			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+			return done, false, fmt.Errorf("finish the interrupted restore to %s: %w", done.Target, err)
 		}
 		return done, true, disk.Remove(r.Path(journalFile))
 	}
 	replaced := r.Has(r.journal.Rescue.Version)
 	if !replaced {
 		if replaced, err = r.replaced(); err != nil {
-			return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+			return done, false, fmt.Errorf("finish the interrupted restore to %s: %w", done.Target, err)
 		}
 	}
 	if replaced {
@@ -300,7 +300,7 @@ func Recover(h *bands.Held, d Driver) (Recovered, bool, error) {
 		err = r.cancel()
 	}
 	if err != nil {
-		return done, false, fmt.Errorf("end the restore to %s that was interrupted: %w", done.Target, err)
+		return done, false, fmt.Errorf("finish the interrupted restore to %s: %w", done.Target, err)
 	}
 	return done, true, nil
 }

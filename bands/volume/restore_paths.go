@@ -153,7 +153,7 @@ func foldersAbove(from, root, path string, gone bool) error {
 		info, err := os.Lstat(filepath.Join(root, at))
 		switch {
 		case err == nil && !info.IsDir():
-			return fmt.Errorf("%s is no folder: %w", at, fs.ErrExist)
+			return fmt.Errorf("%s is not a folder: %w", at, fs.ErrExist)
 		case err == nil:
 			continue
 		case gone || !errors.Is(err, fs.ErrNotExist):

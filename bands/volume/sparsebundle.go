@@ -73,7 +73,7 @@ func isMountPoint(dir string) (bool, error) {
 func (d Sparsebundle) Missing(root, dir string) error {
 	ctx := context.Background()
 	if err := hdiutil.Available(ctx); errors.Is(err, proc.ErrNoProgram) {
-		return errors.New("it needs hdiutil, which is part of macOS")
+		return errors.New("it needs hdiutil, a program of macOS")
 	} else if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (d Sparsebundle) make() error {
 // Open attaches the bundle at root, unless it is attached.
 func (d Sparsebundle) Open(root string) error {
 	if _, err := os.Lstat(d.bundle()); err != nil {
-		return fmt.Errorf("%s: %w: its sparse bundle is gone: %w", root, ErrNotVolume, err)
+		return fmt.Errorf("%s: %w: its sparse bundle is missing: %w", root, ErrNotVolume, err)
 	}
 	at, err := attached(context.Background(), d.bundle())
 	switch {
@@ -179,7 +179,7 @@ func (d Sparsebundle) Open(root string) error {
 		return inUse(root, "is attached at "+at)
 	}
 	if is, err := isMountPoint(root); err != nil || is {
-		return errors.Join(err, inUse(root, "is a mount point of something else"))
+		return errors.Join(err, inUse(root, "has something else mounted on it"))
 	}
 	return hdiutil.Attach(context.Background(), d.bundle(), root, hdiutil.ReadWrite)
 }
@@ -236,7 +236,7 @@ func (d Sparsebundle) Room() (Room, error) {
 // Check returns the reason why root can't be snapshotted or replaced.
 func (d Sparsebundle) Check(root string) error {
 	if _, err := os.Lstat(d.bundle()); err != nil {
-		return fmt.Errorf("%s: %w: its sparse bundle is gone: %w", root, ErrNotVolume, err)
+		return fmt.Errorf("%s: %w: its sparse bundle is missing: %w", root, ErrNotVolume, err)
 	}
 	at, err := attached(context.Background(), d.bundle())
 	switch {
@@ -298,7 +298,7 @@ func (d Sparsebundle) Snapshot(root, to string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s %w: programs write to it all the time", root, ErrInUse)
+	return fmt.Errorf("%s %w: programs keep writing to it", root, ErrInUse)
 }
 
 // Clone makes a volume that is a copy of a snapshot.

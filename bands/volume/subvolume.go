@@ -183,7 +183,7 @@ func (Subvolume) Room() (Room, error) { return Room{}, nil }
 // Check returns the reason why root can't be snapshotted or replaced.
 func (Subvolume) Check(root string) error {
 	if !btrfs.IsSubvolume(root) {
-		return fmt.Errorf("%s: %w: it is no subvolume of Btrfs", root, ErrNotVolume)
+		return fmt.Errorf("%s: %w: it is not a Btrfs subvolume", root, ErrNotVolume)
 	}
 	if mode, err := btrfs.GetMode(root); err != nil || mode == btrfs.ReadOnly {
 		return errors.Join(err, fmt.Errorf("%s: %w: it is a read-only subvolume", root, ErrNotVolume))
@@ -206,7 +206,7 @@ func checkMounts(root string) error {
 	mounts, err := disk.MountsIn(root)
 	mounts = slices.DeleteFunc(mounts, func(at string) bool { return at == root })
 	if len(mounts) > 0 {
-		return inUse(root, "has something mounted in it: "+mounts[0])
+		return inUse(root, "has a mount point in it: "+mounts[0])
 	}
 	return err
 }
@@ -224,7 +224,7 @@ func checkEmpty(root string) error {
 func checkNested(root string) error {
 	nested, err := btrfs.Nested(root)
 	if err == nil && len(nested) > 0 {
-		return inUse(root, "has a subvolume in it, which snapshots don't hold: "+nested[0])
+		return inUse(root, "has a subvolume in it, which snapshots leave out: "+nested[0])
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (Subvolume) View(snapshot string) (View, error) { return View{Dir: snapshot
 func (Subvolume) Verify(_ context.Context, snapshot string) error {
 	mode, err := btrfs.GetMode(snapshot)
 	if err == nil && mode != btrfs.ReadOnly {
-		err = fmt.Errorf("%w: it isn't read-only any more", bands.ErrDamaged)
+		err = fmt.Errorf("%w: it is no longer read-only", bands.ErrDamaged)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func Open(s *bands.Store, snap bands.Snapshot) (View, error) {
 	}
 	at := s.VolumeDir(snap.Version)
 	if _, err := os.Lstat(at); err != nil {
-		return View{}, fmt.Errorf("read %s: its files are gone: %w", snap.Version, errors.Join(bands.ErrDamaged, err))
+		return View{}, fmt.Errorf("read %s: its files are missing: %w", snap.Version, errors.Join(bands.ErrDamaged, err))
 	}
 	v, err := d.View(at)
 	if err != nil {
@@ -155,7 +155,7 @@ func (v View) ReadFile(name string, w io.Writer) (err error) {
 		_, err = io.WriteString(w, target)
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", name)
+		return fmt.Errorf("%s is not a file", name)
 	}
 	f, err := root.Open(name)
 	if err != nil {

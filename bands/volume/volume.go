@@ -146,9 +146,9 @@ func sizeFor(dir string, want, least int64) (int64, error) {
 	case want >= least:
 		return want, nil
 	case given:
-		return 0, fmt.Errorf("the size is too small: the driver needs %dM at least", least>>20) //nolint:mnd // megabytes
+		return 0, fmt.Errorf("the size is too small: the driver needs at least %dM", least>>20) //nolint:mnd // megabytes
 	}
-	return 0, fmt.Errorf("%w: the driver needs %dM at least", bands.ErrNoRoom, least>>20) //nolint:mnd // megabytes
+	return 0, fmt.Errorf("%w: the driver needs at least %dM", bands.ErrNoRoom, least>>20) //nolint:mnd // megabytes
 }
 
 // imageFile is the name of the volume in the folder of a store of images, and of their driver.

@@ -82,8 +82,8 @@ func (w *volumeWorld) convertStopped(to, fault string) bool {
 	}
 	w.holds(fault + " at " + string(line))
 	switch out, err = w.try(nil, args(to, "after")...); {
-	case err == nil, strings.Contains(out, "has that driver already"), strings.Contains(out, "former conversion is still kept"):
-	case strings.Contains(out, "a store of that name exists"):
+	case err == nil, strings.Contains(out, "already has that driver"), strings.Contains(out, "former conversion is still kept"):
+	case strings.Contains(out, "a store of that name already exists"):
 		w.t.Fatalf("%s at %s: a store is in the way:\n%s", fault, line, out)
 	default:
 		w.t.Fatalf("%s at %s: again: %v\n%s", fault, line, err, out)

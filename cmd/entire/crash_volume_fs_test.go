@@ -115,7 +115,7 @@ func (w *volumeWorld) stopped(name, fault string) bool {
 	})
 	out, err := w.try(nil, args...)
 	switch {
-	case err == nil, name == "init" && strings.Contains(out, "a store of that name exists"), name == "delete" && strings.Contains(out, "no store"):
+	case err == nil, name == "init" && strings.Contains(out, "a store of that name already exists"), name == "delete" && strings.Contains(out, "no store"):
 	default:
 		w.t.Fatalf("%s %s at %s: again: %v\n%s", name, fault, line, err, out)
 	}

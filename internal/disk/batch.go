@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,7 +42,7 @@ func (b *Batch) Write(path string, data []byte, perm fs.FileMode) error {
 	}
 	temp, err := writeTemp(path, perm, allOf(data))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return writeError(path, err)
 	}
 	b.contents = append(b.contents, temp)
 	b.renames = append(b.renames, rename{from: temp, to: path, temp: true})

@@ -89,7 +89,7 @@ func replace(path string, perm fs.FileMode, fill func(*os.File) error, check fun
 	}
 	temp, err := writeTemp(path, perm, fill)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return writeError(path, err)
 	}
 	if check != nil {
 		if err := check(); err != nil {
@@ -100,12 +100,23 @@ func replace(path string, perm fs.FileMode, fill func(*os.File) error, check fun
 		return errors.Join(err, os.Remove(temp))
 	}
 	if err := os.Rename(temp, path); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(temp))
+		return errors.Join(writeError(path, err), os.Remove(temp))
 	}
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("sync directory of %s: %w", path, err)
 	}
 	return nil
+}
+
+// writeError returns err as the error of a write to path: the name of the temporary file, which no
+// longer exists, and the operation on it are left out.
+func writeError(path string, err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	} else if at, ok := errors.AsType[*os.LinkError](err); ok {
+		err = at.Err
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: err}
 }
 
 func writeTemp(path string, perm fs.FileMode, fill func(*os.File) error) (name string, err error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/record"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -194,7 +195,7 @@ func lines(err error) []string {
 	if err == nil {
 		return nil
 	}
-	return strings.Split(err.Error(), "\n")
+	return strings.Split(plain.Error(err), "\n")
 }
 
 // some returns the first items of a list and the number of the others.

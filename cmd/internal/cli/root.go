@@ -22,6 +22,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui/tui"
 	_ "github.com/seed-3aff656d/entire/internal/database/driver" // for the catalog and the index
+	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -210,7 +211,7 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 		}
 		return app.ExitUsage
 	default:
-		fail(a, cmd, err, app.ErrorJSON{Error: err.Error(), Hint: app.HintOf(err), Code: app.CodeOf(err)})
+		fail(a, cmd, err, app.ErrorJSON{Error: plain.Error(err), Hint: app.HintOf(err), Code: app.CodeOf(err)})
 		return max(app.CodeOf(err), app.ExitFailure)
 	}
 }
@@ -224,7 +225,7 @@ func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
 			return
 		}
 	}
-	a.Streams.Notef("%s", err)
+	a.Streams.Notef("%s", plain.Error(err))
 	if failure.Hint != "" {
 		a.Streams.Hint(failure.Hint)
 	}

@@ -160,7 +160,7 @@ func (c *reportCommand) write(made *report.Report) error {
 		}
 		path := c.app.Absolute(f.name)
 		if err := disk.WriteDurable(path, out.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", format.Path(f.name), err)
+			return err
 		}
 		c.app.Streams.Notef("Wrote %s: %s, %s, %s.", format.Path(f.name), ui.Plural(len(made.Turns), "turn"), ui.Plural(len(made.Commits), "commit"), format.Size(int64(out.Len())))
 	}
