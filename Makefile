@@ -86,7 +86,7 @@ managers:
 	cd $(MANAGERS) && npm install --no-save --no-audit --no-fund --silent husky@9 lefthook@2 simple-git-hooks@2
 	ENTIRE_TEST_MANAGERS=$(MANAGERS)/node_modules/.bin go test -count=1 -v -run '^TestHookManagers$$' ./cmd/entire
 
-# Pages of `entire report` in Chromium: hostile texts, keys, sizes, screenshots, accessibility.
+# Pages of `entire report` in Chromium: hostile texts, keys, sizes, paper, screenshots, accessibility.
 # Debian's is installed where it is missing and can be; axe-core comes from npm. PAGES=files
 # are shown, too, TEXTS hostile texts are made by chance.
 TEXTS ?= 20

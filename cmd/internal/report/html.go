@@ -124,7 +124,7 @@ func (d *document) write() {
 	d.raw("<footer>\n<p>Made ")
 	d.time(d.r.Made, "2 January 2006 15:04 MST")
 	d.element(" by <code>entire report</code> ", d.r.Version, ". Secrets are replaced by REDACTED. The page asks nothing of any network.</p>\n")
-	d.raw(`<p class="keys">Keys: <kbd>/</kbd> searches, <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous entry, <kbd>o</kbd> opens and closes it, <kbd>t</kbd> changes between light and dark, <kbd>Esc</kbd> clears the search.</p>
+	d.raw(`<p class="keys">Keys: <kbd>/</kbd> searches, <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous entry, <kbd>o</kbd> opens and closes it, <kbd>t</kbd> changes between light and dark, <kbd>Esc</kbd> clears the search. The button Keys turns them off.</p>
 </footer>
 `)
 	d.raw("<script>")

@@ -47,12 +47,20 @@
     const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
   };
+  // The filters must not cover what has the focus.
+  new ResizeObserver(() => {
+    const covered = getComputedStyle(form).position === "sticky" ? form.offsetHeight : 0;
+    document.documentElement.style.scrollPaddingTop = `${covered + 8}px`;
+  }).observe(form);
+
+  const keys = form.querySelector("[data-do=keys]");
   const openAll = (open) => {
     for (const item of items) if (!item.li.hidden && "open" in item.entry) item.entry.open = open;
   };
   form.addEventListener("click", (event) => {
     const what = event.target.dataset?.do;
     if (what === "theme") theme();
+    if (what === "keys") keys.ariaPressed = String(keys.ariaPressed !== "true");
     if (what === "open" || what === "close") openAll(what === "open");
   });
 
@@ -63,7 +71,7 @@
     if (li?.hidden) clear();
     for (let at = target; at; at = at.parentElement) if (at.localName === "details") at.open = true;
     target.scrollIntoView();
-    target.querySelector("summary")?.focus({ preventScroll: true });
+    (target.localName === "details" ? target.firstElementChild : target).focus({ preventScroll: true });
   };
   addEventListener("hashchange", follow);
   follow();
@@ -78,12 +86,12 @@
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const isTyping = /^(input|select|textarea)$/.test(event.target.localName);
-    if (event.key === "Escape" && isTyping) {
+    if (event.key === "Escape" && event.target.localName === "input") {
       clear();
       event.target.blur();
       return;
     }
-    if (isTyping) return;
+    if (isTyping || keys.ariaPressed !== "true") return;
     const entry = document.activeElement?.closest?.("details.entry");
     const act = {
       "/": () => form.elements.q.focus(),

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // series is a series of values in a plot.
@@ -81,7 +82,7 @@ func (b bins) of(t time.Time) int {
 
 // overview writes the plots.
 func (d *document) overview() {
-	d.raw("<section id=\"overview\" aria-labelledby=\"overview-title\">\n<h2 id=\"overview-title\">Over time</h2>\n<div class=\"plots\">\n")
+	d.raw("<section id=\"overview\" tabindex=\"-1\" aria-labelledby=\"overview-title\">\n<h2 id=\"overview-title\">Over time</h2>\n<div class=\"plots\">\n")
 	b := d.r.bins()
 	values := func() []float64 { return make([]float64, len(b.starts)) }
 	agent, person, unknown, read, written, sub, cost := values(), values(), values(), values(), values(), values(), values()
@@ -112,9 +113,9 @@ func (d *document) overview() {
 
 // The size of a plot, in its own units.
 const (
-	plotWidth, plotHeight = 600.0, 150.0
-	plotLeft, plotBottom  = 48.0, 20.0
-	plotTop               = 8.0
+	plotWidth, plotHeight = 600.0, 180.0
+	plotTop, plotBottom   = 16.0, 28.0
+	plotDigit             = 13.0 // the width of a digit where labels are largest, on narrow windows
 )
 
 // plot writes a plot and a table with its values. It omits a plot without values.
@@ -143,25 +144,29 @@ func (d *document) plot(b bins, p plot) {
 			d.raw("</span>")
 		}
 	}
-	d.raw("</figcaption>\n<svg viewBox=\"0 0 600 150\" role=\"img\" aria-labelledby=\"")
+	d.raw("</figcaption>\n<svg viewBox=\"0 0 600 180\" role=\"img\" aria-labelledby=\"")
 	d.raw(p.id + "-t " + p.id + "-d")
 	d.raw("\"><title id=\"" + p.id + "-t\">" + p.title + "</title>")
 	d.element("<desc id=\""+p.id+"-d\">", d.describe(b, p, most), "</desc>\n")
+	left := 0.0
+	for _, part := range []float64{0, 0.5, 1} {
+		left = max(left, plotDigit*float64(utf8.RuneCountInString(p.format(top*part)))+6) //nolint:mnd // beside the line
+	}
 	for _, part := range []float64{0, 0.5, 1} {
 		y := plotHeight - plotBottom - part*(plotHeight-plotBottom-plotTop)
 		d.raw("<line class=\"grid\"")
-		d.coordinate("x1", plotLeft)
+		d.coordinate("x1", left)
 		d.coordinate("x2", plotWidth)
 		d.coordinate("y1", y)
 		d.coordinate("y2", y)
 		d.raw("/>")
-		d.label(plotLeft-6, y+4, "end", p.format(top*part)) //nolint:mnd // beside the line
+		d.label(left-6, y+5, "end", p.format(top*part)) //nolint:mnd // beside the line
 	}
-	step := (plotWidth - plotLeft) / float64(len(b.starts))
+	step := (plotWidth - left) / float64(len(b.starts))
 	width := min(step*0.8, 28) //nolint:mnd // bars that aren't blocks
 	for i, start := range b.starts {
 		y := plotHeight - plotBottom
-		x := plotLeft + step*float64(i) + (step-width)/2
+		x := left + step*float64(i) + (step-width)/2
 		for _, s := range p.series {
 			h := s.values[i] / top * (plotHeight - plotBottom - plotTop)
 			if h > 0 {
@@ -169,7 +174,7 @@ func (d *document) plot(b bins, p plot) {
 				d.rect(s.class, x, y, width, h)
 			}
 		}
-		if n := len(b.starts); i == 0 || i == n-1 && n > 3 || i == n/2 && n > 8 {
+		if n := len(b.starts); n <= 3 || i == 0 || i == n-1 || i == n/2 && n > 8 {
 			anchor := markup("middle")
 			if n > 3 && i == n-1 {
 				anchor = "end"
@@ -179,7 +184,7 @@ func (d *document) plot(b bins, p plot) {
 				anchor = "start"
 				x -= width / 2
 			}
-			d.label(x+width/2, plotHeight-5, anchor, start.Format(b.form)) //nolint:mnd // below the bars
+			d.label(x+width/2, plotHeight-6, anchor, start.Format(b.form)) //nolint:mnd // below the bars
 		}
 	}
 	d.raw("</svg>\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/report"
+	hidden "github.com/seed-3aff656d/entire/internal/plain"
 )
 
 func html(tb testing.TB, r *report.Report) string {
@@ -78,19 +79,109 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(checkMarkup)
 }
 
-// No text of a report becomes HTML, a link or a mention in Markdown.
+// No text of a report becomes HTML, a link or a mention in Markdown; and what is rendered of it is
+// the text, without characters that can't be seen.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add(text)
 	}
-	own := regexp.MustCompile(`</?(details|summary|sub)>`)
+	for _, text := range []string{
+		"list: add @everyone #1", "mail ada@example.com, see https://example.com/a?b=c&d", "www.example.com", "fix GH-12 and org/repo#3", "revert 0f3a9c1d", ":tada: a:b",
+		"!12 $34 %5 &6 ~bug ^alert", "a|b `c|d` e\\|f@g", "1. one", "12) two", "- three", "# four", "+ five", "=== six", "> seven", "---", "***", "~~no~~ $x$ &amp; [a](b) ![c](d) <e>",
+		"``` ` ``", "`@a`", "\\|@x|", "snake_case_name *.go a*b", "名前@例 \u2060x",
+	} {
+		f.Add(text)
+	}
+	own := strings.NewReplacer("<details>", "", "</details>", "", "<summary>", "", "</summary>", "", "<sub>", "", "</sub>", "")
 	f.Fuzz(func(t *testing.T, text string) {
-		page := regexp.MustCompile("(`+)[^`](.*?[^`])??(`+)").ReplaceAllString(markdown(t, example(text)), "code")
-		page = own.ReplaceAllString(page, "")
-		if found := regexp.MustCompile(`(^|[^\\])<|@[^\x{2060}]|[a-z]://|www\.[^\x{2060}]`).FindString(page); found != "" {
+		const short = 100 // no text is cut
+		text = text[:min(len(text), short)]
+		page := markdown(t, example(text))
+		if found := regexp.MustCompile(`(^|[^\\])<|@|[a-z]://|(?i:www\.)`).FindString(withoutCode(own.Replace(page))); found != "" {
 			t.Errorf("%q becomes %q in\n%s", text, found, page)
 		}
+		if strings.ContainsFunc(page, func(r rune) bool { return r != '\n' && hidden.IsHidden(r) }) {
+			t.Errorf("%q: there is what can't be seen in\n%s", text, page)
+		}
+		line := func(text string) string { return hidden.Visible(strings.Join(strings.Fields(text), " ")) }
+		if m := regexp.MustCompile(`(?m)^1\. (.*) {2}$`).FindStringSubmatch(page); m == nil || rendered(m[1]) != line("t "+text) {
+			t.Errorf("%q is rendered as %q", line("t "+text), m)
+		}
+		row := regexp.MustCompile(`(?m)^\| 0123456 \| ((?:[^|\\]|\\.)*) \| \d+ \|`).FindStringSubmatch(page)
+		if row == nil || rendered(strings.ReplaceAll(row[1], `\|`, "|")) != line(text) {
+			t.Errorf("%q is rendered as %q in a table", line(text), row)
+		}
+		path := regexp.MustCompile(`(?m)^\| ((?:[^|\\]|\\.)*) \| 3 \|`).FindStringSubmatch(page)
+		if path == nil || rendered(strings.ReplaceAll(path[1], `\|`, "|")) != line(text) {
+			t.Errorf("the path %q is rendered as %q", line(text), path)
+		}
 	})
+}
+
+var (
+	codeSpan = regexp.MustCompile("^`+")
+	comment  = "<!-- -->"
+)
+
+// pieces calls the functions with the texts in Markdown of one line between spans of code, and with
+// the contents of these.
+func pieces(line string, text func(byte), code func(string)) {
+	for line != "" {
+		fence := codeSpan.FindString(line)
+		end := -1
+		for at := len(fence); fence != "" && at < len(line); {
+			if next := strings.IndexByte(line[at:], '`'); next < 0 {
+				break
+			} else if at += next; codeSpan.FindString(line[at:]) == fence {
+				end = at
+				break
+			}
+			at += len(codeSpan.FindString(line[at:]))
+		}
+		switch {
+		case end >= 0:
+			code(line[len(fence):end])
+			line = line[end+len(fence):]
+		case strings.HasPrefix(line, comment):
+			line = line[len(comment):]
+		default:
+			n := 1
+			if line[0] == '\\' && len(line) > 1 {
+				n = 2
+			}
+			for _, c := range []byte(line[:n]) {
+				text(c)
+			}
+			line = line[n:]
+		}
+	}
+}
+
+// rendered returns what is shown of Markdown of one line that has only backslashes, spans of code and
+// empty comments.
+func rendered(line string) string {
+	var b strings.Builder
+	escaped := false
+	pieces(line, func(c byte) {
+		if escaped = c == '\\' && !escaped; !escaped {
+			b.WriteByte(c)
+		}
+	}, func(s string) {
+		if strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") && strings.Trim(s, " ") != "" {
+			s = s[1 : len(s)-1]
+		}
+		b.WriteString(s)
+	})
+	return b.String()
+}
+
+// withoutCode returns Markdown without its spans of code.
+func withoutCode(page string) string {
+	var b strings.Builder
+	for line := range strings.Lines(page) {
+		pieces(line, func(c byte) { b.WriteByte(c) }, func(string) { b.WriteString("code") })
+	}
+	return b.String()
 }
 
 // markup is only called with constants, and with the embedded style and script.

@@ -56,7 +56,7 @@ func (r *Report) paths() []pathShare {
 
 // shares writes the tables of shares by directory and file and by commit.
 func (d *document) shares() {
-	d.raw("<section id=\"shares\" aria-labelledby=\"shares-title\">\n<h2 id=\"shares-title\">Who wrote what</h2>\n")
+	d.raw("<section id=\"shares\" tabindex=\"-1\" aria-labelledby=\"shares-title\">\n<h2 id=\"shares-title\">Who wrote what</h2>\n")
 	if d.totals.share.Total() == 0 {
 		d.raw("<p>No commit adds lines.</p>\n</section>\n")
 		return

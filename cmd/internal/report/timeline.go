@@ -11,7 +11,7 @@ import (
 
 // timeline writes the filters, and the turns, commits and rewinds by day.
 func (d *document) timeline() {
-	d.raw("<section id=\"timeline\" aria-labelledby=\"timeline-title\">\n<h2 id=\"timeline-title\">Time line</h2>\n")
+	d.raw("<section id=\"timeline\" tabindex=\"-1\" aria-labelledby=\"timeline-title\">\n<h2 id=\"timeline-title\">Time line</h2>\n")
 	// The script makes the search visible.
 	d.raw(`<form class="filters" role="search" aria-label="Entries of the time line" hidden>
 <label>Search <input type="search" name="q" autocomplete="off" spellcheck="false"></label>
@@ -34,7 +34,7 @@ func (d *document) timeline() {
 	choose(d.persons)
 	d.raw(`</select></label>
 <label>File <input name="file" autocomplete="off" spellcheck="false" placeholder="part of a path"></label>
-<span class="actions"><button type="button" data-do="open">Open all</button> <button type="button" data-do="close">Close all</button> <button type="button" data-do="theme">Light or dark</button></span>
+<span class="actions"><button type="button" data-do="open">Open all</button> <button type="button" data-do="close">Close all</button> <button type="button" data-do="theme">Light or dark</button> <button type="button" data-do="keys" aria-pressed="true">Keys</button></span>
 <output aria-live="polite"></output>
 </form>
 `)
@@ -309,7 +309,7 @@ func (d *document) commit(c *Commit) {
 		d.element("<div><dt>Checkpoint</dt><dd>", strings.Join(c.Checkpoints, ", "), "")
 		d.element(" <code>", "entire explain --commit "+shortOID(c.OID), "</code></dd></div>\n")
 	}
-	d.raw("<div><dt>Link</dt><dd><a")
+	d.raw("<div class=\"here\"><dt>Link</dt><dd><a")
 	d.href(commitID(c))
 	d.element(">Link to this commit</a> <code>", "git show "+shortOID(c.OID), "</code></dd></div>\n</dl>\n")
 	d.raw(endEntry)
