@@ -255,7 +255,7 @@ func (r *registers) storedShares(c *linkedCommit, share lineShare) {
 // fromReport reads the pages of the whole history.
 func (r *registers) fromReport() {
 	row := regexp.MustCompile(`^\| ([0-9a-f]{7}) \| .* \| (\d+) \| ([^|]*) \| ([^|]*) \|$`)
-	plain := strings.NewReplacer("\\", "", "\u2060", "")
+	plain := strings.NewReplacer("\\", "", "`", "")
 	text := r.Entire("report", "--md", "-")
 	entry := regexp.MustCompile(`^\d+\. (.*) {2}$`)
 	var requests []string

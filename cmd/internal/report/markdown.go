@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/index"
-	"github.com/seed-3aff656d/entire/internal/plain"
 )
 
 // MaxMarkdown is the maximum length of a Markdown text in bytes, a little less than the
@@ -27,8 +26,8 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	}
 }
 
-// summary writes a report in Markdown. Every text of the report is escaped by inline or
-// code.
+// summary writes a report in Markdown. Every text of the report is escaped by inline, cell or
+// cellCode.
 type summary struct {
 	b    strings.Builder
 	r    *Report
@@ -36,53 +35,6 @@ type summary struct {
 }
 
 func (m *summary) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
-
-// inline escapes a text for Markdown: it is one line, with backslashes before all possible
-// markup, and without anything that hosts turn into links or mentions.
-func inline(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	head, rest := cut(s, limit)
-	if rest > 0 {
-		head += "\u2026"
-	}
-	var b strings.Builder
-	for _, r := range plain.Visible(head) {
-		switch {
-		case strings.ContainsRune("\\`*_{}[]()<>#+-.!|~=$^&:/\"'", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-			if strings.ContainsRune("#:/.", r) {
-				b.WriteString("\u2060") // word joiner: prevents links to addresses and numbers
-			}
-		case r == '@':
-			b.WriteString("@\u2060")
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// code returns a text as inline code, which is valid in a table, too.
-func code(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	head, rest := cut(s, limit)
-	if rest > 0 {
-		head += "\u2026"
-	}
-	text := strings.ReplaceAll(plain.Visible(head), "|", "\u00a6") // a bar ends a cell, even in code
-	if text == "" {
-		return "``"
-	}
-	fence := "`"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
-		text = " " + text + " "
-	}
-	return fence + text + fence
-}
 
 const (
 	// titleLength is the maximum length of a shown prompt or subject, pathLength that of a
@@ -118,7 +70,7 @@ func (m *summary) write() {
 			const most = 5
 			checkpoints := make([]string, 0, most)
 			for _, id := range c.Checkpoints[:min(len(c.Checkpoints), most)] {
-				checkpoints = append(checkpoints, code(id, pathLength))
+				checkpoints = append(checkpoints, cellCode(id, pathLength))
 			}
 			if n := len(c.Checkpoints) - most; n > 0 {
 				checkpoints = append(checkpoints, fmt.Sprintf("and %d more", n))
@@ -127,7 +79,7 @@ func (m *summary) write() {
 			if share.Agent > 0 {
 				agents = agentShare(share)
 			}
-			m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), inline(c.Subject, titleLength), share.Total(), agents, strings.Join(checkpoints, " "))
+			m.line("| %s | %s | %d | %s | %s |", shortOID(c.OID), cell(c.Subject, titleLength), share.Total(), agents, strings.Join(checkpoints, " "))
 		}
 		m.more(len(r.Commits)-len(shown), "older commit")
 	}
@@ -145,7 +97,7 @@ func (m *summary) write() {
 		shown := list[:min(len(list), m.rows)]
 		for _, p := range shown {
 			n := p.share.Total()
-			m.line("| %s | %d | %s | %s | %s |", code(p.path, pathLength), n, agentShare(p.share), percent(p.share.Person, n), percent(p.share.Unknown, n))
+			m.line("| %s | %d | %s | %s | %s |", cellCode(p.path, pathLength), n, agentShare(p.share), percent(p.share.Person, n), percent(p.share.Unknown, n))
 		}
 		m.more(len(list)-len(shown), "file")
 		m.line("\n</details>")
@@ -231,7 +183,7 @@ func (m *summary) tests() {
 	m.line("| command | runs | failed | last |\n|---|---:|---:|---|")
 	shown := list[:min(len(list), m.rows)]
 	for _, r := range shown {
-		m.line("| %s | %d | %d | %s |", code(r.text, titleLength), r.runs, r.failed, [...]string{"not known", "passed", "failed"}[r.last])
+		m.line("| %s | %d | %d | %s |", cellCode(r.text, titleLength), r.runs, r.failed, [...]string{"not known", "passed", "failed"}[r.last])
 	}
 	m.more(len(list)-len(shown), "command")
 	m.line("\n</details>")
