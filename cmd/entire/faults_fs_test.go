@@ -212,7 +212,7 @@ func TestFSReadOnly(t *testing.T) {
 	}{
 		{"../.entire", true, ""},
 		{"entire", false, "entire: this commit is not linked"},
-		{"entire-sessions", true, "entire: checkpoint for HEAD is written, the next hook updates its sessions: "},
+		{"entire-sessions", true, "entire: the checkpoint of HEAD is written, but its sessions are not updated; the next hook tries again: "},
 	} {
 		t.Run(filepath.Base(c.folder), func(t *testing.T) {
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")

@@ -203,7 +203,7 @@ func (r Reader) content(ctx context.Context, q git.BlameRequest) ([]byte, error)
 		case err != nil:
 			return nil, err
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("%s is no file", q.Path)
+			return nil, fmt.Errorf("%s is not a file", q.Path)
 		case info.Size() > maxFile:
 			return nil, git.ErrTooMuch
 		}

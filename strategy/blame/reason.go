@@ -25,7 +25,7 @@ type Reason struct {
 // Errors of questions without lines.
 var (
 	ErrEmpty  = errors.New("empty file")
-	ErrNoText = errors.New("no line or commit has this text")
+	ErrNoText = errors.New("no line and no commit contains this text")
 )
 
 // WhyLines finds what led to the lines of a file that belong to the author of most of them, of

@@ -55,31 +55,31 @@ const NotRecorded = "not recorded"
 func (b Basis) Text() string {
 	switch b {
 	case Seen:
-		return "a git hook of this clone saw the commit, and no session had a share in it"
+		return "no session contributed to the commit"
 	case BeforeRecording:
 		return "made before recording began"
 	case FromContent:
-		return "the commit names no checkpoint, but has lines of this one"
+		return "the commit names no checkpoint, but its lines match this one"
 	case NoSession:
 		return "no session is recorded in this repository"
 	case NotFetched:
-		return "the checkpoints of the remote are not in this clone: `entire explain --fetch` fetches them"
+		return "the remote's checkpoints are not in this clone: run `entire explain --fetch`"
 	case NotSeen:
-		return "no git hook of this clone saw the commit when it was made, and it was not found in the checkpoints"
+		return "the commit was made in another clone or without git hooks, and no checkpoint matches it"
 	case OnServer:
-		return "the commit was made on a server, where no git hook of this program ran, and it was not found in the checkpoints"
+		return "the commit was made on a server, without git hooks, and no checkpoint matches it"
 	case Declined:
 		return "the commit declines a link to a session"
 	case Merge:
-		return "the commit is a merge: `entire explain` shows what it brings in"
+		return "the commit is a merge: `entire explain` shows what it merged"
 	case Cut:
 		return "this clone is shallow, and the line may be older than the commit"
 	case NoRecord:
 		return "the checkpoint that the commit names is not in this clone"
 	case NotListed:
-		return "the checkpoint of the commit has no record of the line"
+		return "the checkpoint of the commit doesn't have the line"
 	case Unsure:
-		return "the record has the line, but not who wrote it"
+		return "the checkpoint has the line, but not who wrote it"
 	}
 	return ""
 }

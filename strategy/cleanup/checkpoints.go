@@ -92,7 +92,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 		}
 		if err == nil && len(stored.Sessions) > 0 && stored.Summary.Strategy == settings.AutoCommit &&
 			!slices.ContainsFunc(stored.Sessions, isOther) {
-			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit refers to it", oid: at.Dir})
+			items = append(items, Item{Kind: Checkpoint, Name: string(id), Why: "auto-commit, no commit names it", oid: at.Dir})
 		}
 	}
 	return items, nil

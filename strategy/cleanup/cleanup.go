@@ -215,7 +215,7 @@ func (c Cleaner) remove(ctx context.Context, item Item) error {
 		return disk.Remove(item.Name)
 	case Checkpoint:
 	}
-	return fmt.Errorf("%s is removed in another way", item.Kind)
+	return fmt.Errorf("%s can't be removed here", item.Kind)
 }
 
 func shortName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
@@ -271,9 +271,9 @@ func heads(ctx context.Context, repo *git.Repo) ([]head, error) {
 func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
 		{workspace.TranscriptCopies(c.w.Repo), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
-		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.w.Sessions.Dir(), copyAge, Leftover, "damaged, moved aside more than 30 days ago", isAside},
 		{c.w.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
-		{workspace.JournalDir(c.w.Repo), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{workspace.JournalDir(c.w.Repo), copyAge, Leftover, "damaged, moved aside more than 30 days ago", isAside},
 	}
 	if m := c.w.Env.Machine; m != nil {
 		isKnown := func(known bool) func(string) bool {
@@ -288,7 +288,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 			remains{m.Dir(), quietAge, Leftover, "of a session without an event for 30 days", isKnown(false)})
 	}
 	if v.unread == 0 {
-		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
+		dirs = append(dirs, remains{c.w.Sessions.SideDir(), writeAge, Leftover, "its session no longer exists", v.stateless})
 		dirs = append(dirs, c.handedOver(v)...)
 	}
 	dirs = append(dirs, c.goneWorktrees()...)
@@ -312,7 +312,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		return nil, err
 	}
 	for _, path := range temporary {
-		items = append(items, Item{Kind: Leftover, Name: path, Why: "temporary, its writer was stopped"})
+		items = append(items, Item{Kind: Leftover, Name: path, Why: "left by a process that was killed"})
 	}
 	return items, nil
 }
@@ -331,7 +331,7 @@ func (c Cleaner) goneWorktrees() []remains {
 			continue
 		}
 		for _, name := range []string{"logs", "tmp"} {
-			dirs = append(dirs, remains{filepath.Join(dir, name), copyAge, Leftover, "its worktree is gone", func(string) bool { return true }})
+			dirs = append(dirs, remains{filepath.Join(dir, name), copyAge, Leftover, "its worktree no longer exists", func(string) bool { return true }})
 		}
 	}
 	return dirs
@@ -340,7 +340,7 @@ func (c Cleaner) goneWorktrees() []remains {
 // handedOver returns the folders of transcripts that were written from data handed over by
 // agents, and their subfolders for subagents.
 func (c Cleaner) handedOver(v *view) []remains {
-	const why = "its session's state is gone, 30 days ago or more"
+	const why = "its session ended more than 30 days ago"
 	var dirs []remains
 	for _, a := range agent.All() {
 		if !a.HandsOver() {

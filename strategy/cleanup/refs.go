@@ -43,7 +43,7 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 			return nil, err
 		}
 		if known && !needed {
-			items = append(items, Item{Kind: Shadow, Name: shortName(ref.Name), Why: "no session has anything on it", oid: ref.OID})
+			items = append(items, Item{Kind: Shadow, Name: shortName(ref.Name), Why: "no session needs it", oid: ref.OID})
 		}
 	}
 	return items, nil
@@ -139,7 +139,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 		_, of, _ := strings.Cut(name, "-")
 		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
 			if known && !slices.Contains(versions, version) {
-				items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
+				items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " was deleted", oid: ref.OID})
 			}
 			continue
 		}

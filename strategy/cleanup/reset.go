@@ -42,7 +42,7 @@ var (
 	// ErrUnknownSession means that no session of this worktree has the id.
 	ErrUnknownSession = errors.New("no such session in this worktree")
 	// ErrMeanwhile means that sessions changed after the plan was made. Nothing was changed.
-	ErrMeanwhile = errors.New("sessions have continued meanwhile")
+	ErrMeanwhile = errors.New("a session was continued meanwhile")
 )
 
 // PlanReset returns what a reset would forget: the session with an id, of this worktree or of

@@ -17,7 +17,7 @@ func (v *view) over(s *session.State) (string, bool) {
 	case s.Phase == session.Ended && quiet > endedAge:
 		return "ended " + days(quiet) + " ago, nothing pending", true
 	case quiet > quietAge && (agent.PID == 0 || !v.w.Env.Alive(agent.PID, agent.Start)):
-		return "not heard of for " + days(quiet) + ", nothing pending", true
+		return "no activity for " + days(quiet) + ", nothing pending", true
 	default:
 		return "", false
 	}

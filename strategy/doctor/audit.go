@@ -239,7 +239,7 @@ func (a *audit) cut(ctx context.Context, revs []string) error {
 	}
 	a.found(namedCheckpoint{commit: last[0]}, "", Finding{
 		Code: AbsentCommits, Severity: Warning, What: what, Why: "their checkpoints could not be checked",
-		Hint: "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some",
+		Hint: "run `git fetch --unshallow`, or `git fetch --deepen=N`",
 	})
 	return nil
 }
@@ -249,7 +249,7 @@ func (a *audit) find(ctx context.Context, records checkpoint.Records, n namedChe
 	at, err := records.Locate(ctx, n.id)
 	switch {
 	case errors.Is(err, git.ErrMissing):
-		a.found(n, "", absentFinding("its directory is not in this clone"))
+		a.found(n, "", absentFinding("the checkpoint's content is not in this clone"))
 		return nil
 	case err == nil:
 		a.result.Checkpoints++
@@ -261,17 +261,17 @@ func (a *audit) find(ctx context.Context, records checkpoint.Records, n namedChe
 	}
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning,
-		What: "no branch of checkpoints here has it", Why: "the record of this commit can't be read",
-		Hint: "ask the author of the commit to push it: git push <remote> entire/checkpoints/v1",
+		What: "the checkpoint is not in this clone", Why: "this commit's record can't be read",
+		Hint: "ask the commit's author to run: git push <remote> entire/checkpoints/v1",
 	}
 	switch empty, err := records.Empty(ctx); {
 	case err != nil:
 		return err
 	case n.id.IsULID():
-		f.What = "its ref is not here"
+		f.What = "the checkpoint's ref is not in this clone"
 		f.Hint = "`entire explain --fetch " + string(n.id) + "` fetches it, if its author has pushed it"
 	case empty:
-		f.What = "there is no branch of checkpoints here"
+		f.What = "this clone has no checkpoints"
 		f.Hint = "git fetch --filter=blob:none origin +entire/checkpoints/v1:refs/remotes/origin/entire/checkpoints/v1"
 	}
 	a.found(n, "", f)
@@ -282,7 +282,7 @@ func (a *audit) find(ctx context.Context, records checkpoint.Records, n namedChe
 func (a *audit) list(ctx context.Context, n namedCheckpoint, dir git.OID, prefix string) error {
 	entries, err := a.Repo.Tree(ctx, dir)
 	if errors.Is(err, git.ErrMissing) {
-		a.found(n, strings.TrimSuffix(prefix, "/"), absentFinding("a directory of it is not in this clone"))
+		a.found(n, strings.TrimSuffix(prefix, "/"), absentFinding("part of the checkpoint is not in this clone"))
 		return nil
 	}
 	if err != nil {
@@ -315,7 +315,7 @@ func (a *audit) isNew(oid git.OID) bool {
 func absentFinding(what string) Finding {
 	return Finding{
 		Code: AbsentContent, Severity: Warning, What: what, Why: "it could not be checked",
-		Hint: "`entire check --fetch` gets what is missing from the remote",
+		Hint: "`entire check --fetch` fetches what is missing",
 	}
 }
 
@@ -347,8 +347,8 @@ func (a *audit) measure(ctx context.Context) (err error) {
 			continue
 		}
 		a.found(f.namedCheckpoint, f.path, Finding{
-			Code: OversizedBlob, Severity: Error, What: "the file has " + sizeText(f.size) + ", more than " + sizeText(a.MaxSize),
-			Why: "hosts refuse large files, and every clone carries them",
+			Code: OversizedBlob, Severity: Error, What: "the file has " + sizeText(f.size) + ", the limit is " + sizeText(a.MaxSize),
+			Why: "hosts refuse large files, and every clone downloads them",
 		})
 		a.result.Problems[len(a.result.Problems)-1].Size = f.size
 	}
@@ -410,7 +410,7 @@ func (a *audit) whole(ctx context.Context, records checkpoint.Records) error {
 			}
 			a.found(n, strconv.Itoa(s.Index), Finding{
 				Code: NoTranscript, Severity: Warning, What: "the session has no transcript",
-				Why: "what was asked and done for this commit is not recorded",
+				Why: "the conversation behind this commit is not recorded",
 			})
 		}
 		return ctx.Err()
@@ -421,16 +421,16 @@ func (a *audit) whole(ctx context.Context, records checkpoint.Records) error {
 func (a *audit) inspected(n namedCheckpoint, found *checkpoint.Inspected) {
 	switch {
 	case len(found.Missing) > 0:
-		a.found(n, "", absentFinding(plain.Plural(len(found.Missing), "file")+" of it not in this clone"))
+		a.found(n, "", absentFinding(plain.Plural(len(found.Missing), "file")+" of the checkpoint not in this clone"))
 	case len(found.Lost) > 0:
 		a.found(n, "", Finding{
 			Code: DamagedCheckpoint, Severity: Error, What: "the checkpoint is damaged: " + strings.Join(found.Lost, "; "),
-			Why: "that part of the record can't be read", Hint: "`entire doctor --fix`, in a clone that has it whole, repairs the branch",
+			Why: "that part can't be read", Hint: "run `entire doctor --fix` in a clone that has an undamaged copy",
 		})
 	case found.Summary != "":
 		a.found(n, "", Finding{
 			Code: CheckpointSummary, Severity: Error, What: "the checkpoint is damaged: " + found.Summary,
-			Why: "its branch, tokens and files as a whole are not known", Hint: "`entire doctor --fix` rebuilds its metadata",
+			Why: "its branch, tokens and files are not shown", Hint: "`entire doctor --fix` rebuilds its metadata",
 		})
 	}
 }

@@ -30,7 +30,7 @@ func (a *audit) search(ctx context.Context) error {
 		object, err := a.Repo.ReadWithin(ctx, string(f.oid), checkpoint.MaxBlob)
 		if errors.Is(err, git.ErrTooMuch) {
 			lock.Lock()
-			a.found(f.namedCheckpoint, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to be searched for secrets"})
+			a.found(f.namedCheckpoint, f.path, Finding{Code: NotExamined, Severity: Warning, What: "too large to search for secrets"})
 			lock.Unlock()
 			continue
 		}
@@ -57,9 +57,9 @@ func (a *audit) search(ctx context.Context) error {
 					}
 				}
 				a.found(f.namedCheckpoint, f.path, Finding{
-					Code: UnmaskedSecret, Severity: Error, What: plain.Plural(len(secrets), "secret") + " that today's rules mask: " + some(rules),
-					Why:  "it was recorded under older rules, or by another program; everyone who can read the branch can read it",
-					Hint: "replace the secret where it is used, then remove it: entire forget --text - <file-with-the-secret",
+					Code: UnmaskedSecret, Severity: Error, What: plain.Plural(len(secrets), "secret") + " that the current rules mask: " + some(rules),
+					Why:  "it was recorded under older rules or by another program, and everyone with access to the branch can read it",
+					Hint: "revoke the secret, then remove it: entire forget --text - <file-with-the-secret",
 				})
 				a.result.Problems[len(a.result.Problems)-1].Secrets = secrets
 			}

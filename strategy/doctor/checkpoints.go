@@ -25,8 +25,8 @@ func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
 	return []Finding{{
 		Code: LostBranch, Severity: Error, Subject: "entire/checkpoints/v1",
 		What: "the branch of the checkpoints was deleted",
-		Why:  "no checkpoint can be read; git's gc removes them for good one day",
-		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
+		Why:  "no checkpoint can be read, and git gc will delete them",
+		Fix:  "restore it as of " + was.Committer.When.Format("2006-01-02 15:04"),
 		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
 			return cc.w.WithLock(ctx, func() error { return cc.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
 		}},
@@ -41,8 +41,8 @@ func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error)
 	}
 	return []Finding{{
 		Code: BlockedBranch, Severity: Error, Subject: name,
-		What: "the branch is in the way of entire/checkpoints/v1",
-		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
+		What: "the branch blocks entire/checkpoints/v1",
+		Why:  "git can't create one branch below another, so no commit is linked",
 		Hint: record.BlockingHint(name),
 	}}, nil
 }
@@ -54,9 +54,9 @@ func (cc checkpointChecks) notAll(_ context.Context) ([]Finding, error) {
 	}
 	return []Finding{{
 		Code: PartlyExamined, Severity: Note, Subject: "entire/checkpoints/v1",
-		What: fmt.Sprintf("of %d checkpoints the %d that were changed last are examined", len(cc.v1.ids), len(cc.v1.list)),
-		Why:  "damage of others, blobs in the branch's past and checkpoints that no commit names are not searched",
-		Hint: "`entire doctor --all` examines all; it takes longer",
+		What: fmt.Sprintf("of %d checkpoints, only the latest %d were examined", len(cc.v1.ids), len(cc.v1.list)),
+		Why:  "older damage, large blobs and checkpoints without a commit are not reported",
+		Hint: "`entire doctor --all` examines all, and takes longer",
 	}}, nil
 }
 
@@ -89,11 +89,11 @@ func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 		}
 		f := Finding{
 			Code: UnusedCheckpoints, Severity: Note, Subject: some(ids),
-			What: "no commit here names " + plain.Plural(len(ids), "checkpoint"),
-			Why:  "commits were dropped or squashed, or are in another clone; checkpoints stay",
+			What: "no commit in this clone names " + plain.Plural(len(ids), "checkpoint"),
+			Why:  "their commits were dropped, squashed, or are in another clone; the checkpoints are kept",
 		}
 		if git.IsShallow(cc.repo) {
-			f.Why, f.Hint = "this clone is shallow; checkpoints stay", "`git fetch --unshallow` gets the commits"
+			f.Why, f.Hint = "this clone is shallow; the checkpoints are kept", "`git fetch --unshallow` fetches the commits"
 		}
 		if auto {
 			f.Why = "their commits were dropped, or are in another clone"
@@ -118,7 +118,7 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 			Code: DamagedCheckpoint, Severity: Error, Subject: "entire/checkpoints/v1",
 			What: "the branch can't be read: " + text[0],
 			Why:  "no checkpoint can be read or written",
-			Hint: "`git fsck` says what is missing; fetch it from a clone that has it",
+			Hint: "`git fsck` lists what is missing; fetch it from a clone that has it",
 		}}, nil
 	}
 	var list []Finding
@@ -132,15 +132,15 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 			f := Finding{
 				Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
 				What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
-				Why:  "that part of the record can't be read",
-				Hint: "fetch the branch from a clone that has it whole",
+				Why:  "that part can't be read",
+				Hint: "fetch the branch from a clone with an undamaged copy",
 			}
 			covering := func(dir git.OID) bool { // it must have all other contents
 				ok, err := c.Covers(ctx, cc.repo, dir)
 				return err == nil && ok
 			}
 			if dir, ok := cc.earlier(ctx, c.ID, covering); ok {
-				f.Fix, f.Hint = "put the last whole version of it in its place", ""
+				f.Fix, f.Hint = "replace it with its last undamaged version", ""
 				f.Repair = cc.graft(c.ID, dir)
 			}
 			list = append(list, f)
@@ -154,7 +154,7 @@ func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
 			list = append(list, Finding{
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
 				What:   "the checkpoint is damaged: " + c.Summary,
-				Why:    "its branch, tokens and files as a whole are not known",
+				Why:    "its branch, tokens and files are not shown",
 				Fix:    "rebuild its metadata from its sessions",
 				Repair: repair,
 			})
@@ -188,9 +188,9 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 		if len(ids) > 0 {
 			list = append(list, Finding{
 				Code: AbsentContent, Severity: Warning, Subject: some(ids),
-				What: "contents of " + plain.Plural(len(ids), "checkpoint") + " are not in this clone; " + r.name + " has the commits that hold them",
-				Why:  "those parts of the record can't be shown",
-				Hint: "`git fetch --refetch " + r.name + "` brings all that " + r.name + " has",
+				What: "contents of " + plain.Plural(len(ids), "checkpoint") + " are not in this clone; " + r.name + " has them",
+				Why:  "those parts can't be shown",
+				Hint: "`git fetch --refetch " + r.name + "` fetches everything that " + r.name + " has",
 			})
 		}
 	}
@@ -198,8 +198,8 @@ func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspec
 		list = append(list, Finding{
 			Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
 			What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
-			Why:  "that part of the record can't be read",
-			Hint: "`git fsck` says what is missing; fetch the branch from a clone that has it",
+			Why:  "that part can't be read",
+			Hint: "`git fsck` lists what is missing; fetch the branch from a clone that has it",
 		})
 	}
 	return list, nil
@@ -266,8 +266,8 @@ func (cc checkpointChecks) olderRules(ctx context.Context) ([]Finding, error) {
 	}
 	return []Finding{{
 		Code: OlderRules, Severity: Note, Subject: "entire/checkpoints/v1",
-		What: "older rules, or another program, masked " + plain.Plural(n, "checkpoint") + of,
-		Why:  "today's rules may mask more",
+		What: "secrets were masked by older rules or another program in " + plain.Plural(n, "checkpoint") + of,
+		Why:  "the current rules may mask more",
 		Hint: "`entire redact --scan` lists what they would mask, `entire redact --apply` masks it",
 	}}, nil
 }
@@ -296,8 +296,8 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: OversizedBlob, Severity: Error, Subject: "entire/checkpoints/v1",
 			What: fmt.Sprintf("%s of more than 95 MiB: %s", plain.Plural(n, "blob"), some(texts(cc.v1.large))),
-			Why:  "common hosts refuse a push of the branch, now and with all that follows",
-			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
+			Why:  "most hosts will refuse to accept the branch from now on",
+			Hint: "set strategy_options.push_remote to a remote that accepts files of this size",
 		})
 	}
 	refs, err := git.ListRefs(ctx, cc.repo, checkpoint.BranchRefs)
@@ -319,7 +319,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: OversizedBlob, Severity: Note, Subject: some(texts(large)),
 			What: fmt.Sprintf("shadow branches hold %s of more than 95 MiB", plain.Plural(n, "file")),
-			Why:  "hosts refuse them if `git push --all` sends those branches; they go with the next commit",
+			Why:  "hosts refuse them if `git push --all` sends those branches; the next commit deletes them",
 		})
 	}
 	return list, nil

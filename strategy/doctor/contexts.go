@@ -18,7 +18,7 @@ func (sc storeChecks) damagedContexts(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: DamagedContext, Severity: Error, Subject: d.ID,
 			What: "the context checkpoint is damaged: " + lines(d.Err)[0],
-			Why:  "it can't be resumed, or not all of it, and git's gc fails while an object is missing",
+			Why:  "it can't be resumed completely, and git gc fails while objects are missing",
 			Hint: "`entire recall discard --force " + d.ID + "` removes it",
 		})
 	}

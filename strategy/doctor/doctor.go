@@ -181,8 +181,8 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 				continue
 			}
 			failed = append(failed, Finding{
-				Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
-				Why: "there may be more that is wrong",
+				Code: NotExamined, Severity: Error, What: "a check failed: " + text,
+				Why: "there may be other problems",
 			})
 		}
 		list = append(list, failed...)

@@ -16,15 +16,15 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(jc.repo.CommonDir)),
 			What: "forgetting was interrupted",
-			Why:  "some content that should be forgotten is still recorded",
-			Hint: "run the same `entire forget` again to continue",
+			Why:  "some of the content to forget is still recorded",
+			Hint: "run the same `entire forget` command again to continue",
 		})
 	}
 	if _, err := checkpoint.LoadTombstones(jc.repo.CommonDir); err != nil {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
 			What: "the list of forgotten content can't be read",
-			Why:  "nothing is recorded, as forgotten content could be recorded again; checkpoints of commits stay pending",
+			Why:  "nothing is recorded until it can be read, since forgotten content could be recorded again",
 			Hint: "restore " + checkpoint.TombstonesPath(jc.repo.CommonDir) + " from a backup, or delete it and forget the content again",
 		})
 	}
@@ -52,24 +52,24 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 		switch {
 		case o.Err != nil:
 			f.Code, f.Severity, f.Subject = DamagedJournal, Error, filepath.Base(o.Path)
-			f.What = "an entry of the journal can't be read"
-			f.Why = "its part in a commit is not carried out"
-			f.Fix = "set it aside"
+			f.What = "a journal entry can't be read"
+			f.Why = "a commit may lack part of its checkpoint"
+			f.Fix = "move it aside"
 		case o.Commit != "" && o.Amend:
 			f.Code = UnfinishedCommit
-			f.What = "commit " + o.Commit.Short() + " was amended and its checkpoint was not updated"
-			f.Why = "the checkpoint is still that of the commit which it replaced"
+			f.What = "commit " + o.Commit.Short() + " was amended, but its checkpoint was not updated"
+			f.Why = "the checkpoint is still that of the replaced commit"
 			f.Fix = "update the checkpoint, as the hook would have"
 		case o.Commit != "":
 			f.Code = UnfinishedCommit
-			f.What = "commit " + o.Commit.Short() + " was made and its checkpoint was not written"
-			f.Why = "its trailer names a checkpoint that isn't there"
+			f.What = "commit " + o.Commit.Short() + " has no checkpoint: the hook that writes it was interrupted"
+			f.Why = "its trailer names a missing checkpoint"
 			f.Fix = "write the checkpoint, as the hook would have"
 		case o.Stale:
 			f.Code = StaleDecision
-			f.What = "a commit was begun " + o.Created.Format("2006-01-02") + " and never made"
-			f.Why = "the decision about it is no longer needed"
-			f.Fix = "forget it"
+			f.What = "a commit was started on " + o.Created.Format("2006-01-02") + " and abandoned"
+			f.Why = "its journal entry is no longer needed"
+			f.Fix = "remove the entry"
 		default:
 			continue // an editor may still be open
 		}

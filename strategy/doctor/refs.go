@@ -43,7 +43,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 		}
 		f := Finding{
 			Code: BrokenRef, Severity: Error, Subject: name,
-			What: "the ref names no commit", Why: "git can't read or move it, and neither can hooks",
+			What: "the ref points to no commit", Why: "neither git nor the hooks can read or update it",
 		}
 		good, found := rc.lastGood(ctx, name)
 		f.Repair = &Repair{
@@ -54,15 +54,15 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 		}
 		switch {
 		case found:
-			f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
+			f.Fix = "reset it to its last existing commit, " + good.Short()
 		case name == checkpoint.MetadataBranch:
 			f.Hint, f.Repair = "fetch the branch from a clone that has it", nil
 		case strings.HasPrefix(name, checkpoint.CheckpointRefs):
-			f.Fix = "remove it, so that `entire explain --fetch` can fetch it from a clone that has it"
+			f.Fix = "remove it, so that `entire explain --fetch` can fetch it again"
 		case checkpoint.IsShadow(name):
-			f.Fix = "remove it; the next stop makes a new one"
+			f.Fix = "remove it; the next turn creates it again"
 		default:
-			f.Fix = "remove it; what it kept is lost"
+			f.Fix = "remove it; its content is lost"
 		}
 		list = append(list, f)
 	}
@@ -178,8 +178,8 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 		}
 		list = append(list, Finding{
 			Code: StaleLock, Severity: Warning, Subject: file.name,
-			What: "a git process left a lock when it was killed",
-			Why:  "while it is there the ref can't be moved",
+			What: "left by a git process that was killed",
+			Why:  "the ref can't be updated while it exists",
 			Fix:  "remove it",
 			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
 				return rc.w.WithLock(ctx, func() error { return disk.Remove(file.path) })
@@ -191,8 +191,8 @@ func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 		if info, err := os.Lstat(path); err == nil && old(info.ModTime()) {
 			list = append(list, Finding{
 				Code: StaleLock, Severity: Warning, Subject: path,
-				What: "a git process left a lock when it was killed",
-				Why:  "while it is there git can't remove branches, or change its configuration",
+				What: "left by a git process that was killed",
+				Why:  "git can't delete branches or change its configuration while it exists",
 				Hint: "if no git process is running, remove it",
 			})
 		}
@@ -212,8 +212,8 @@ func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
 	}
 	return []Finding{{
 		Code: TemporaryFiles, Severity: Note, Subject: some(names),
-		What:   plain.Plural(len(left), "temporary file") + " of processes that were killed",
-		Why:    "they do no harm; the next session to start removes them",
+		What:   plain.Plural(len(left), "temporary file") + " left by killed processes",
+		Why:    "they are harmless; the next session removes them",
 		Fix:    "remove them",
 		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { record.SweepTempFiles(ctx, rc.w); return nil }},
 	}}, err

@@ -39,8 +39,8 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 				f := Finding{
 					Code: StuckSession, Severity: Warning, Subject: s.ID,
 					What: "a turn of the session never ended: " + why,
-					Why:  "what it changed last is in no checkpoint yet",
-					Fix:  "end the turn, and save what it changed as its stop would have",
+					Why:  "its last changes are in no checkpoint yet",
+					Fix:  "end the turn and save its changes",
 				}
 				ids := workspace.IncompleteCheckpoints(s)
 				f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
@@ -49,8 +49,8 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 					})
 				})
 				if !isDir(sc.rootOf(s)) {
-					f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
-					f.Fix = "note that the session has ended; its earlier checkpoints stay"
+					f.Why = "its worktree " + s.WorktreePath + " no longer exists, and neither do its last changes"
+					f.Fix = "mark the session as ended; its earlier checkpoints are kept"
 					f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
 						return sc.ifStuck(s.ID, func() error { return record.EndSession(ctx, sc.w, s.ID) })
 					})
@@ -60,7 +60,7 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 		case s.Phase == session.Ended && len(s.FilesTouched) > 0:
 			list = append(list, Finding{
 				Code: PendingSession, Severity: Note, Subject: s.ID,
-				What: "the session ended with " + plain.Plural(len(s.FilesTouched), "file") + " that no commit has taken up",
+				What: "the session ended with " + plain.Plural(len(s.FilesTouched), "file") + " not committed",
 				Why:  "the next commit of " + some(s.FilesTouched) + " is linked to it",
 			})
 		}
@@ -72,7 +72,7 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	agent, now := s.Recorder.Agent, sc.w.Env.Now()
 	if agent.PID != 0 {
-		return "its agent is gone", !sc.w.Env.Alive(agent.PID, agent.Start)
+		return "its agent has exited", !sc.w.Env.Alive(agent.PID, agent.Start)
 	}
 	// Hooks, the transcript, subagents' transcripts and the session's own snapshots show that the
 	// session is active.
@@ -95,7 +95,7 @@ func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 		}
 	}
 	see(sc.lastSnapshot(s))
-	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
+	return fmt.Sprintf("no activity for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
 }
 
 // lastSnapshot returns the time of the newest of the session's own snapshots, if it is among the
@@ -137,9 +137,9 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 		}
 		f := Finding{
 			Code: UnfinishedTurn, Severity: Warning, Subject: s.ID,
-			What: "a turn of the session ended and its checkpoints were not completed: " + some(ids),
+			What: "a turn ended, but its checkpoints are incomplete: " + some(ids),
 			Why:  "they lack the end of the conversation",
-			Fix:  "add what the transcript has to them",
+			Fix:  "complete them from the transcript",
 		}
 		f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
 			return sc.in(s, func(there *workspace.Workspace) error { return strategy.CompleteTurn(ctx, there, s.ID) })
@@ -161,10 +161,10 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 		f := Finding{
 			Code: DamagedState, Severity: Error, Subject: b.ID,
 			What: "the session's state can't be read",
-			Why:  "commits of its files are not linked to it until it goes on",
+			Why:  "commits of its files are not linked to it until it continues",
 		}
 		if errors.Is(b, session.ErrCorrupt) {
-			f.Fix = "set the state aside; the next prompt starts a new one, from the transcript"
+			f.Fix = "move it aside; the next prompt rebuilds it from the transcript"
 			f.Repair = &Repair{Files: append(sc.sessionFiles(b.ID), path+".corrupt"), Do: func(ctx context.Context) error {
 				return sc.w.WithLock(ctx, func() error {
 					if _, err := sc.w.Sessions.Load(b.ID); !errors.Is(err, session.ErrCorrupt) {
@@ -175,7 +175,7 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 				})
 			}}
 		} else {
-			f.What, f.Hint = "the session's state can't be read: "+b.Error(), "look at "+path
+			f.What, f.Hint = "the session's state can't be read: "+b.Error(), "see "+path
 		}
 		list = append(list, f)
 	}
@@ -183,9 +183,9 @@ func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 		if phase, ok := sc.unknownPhase(s); ok {
 			list = append(list, Finding{
 				Code: UnknownPhase, Severity: Warning, Subject: s.ID,
-				What: fmt.Sprintf("the session's state says it is %.40q, which no version knows", phase),
-				Why:  "it counts as idle",
-				Fix:  "write that it is idle",
+				What: fmt.Sprintf("the session's state has the unknown phase %.40q", phase),
+				Why:  "the session is treated as idle",
+				Fix:  "set the phase to idle",
 				Repair: sc.of(ctx, s, nil, func(ctx context.Context) error {
 					return sc.w.WithLock(ctx, func() error {
 						now, err := sc.w.Sessions.Load(s.ID)
@@ -232,15 +232,15 @@ func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 		if len(lost) > 0 {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
-				What: "a file beside the session's state is gone or cut short: " + some(lost),
+				What: "a file of the session's state is missing or truncated: " + some(lost),
 				Why:  "the next hook of the session reads its transcript again",
 			})
 		}
 		if errors.Is(sc.w.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
-				What: "what the session's files were at its stops is lost",
-				Why:  "the next commit attributes their lines less exactly",
+				What: "the contents of the session's files after each turn are lost",
+				Why:  "the next commit's lines are attributed less exactly",
 			})
 		}
 	}

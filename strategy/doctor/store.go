@@ -25,7 +25,7 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 	case errors.Is(err, bands.ErrNoStore), errors.Is(err, bands.ErrDamaged):
 		return []Finding{{
 			Code: DamagedStore, Severity: Error, Subject: dir,
-			What:   "the store of snapshots has lost its description",
+			What:   "the snapshot store's description is missing or damaged",
 			Why:    "no snapshot can be taken or restored",
 			Fix:    "rebuild it from the snapshots",
 			Repair: sc.rebuild(),
@@ -39,16 +39,16 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 		list = append(list, Finding{
 			Code: DamagedSnapshot, Severity: Error, Subject: b.Version.String(),
 			What: "the snapshot is damaged: " + lines(b.Err)[0],
-			Why:  "it can't be restored, or not all of it",
-			Hint: "`entire fs verify " + b.Version.String() + "` says what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
+			Why:  "it can't be restored completely",
+			Hint: "`entire fs verify " + b.Version.String() + "` lists what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
 		})
 	}
 	if known, failed := store.Damaged(); failed == nil && len(known) > 0 {
 		list = append(list, Finding{
 			Code: DamagedSnapshot, Severity: Error, Subject: dir,
-			What: fmt.Sprintf("%d records of the store of snapshots can't be read", len(known)),
+			What: fmt.Sprintf("%d records in the snapshot store can't be read", len(known)),
 			Why:  "files of some snapshots can't be restored",
-			Hint: "`entire fs checkpoint create` repairs what is still in the tree, `entire fs verify` names the rest",
+			Hint: "`entire fs checkpoint create` repairs those whose files are unchanged, `entire fs verify` lists the rest",
 		})
 	}
 	return list, err
@@ -89,9 +89,9 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 				// It was stopped after the files, before the conversation or the sessions were
 				// complete.
 				what, hint := stopped.Explain()
-				why := "the conversation is about other files"
+				why := "the conversation doesn't match the files"
 				if stopped.Sessions {
-					why = "the next commit may be linked to files that the rewind took back"
+					why = "the next commit may be linked to changes that the rewind removed"
 				}
 				list = append(list, Finding{Code: InterruptedRestore, Severity: Warning, Subject: w.Root, What: what, Why: why, Hint: hint})
 			}
@@ -110,13 +110,13 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 func interruptedFinding(root, target string, other bool) Finding {
 	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root}
 	if other {
-		f.Why = "some files may be from then, some from now"
-		f.What = "a rewind did not end, and another version of entire wrote its journal"
-		f.Hint = "use that version to end it"
+		f.Why = "some files may be restored, others not"
+		f.What = "a rewind by another version of entire was interrupted"
+		f.Hint = "use that version to complete or undo it"
 		return f
 	}
 	f.What = "the rewind to " + target + " was interrupted: some files are from " + target + ", some are not"
-	f.Hint = "`entire rewind --undo` takes it back, `entire rewind --to " + target + "` goes on"
+	f.Hint = "`entire rewind --undo` undoes it, `entire rewind --to " + target + "` completes it"
 	return f
 }
 
@@ -138,20 +138,20 @@ func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	}
 	f := Finding{
 		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),
-		Why: "lists of snapshots may be late; no snapshot is lost",
+		Why: "lists of snapshots may be outdated; no snapshot is lost",
 		Fix: "rebuild the catalog from the stores", Repair: sc.rebuild(),
 	}
 	switch {
 	case errors.Is(err, catalog.ErrDamaged):
 		f.Code, f.Severity, f.What = DamagedCatalog, Error, "the catalog of snapshots is damaged"
-		f.Why = "everything works without it, but slower; no snapshot is lost"
+		f.Why = "commands are slower without it; no snapshot is lost"
 	case errors.Is(err, catalog.ErrNewer):
-		f.Code, f.Severity, f.What = DamagedCatalog, Note, "the catalog of snapshots was made by a newer version of this program"
-		f.Why, f.Fix, f.Repair = "this version works without it, but slower", "", nil
+		f.Code, f.Severity, f.What = DamagedCatalog, Note, "the catalog of snapshots is from a newer version"
+		f.Why, f.Fix, f.Repair = "commands of this version are slower without it", "", nil
 	case err != nil:
 		return nil, err
 	case len(differs) > 0:
-		f.What = "the catalog of snapshots is out of step: " + some(differs)
+		f.What = "the catalog of snapshots is outdated: " + some(differs)
 	default:
 		return nil, nil
 	}

@@ -88,8 +88,8 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 			list = append(list, Finding{
 				Code: UnfetchedPoint, Severity: Warning, Subject: r.name,
 				What: "the checkpoints of " + plain.Plural(len(commits), "commit") + " are on " + r.name + " only: " + some(commits),
-				Why:  "the local branch doesn't have them, so they are not shown",
-				Fix:  "fetch the checkpoints of " + r.name + ", and add them to the local branch",
+				Why:  "they are not shown until they are fetched",
+				Fix:  "fetch the checkpoints of " + r.name + " into the local branch",
 				Repair: &Repair{
 					Refs: []string{checkpoint.MetadataBranch},
 					Do:   func(ctx context.Context) error { return sharing.FetchCheckpoints(ctx, tc.w, r.name) },
@@ -100,8 +100,8 @@ func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	if len(foreign) > 0 {
 		list = append(list, Finding{
 			Code: ForeignCheckpoint, Severity: Note, Subject: some(foreign),
-			What: "the checkpoints of " + plain.Plural(len(foreign), "commit") + " are not here",
-			Why:  "they were made elsewhere, or their records here are lost too; they can't be rebuilt",
+			What: "the checkpoints of " + plain.Plural(len(foreign), "commit") + " are not in this clone",
+			Why:  "they were made in another clone, and can't be rebuilt here",
 			Hint: "if a remote has them: git fetch <remote> entire/checkpoints/v1:refs/remotes/<remote>/entire/checkpoints/v1",
 		})
 	}
@@ -164,16 +164,16 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[checkpoint.ID]record.LinkedFiles) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
-		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
-		Why:  "the record of this commit can't be read",
+		What: "commit " + n.commit.Short() + " names a missing checkpoint",
+		Why:  "this commit's record can't be read",
 	}
 	if dir, ok := tc.earlier(ctx, n.id, func(git.OID) bool { return true }); ok {
-		f.Fix = "bring it back from the branch's own past"
+		f.Fix = "restore it from the branch's history"
 		f.Repair = tc.graft(n.id, dir)
 		return f, true
 	}
 	if n.imported {
-		f.Hint = "`entire import` makes it again, from the agent's own file of the session"
+		f.Hint = "`entire import` creates it again from the agent's transcript"
 		return f, true
 	}
 	l, known := linked[n.id]
@@ -187,7 +187,7 @@ func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[
 		lost.Shares = []tracking.Share{{Session: s.ID, Files: l.Files}}
 	}
 	if len(lost.Shares) == 0 {
-		f.Why += "; no record is left here to rebuild it from"
+		f.Why += ", and nothing here can rebuild it"
 		f.Hint = "another clone, or a backup of the branch, may have it"
 		return f, known || tc.madeHere(n)
 	}
@@ -195,7 +195,7 @@ func (tc trailerChecks) lost(ctx context.Context, n namedCheckpoint, linked map[
 	for _, share := range lost.Shares {
 		names, files = append(names, share.Session), append(files, tc.sessionFiles(share.Session)...)
 	}
-	f.Fix = "rebuild it from session " + strings.Join(names, ", ") + ", with all of the conversation so far"
+	f.Fix = "rebuild it from session " + strings.Join(names, ", ") + ", with its conversation so far"
 	f.Repair = &Repair{
 		Files: files, Checkpoints: []checkpoint.ID{n.id},
 		Do: func(ctx context.Context) (err error) {

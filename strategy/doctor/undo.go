@@ -17,7 +17,7 @@ import (
 const undoCode = "undo"
 
 // ErrNoBackup means that there is no such backup, or that all backups have been undone.
-var ErrNoBackup = errors.New("no backup to put back")
+var ErrNoBackup = errors.New("no repair to undo")
 
 // ChangedError lists what has changed since a repair. Undoing the repair would lose these changes.
 type ChangedError struct {
@@ -67,16 +67,16 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 			return err
 		}
 		if err := d.putCheckpoints(ctx, &undone); err != nil {
-			return fmt.Errorf("put checkpoints back: %w", err)
+			return fmt.Errorf("restore checkpoints: %w", err)
 		}
 		// Restore refs before files: a broken ref can't be written by git, and is restored as a
 		// file.
 		if err := d.putRefs(ctx, &undone, now); err != nil {
-			return fmt.Errorf("put refs back: %w", err)
+			return fmt.Errorf("restore refs: %w", err)
 		}
 		for _, f := range undone.Files {
 			if err := d.putFile(&undone, f); err != nil {
-				return fmt.Errorf("put %s back: %w", f.Path, err)
+				return fmt.Errorf("restore %s: %w", f.Path, err)
 			}
 		}
 		at := d.Workspace.Env.Now().UTC()
@@ -113,7 +113,7 @@ func (d *Doctor) findBackup(name string) (Backup, error) {
 // that was interrupted, because its result is not recorded.
 func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	if !b.Done {
-		return &ChangedError{b.Name, []string{"the repair did not end"}}
+		return &ChangedError{b.Name, []string{"the repair was interrupted"}}
 	}
 	var items []string
 	for _, f := range b.Files {

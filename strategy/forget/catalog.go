@@ -54,12 +54,12 @@ func (c *catalog) places() []Place {
 		if err != nil || !c.text.Has(data) {
 			continue
 		}
-		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are rebuilt", Stays: c.done}
+		place := Place{Kind: File, Name: path, What: "the catalog: this repository's rows are rebuilt", Stays: c.done}
 		switch {
 		case c.err != nil:
 			place.What = "the catalog could not be rewritten: " + plain.FirstLine(c.err.Error()) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"
 		case c.done:
-			place.What = "the catalog has it in rows of another repository: forget it there too"
+			place.What = "the catalog has it for another repository: run `entire forget` there, too"
 		}
 		list = append(list, place)
 	}

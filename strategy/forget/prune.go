@@ -63,7 +63,7 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 		switch {
 		case !ours[oid] && pr.what.File != "": // it has a line in common with the file
 		case !ours[oid]:
-			add(oid, Place{Kind: Object, What: "nothing refers to it, and its session is unknown: git prune removes it", Stays: true})
+			add(oid, Place{Kind: Object, What: "is unreferenced, of an unknown session: git prune removes it", Stays: true})
 		case pr.w.Repo.Loose.Has(oid):
 			found.prune = append(found.prune, oid)
 			add(oid, Place{Kind: Object, What: "is removed"})
@@ -92,9 +92,9 @@ func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
 		switch {
 		case pr.what.File != "" && (p.own[oid] || !pr.content.versions[oid]): // ownCommits names it
 		case p.own[oid]:
-			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewriting those is yours to do", Stays: true})
+			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewrite those yourself", Stays: true})
 		case reached[oid] && !ourRefs[oid] && logged[oid]:
-			add(oid, Place{Kind: Object, What: "is in a reflog of the checkpoints: is removed"})
+			add(oid, Place{Kind: Object, What: "is removed from a reflog"})
 		case reached[oid] && !ourRefs[oid]:
 			add(oid, Place{Kind: Own, What: "is in a reflog: git reflog expire --expire=now --all, then git gc --prune=now", Stays: true})
 		}
@@ -126,11 +126,11 @@ func (pr *pruner) packed(packs *git.Packs, oid git.OID) (Place, error) {
 	case err != nil:
 		return Place{}, err
 	case why == "" && pr.packErr == nil:
-		return Place{Kind: Packed, What: "is removed: its pack is rewritten without it"}, nil
+		return Place{Kind: Packed, What: "is removed, and its pack rewritten"}, nil
 	case why == "":
 		why = "its pack could not be rewritten (" + plain.FirstLine(pr.packErr.Error()) + ")"
 	}
-	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
+	return Place{Kind: Packed, What: "is unreferenced, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
 }
 
 // matched returns the matching ones of the unreferenced objects, and which of them are the

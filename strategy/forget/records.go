@@ -132,7 +132,7 @@ func (t *target) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	case name == "snapshot.json":
 		c.data = withoutPrompt(data, id)
 	}
-	c.place.What = "loses the data of the session"
+	c.place.What = "loses the session's data"
 	return c, c.data != nil && !bytes.Equal(c.data, data)
 }
 

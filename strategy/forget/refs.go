@@ -133,7 +133,7 @@ func placeOf(change refChange) Place {
 		place.What = "is deleted"
 	}
 	if strings.HasPrefix(change.Name, "refs/remotes/") {
-		place.What = "is deleted here; the remote still has it until --push"
+		place.What = "is deleted here; --push deletes it on the remote"
 	}
 	return place
 }

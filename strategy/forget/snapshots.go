@@ -54,7 +54,7 @@ func (t *target) snapshotPlaces(ctx context.Context) ([]Place, error) {
 		if n := len(p.Versions) - most; n > 0 {
 			text += fmt.Sprintf(" and %d more", n)
 		}
-		places = append(places, Place{Kind: Snapshot, Name: p.Path, What: "is taken out of " + text})
+		places = append(places, Place{Kind: Snapshot, Name: p.Path, What: "is removed from " + text})
 	}
 	if damage != nil {
 		places = append(places, Place{Kind: Unknown, Name: "snapshots", Stays: true, What: "could not be searched: " + plain.FirstLine(damage.Error())})

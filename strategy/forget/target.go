@@ -54,7 +54,7 @@ const minText = 6
 // CheckText returns an error if a text can't be forgotten.
 func CheckText(text string) error {
 	if len(text) < minText {
-		return fmt.Errorf("the text is shorter than %d bytes: it would be found in too much else", minText)
+		return fmt.Errorf("the text is shorter than %d bytes: it would match too much", minText)
 	}
 	return nil
 }

@@ -258,7 +258,7 @@ func (t *target) ownCommits(ctx context.Context) ([]Place, error) {
 	for name := range strings.Lines(string(out)) {
 		list = append(list, Place{
 			Kind: Own, Name: strings.TrimSpace(name), Stays: true,
-			What: "your commit changes the file: rewriting your own history is yours to do",
+			What: "your commit changes the file: rewrite your history yourself",
 		})
 	}
 	return list, nil

@@ -51,9 +51,9 @@ func readHistory(ctx context.Context, w *workspace.Workspace, since time.Time) (
 		case checkpoint.IsDeclined(c):
 			h.closed[c.OID] = "it declines a link"
 		case seen[c.OID]:
-			h.closed[c.OID] = "a git hook saw it, and no session had a share in it"
+			h.closed[c.OID] = "no session contributed to it"
 		case cut[c.OID]:
-			h.closed[c.OID] = "this clone is shallow: its changes are not known"
+			h.closed[c.OID] = "its changes are unknown: this clone is shallow"
 		default:
 			h.open[c.OID] = i
 		}
@@ -63,7 +63,7 @@ func readHistory(ctx context.Context, w *workspace.Workspace, since time.Time) (
 }
 
 // alreadyLinked is the reason to leave a commit that names a checkpoint.
-const alreadyLinked = "it is linked"
+const alreadyLinked = "already linked"
 
 // resolve returns the commit with an abbreviated id, "" if there is none, or several.
 func (h *history) resolve(id string) git.OID {

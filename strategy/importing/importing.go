@@ -264,7 +264,7 @@ func (im *importer) scanAll(ctx context.Context) error {
 		case p == nil:
 			continue
 		case session.CheckID(p.ID) != nil:
-			im.skips = append(im.skips, sessionfile.Skipped{Path: p.Path, Reason: "its session has no valid id"})
+			im.skips = append(im.skips, sessionfile.Skipped{Path: p.Path, Reason: "the session has no valid id"})
 			continue
 		case byID[p.ID]:
 			im.skips = append(im.skips, sessionfile.Skipped{Path: p.Path, Reason: "another file has the session " + p.ID})

@@ -605,7 +605,7 @@ func (im *importer) commit(ctx context.Context, redactions int, changes []checkp
 }
 
 // errForgotten means that something was forgotten while sessions were stored.
-var errForgotten = errors.New("something was forgotten meanwhile: import again")
+var errForgotten = errors.New("something was forgotten meanwhile: run the import again")
 
 // errEnd ends the reading of a transcript.
 var errEnd = errors.New("end of the transcript")

@@ -39,7 +39,7 @@ type AmbiguousError struct {
 
 // Error returns the prefix and the number of its matches.
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is the beginning of %d checkpoints", e.Prefix, len(e.Found))
+	return fmt.Sprintf("%s is ambiguous: it matches %d checkpoints", e.Prefix, len(e.Found))
 }
 
 // Detail is a complete checkpoint.

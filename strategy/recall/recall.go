@@ -21,7 +21,7 @@ var (
 	// ErrNotFound means that there is no such saved context.
 	ErrNotFound = errors.New("no such context checkpoint")
 	// ErrAmbiguous means that several ids have the given prefix.
-	ErrAmbiguous = errors.New("the id fits several context checkpoints")
+	ErrAmbiguous = errors.New("the id is ambiguous")
 	// ErrDamaged means that a stored context can't be read.
 	ErrDamaged = errors.New("damaged context checkpoint")
 )

@@ -86,7 +86,7 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 			failed = disk.WriteDurable(commitFile(w, ".json"), append(data, '\n'), 0o600)
 		}
 		if failed != nil {
-			err = fmt.Errorf("note new files: %w", failed)
+			err = fmt.Errorf("record new files: %w", failed)
 		} else {
 			err = git.IntendToAdd(ctx, w.Repo, plan.fresh)
 		}
@@ -127,7 +127,7 @@ func commitDue(ctx context.Context, w *workspace.Workspace, s *session.State, po
 	if ok, err := linked(); ok || err != nil {
 		return "", err
 	}
-	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run our hooks (`entire enable` installs them)", nil
+	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run Entire's hooks (`entire enable` installs them)", nil
 }
 
 // reason returns a line with the reason why git made no commit, from the first line of output of
@@ -171,13 +171,13 @@ func withdraw(ctx context.Context, w *workspace.Workspace) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read note of new files: %w", err)
+		return fmt.Errorf("read list of new files: %w", err)
 	}
 	var note intent
 	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
 		entries, err := git.Status(ctx, w.Repo, note.Files...)
 		if err != nil {
-			return fmt.Errorf("take new files from the index again: %w", err)
+			return fmt.Errorf("remove new files from the index: %w", err)
 		}
 		var empty []string
 		for _, e := range entries {
@@ -186,7 +186,7 @@ func withdraw(ctx context.Context, w *workspace.Workspace) error {
 			}
 		}
 		if err := git.Unstage(ctx, w.Repo, empty); err != nil {
-			return fmt.Errorf("take new files from the index again: %w", err)
+			return fmt.Errorf("remove new files from the index: %w", err)
 		}
 	}
 	return dropIntent(w)
@@ -199,7 +199,7 @@ func dropIntent(w *workspace.Workspace) error {
 		return nil
 	}
 	if err := disk.Remove(path); err != nil {
-		return fmt.Errorf("remove note of new files: %w", err)
+		return fmt.Errorf("remove list of new files: %w", err)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func alignIndex(ctx context.Context, w *workspace.Workspace, head git.Commit, pa
 		err = git.Unstage(ctx, w.Repo, stale)
 	}
 	if err != nil {
-		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
+		return fmt.Errorf("update the index to %s: %w", head.OID.Short(), err)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func readMessage(ctx context.Context, w *workspace.Workspace, m CommitMessage) (
 		path = filepath.Join(w.Repo.Root, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
+		return message{}, fmt.Errorf("read commit message: %s is not a regular file", path)
 	}
 	data, err := disk.ReadFile(path)
 	if err != nil {

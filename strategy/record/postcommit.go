@@ -80,9 +80,9 @@ func FinishMade(ctx context.Context, w *workspace.Workspace, m MadeCommit) error
 	case len(m.Checkpoints()) == 0:
 		return fmt.Errorf("record the work pending after %s: %w", m.head.OID.Short(), err)
 	case errors.Is(err, ErrUnfinished):
-		return fmt.Errorf("checkpoint for %s is written, the next hook updates its sessions: %w", m.head.OID.Short(), err)
+		return fmt.Errorf("the checkpoint of %s is written, but its sessions are not updated; the next hook tries again: %w", m.head.OID.Short(), err)
 	default:
-		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", m.head.OID.Short(), err)
+		return fmt.Errorf("the checkpoint of %s is not written; the next hook tries again: %w", m.head.OID.Short(), err)
 	}
 }
 

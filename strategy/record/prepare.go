@@ -64,7 +64,7 @@ func PrepareCommitMsg(ctx context.Context, w *workspace.Workspace, m CommitMessa
 			return err
 		}
 		if branch != "" {
-			w.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
+			w.Env.Say(fmt.Sprintf("entire: %s: the branch %s blocks %s; %s",
 				notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockingHint(branch)))
 			d, isUnseen = d.Declined(), true
 		}

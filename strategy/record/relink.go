@@ -27,15 +27,15 @@ var (
 	// ErrNotLast means that the commit is not HEAD.
 	ErrNotLast = errors.New("is not the last commit")
 	// ErrPushed means that a remote has the commit.
-	ErrPushed = errors.New("is pushed")
+	ErrPushed = errors.New("was already pushed")
 	// ErrInProgress means that an operation of git that makes commits is in progress.
-	ErrInProgress = errors.New("git is in the middle of an operation")
+	ErrInProgress = errors.New("a git operation is in progress")
 	// ErrNoLink means that the commit has no link to remove.
 	ErrNoLink = errors.New("has no link")
 	// ErrLinked means that the commit is already linked to the session.
-	ErrLinked = errors.New("is linked to this session already")
+	ErrLinked = errors.New("is already linked to this session")
 	// ErrImported means that the session is known by imported checkpoints alone, which no message names.
-	ErrImported = errors.New("is imported, and not shared")
+	ErrImported = errors.New("is linked to an import that is not shared")
 	// ErrNotAdded means that the hooks of the amend didn't add the link.
 	ErrNotAdded = errors.New("the git hooks didn't add the link")
 )
@@ -122,7 +122,7 @@ func amendable(ctx context.Context, w *workspace.Workspace, rev string, force bo
 		return git.Commit{}, err
 	}
 	if !born {
-		return git.Commit{}, fmt.Errorf("there is no commit yet: %w", git.ErrMissing)
+		return git.Commit{}, fmt.Errorf("no commit yet: %w", git.ErrMissing)
 	}
 	c, err := w.Repo.Commit(ctx, rev)
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 // Errors of Summarize.
 var (
 	// ErrSummarized means that every session of the checkpoint has a summary.
-	ErrSummarized = errors.New("it has a summary")
+	ErrSummarized = errors.New("already has a summary")
 	// ErrNothingSaid means that the checkpoint's part of its conversations is
 	// empty.
-	ErrNothingSaid = errors.New("nothing was said in it")
+	ErrNothingSaid = errors.New("its conversation is empty")
 	// ErrNoSummary means that the model's response is no summary.
-	ErrNoSummary = errors.New("the answer is no summary")
+	ErrNoSummary = errors.New("the reply is not a summary")
 )
 
 // SummaryOf is a request to summarize a checkpoint.

@@ -111,7 +111,7 @@ func conversationAt(ctx context.Context, w *workspace.Workspace, p Point) (Conve
 	}
 	conv := Conversation{Session: s.ID, Agent: agent.Of(s.AgentType), Path: s.TranscriptPath}
 	if conv.Agent.KeepsConversation {
-		return conv, 0, fmt.Errorf("a conversation of %s can't be rewound: the agent doesn't continue from its transcript", conv.Agent.Label)
+		return conv, 0, fmt.Errorf("conversations of %s can't be rewound", conv.Agent.Label)
 	}
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
@@ -121,7 +121,7 @@ func conversationAt(ctx context.Context, w *workspace.Workspace, p Point) (Conve
 		return conv, 0, err
 	}
 	if p.Snapshot == 0 && most == 0 {
-		return conv, 0, fmt.Errorf("%s has no record of where the conversation was", p.Shadow.Short())
+		return conv, 0, fmt.Errorf("%s doesn't record the position in the conversation", p.Shadow.Short())
 	}
 	end, size, err := headEnd(s.TranscriptPath, max(cause.TranscriptBytes, most))
 	if err != nil {
@@ -140,7 +140,7 @@ func conversationAt(ctx context.Context, w *workspace.Workspace, p Point) (Conve
 // the agent may write the last words of a turn after the hook of its end.
 func afterAnswers(ctx context.Context, path string, from, to int64) (int64, error) {
 	var events transcript.Events
-	prompted := errors.New("there is a prompt")
+	prompted := errors.New("the conversation has a newer prompt")
 	end := from
 	err := transcript.Lines(ctx, path, from, to, func(line []byte, after int64) error {
 		switch e, ok := events.Line(line); {
@@ -172,7 +172,7 @@ func headEnd(path string, most int64) (end, size int64, err error) {
 	}
 	size = info.Size()
 	if size < most {
-		return 0, 0, fmt.Errorf("it is shorter than it was: %d bytes, not %d", size, most)
+		return 0, 0, fmt.Errorf("it was truncated: %d bytes instead of %d", size, most)
 	}
 	if size == most {
 		return size, size, nil
@@ -289,7 +289,7 @@ func replaceTranscript(ctx context.Context, w *workspace.Workspace, id, path str
 		}
 		t := tracking.ReplacedTranscript{Session: id, Path: path, Copy: aside, Size: count.n, Hash: hex.EncodeToString(sum.Sum(nil))}
 		if err := note(t); err != nil {
-			return aside, fmt.Errorf("note where the transcript is kept: %w", err)
+			return aside, fmt.Errorf("record the copy of the transcript: %w", err)
 		}
 	}
 	if err := disk.WriteStream(path, 0o600, fill); err != nil {

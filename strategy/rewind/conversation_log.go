@@ -179,7 +179,7 @@ func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored,
 	_, known := agent.ByLabel(label)
 	switch {
 	case id != "" && !Resumable(id):
-		return log, "its id can't be given to an agent", nil
+		return log, "its id is not valid for an agent", nil
 	case !unnamed && !known:
 		return log, "it was recorded by " + label, nil
 	}
@@ -197,13 +197,13 @@ func storedLog(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored,
 		}
 		label = cmp.Or(transcript.Form(first.Data), label)
 		if transcript.IsDocument(first.Data) {
-			return log, "its transcript is one JSON document, which can be read but not restored", nil
+			return log, "transcripts of its form can't be restored", nil
 		}
 		if id == "" { // its metadata is missing or damaged
 			id = transcript.SessionIDIn(first.Data)
 		}
 		if !Resumable(id) {
-			return log, "its id is not known, or can't be given to an agent", nil
+			return log, "its id is unknown, or not valid for an agent", nil
 		}
 	}
 	log = Log{Agent: agent.Of(label), Session: id, Lines: s.Meta.Lines(), text: text}

@@ -43,7 +43,7 @@ type MadeFork struct {
 }
 
 // ErrForkExists means that the fork's folder is not empty.
-var ErrForkExists = errors.New("exists and isn't empty")
+var ErrForkExists = errors.New("already exists and isn't empty")
 
 // MakeFork creates a fork: a worktree in the folder dir, an absolute path, on a new branch. The index
 // is that of the commit: nothing is staged. If it fails or ctx ends, everything is removed again. A
@@ -51,14 +51,14 @@ var ErrForkExists = errors.New("exists and isn't empty")
 // paths that failed.
 func MakeFork(ctx context.Context, w *workspace.Workspace, m ForkMoment, dir, branch string, progress func(bands.Progress)) (MadeFork, error) {
 	if !git.ValidBranch(branch) {
-		return MadeFork{}, fmt.Errorf("%q can't be the name of a branch", branch)
+		return MadeFork{}, fmt.Errorf("%q is not a valid branch name", branch)
 	}
 	refs, err := git.ListRefs(ctx, w.Repo, "refs/heads/"+branch)
 	if err != nil {
 		return MadeFork{}, err
 	}
 	if len(refs) > 0 {
-		return MadeFork{}, fmt.Errorf("the branch %s exists", branch)
+		return MadeFork{}, fmt.Errorf("the branch %s already exists", branch)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -34,7 +34,7 @@ type ForkMoment struct {
 }
 
 // ErrForkNoCommit means that the repository has no commit at which a branch could begin.
-var ErrForkNoCommit = errors.New("there is no commit yet")
+var ErrForkNoCommit = errors.New("no commit yet")
 
 // ForkMomentNow takes a snapshot of this worktree and returns the current moment. If snapshots are disabled
 // the error is [tracking.ErrNoBands].
@@ -98,7 +98,7 @@ func FindForkMoment(ctx context.Context, w *workspace.Workspace, spec string) (F
 	case p.Commit != "":
 		return ForkMoment{Commit: p.Commit, Message: p.Message, Session: p.Session, Date: p.Date}, nil
 	}
-	return ofCommit(ctx, w, spec, &PointError{Spec: spec, Why: "no commit is known for it"})
+	return ofCommit(ctx, w, spec, &PointError{Spec: spec, Why: "its commit is unknown"})
 }
 
 // ofCommit returns the moment of a commit without a snapshot, or the error none if the text names
@@ -125,7 +125,7 @@ func ofSnapshot(ctx context.Context, w *workspace.Workspace, spec string, v band
 		return ForkMoment{}, err
 	}
 	if len(s.Only) > 0 {
-		return ForkMoment{}, &PointError{Spec: spec, Why: "has only what a rewind changed; its point is " + tracking.TargetName(store, v)}
+		return ForkMoment{}, &PointError{Spec: spec, Why: "only has the files that a rewind changed; it belongs to " + tracking.TargetName(store, v)}
 	}
 	m := ForkMoment{
 		Commit: git.OID(s.Causality.Commit), Snapshot: s, Message: MessageOf(s),

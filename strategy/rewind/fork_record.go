@@ -56,7 +56,7 @@ func (f *Fork) Describe() string {
 	if f.Snapshot != 0 {
 		of = "the snapshot " + f.Snapshot.String()
 	}
-	text := fmt.Sprintf("This working tree is a fork of %s, of %s at %s", f.From, of, f.Date.UTC().Format("2006-01-02 15:04 UTC"))
+	text := fmt.Sprintf("This working tree is a fork of %s, from %s at %s", f.From, of, f.Date.UTC().Format("2006-01-02 15:04 UTC"))
 	if f.Moment != "" {
 		text += fmt.Sprintf(" (%s)", f.Moment)
 	}
@@ -148,7 +148,7 @@ func FindFork(w *workspace.Workspace, name, at string) (Fork, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Fork{}, fmt.Errorf("%s is the name of several forks: %s and %s", name, found[0].Dir, found[1].Dir)
+	return Fork{}, fmt.Errorf("%s is ambiguous: %s and %s", name, found[0].Dir, found[1].Dir)
 }
 
 // write replaces the record.
@@ -169,7 +169,7 @@ func read(path string) (f Fork, err error) {
 		err = json.Unmarshal(data, &f)
 	}
 	if err == nil && (f.Schema != schema || !filepath.IsAbs(f.Dir)) {
-		err = errors.New("not a record that this version can read")
+		err = errors.New("unknown format")
 	}
 	if err != nil {
 		return Fork{}, fmt.Errorf("fork %s: %w", path, err)

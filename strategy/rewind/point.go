@@ -233,7 +233,7 @@ func commitPoints(ctx context.Context, w *workspace.Workspace, most int) ([]Poin
 		case err != nil:
 			return nil //nolint:nilerr // the trailer's checkpoint doesn't exist
 		case !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return !s.Absent }):
-			p.Unreadable = "the metadata of its sessions is not in this clone"
+			p.Unreadable = "its sessions are not in this clone"
 		}
 		if main, ok := stored.Main(); ok {
 			p.Session, p.Agent = main.Meta.SessionID, main.Meta.Agent

@@ -66,7 +66,7 @@ func realign(ctx context.Context, w *workspace.Workspace, store *bands.Store, do
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
+		return nil, fmt.Errorf("the files are restored, but the sessions are not updated: %w", err)
 	}
 	return changed, nil
 }
@@ -249,7 +249,7 @@ func moveTip(ctx context.Context, w *workspace.Workspace, head git.Commit, tip g
 	}
 	err = git.UpdateRefs(ctx, w.Repo, "entire: rewind", refs.Updates())
 	if errors.Is(err, git.ErrRefMoved) {
-		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
+		return fmt.Errorf("the shadow branch changed meanwhile: %w", err)
 	}
 	return err
 }

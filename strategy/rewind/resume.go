@@ -20,7 +20,7 @@ var ErrUncommitted = errors.New("you have uncommitted changes")
 var ErrNoCheckpoint = errors.New("has no checkpoint")
 
 // ErrAmbiguousCheckpoint means that several checkpoints begin with a text.
-var ErrAmbiguousCheckpoint = errors.New("is the beginning of several checkpoints' ids")
+var ErrAmbiguousCheckpoint = errors.New("is ambiguous")
 
 // resumeDepth is the number of commits from a branch's tip that are searched for a checkpoint.
 const resumeDepth = 100

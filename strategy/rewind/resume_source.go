@@ -40,7 +40,7 @@ func FindCarrier(ctx context.Context, w *workspace.Workspace, spec string) (Carr
 			return Carrier{IDs: []checkpoint.ID{id}}, nil
 		}
 	}
-	return Carrier{}, &PointError{Spec: spec, Why: "is no branch, commit or checkpoint"}
+	return Carrier{}, &PointError{Spec: spec, Why: "is not a branch, commit or checkpoint"}
 }
 
 // storedByPrefix returns the stored checkpoints whose ids begin with a text that was typed.

@@ -67,7 +67,7 @@ type Rewound struct {
 }
 
 // ErrNothingToUndo means that no rewind is left to undo or redo.
-var ErrNothingToUndo = errors.New("no rewind to go back from")
+var ErrNothingToUndo = errors.New("no rewind to undo")
 
 // PreviewRewind returns what a rewind to a point with a snapshot would change, and writes
 // nothing.
@@ -87,7 +87,7 @@ func PreviewRewind(ctx context.Context, w *workspace.Workspace, p Point, o Optio
 	}
 	present, err := capture.ScanReporting(ctx, store, tracking.TreeOptions(w), o.Progress)
 	if err != nil {
-		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
+		return Plan{}, fmt.Errorf("read the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
 	planned, err := restore.NewPlan(ctx, store, present, target, scope)
@@ -254,7 +254,7 @@ func restoreOptions(w *workspace.Workspace, o Options) restore.Options {
 func restoreFiles(ctx context.Context, w *workspace.Workspace, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := tracking.HoldStore(ctx, store, tracking.SilentWait)
 	if errors.Is(err, disk.ErrLocked) && ctx.Err() == nil {
-		w.Env.Say("Waiting for another process that uses the snapshot store.")
+		w.Env.Say("Waiting for another process that is using the snapshot store.")
 		held, err = tracking.HoldStore(ctx, store, tracking.HoldWait)
 	}
 	if err != nil {

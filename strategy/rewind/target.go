@@ -176,7 +176,7 @@ func pointAt(w *workspace.Workspace, spec string, v bands.Version) (Point, error
 		return Point{}, err
 	}
 	if len(s.Only) > 0 {
-		return Point{}, &PointError{spec, "has only what a rewind changed; its point is " + tracking.TargetName(store, v)}
+		return Point{}, &PointError{spec, "only has the files that a rewind changed; it belongs to " + tracking.TargetName(store, v)}
 	}
 	if s.Lineage != tracking.Lineage(w) {
 		return Point{}, &PointError{spec, "is a snapshot of the worktree " + s.Root}
@@ -224,7 +224,7 @@ func pointBefore(w *workspace.Workspace, spec string, at time.Time) (Point, erro
 			return pointOf(store, s).Point, nil
 		}
 	}
-	return Point{}, &PointError{spec, "there is no snapshot that old"}
+	return Point{}, &PointError{spec, "no snapshot is that old"}
 }
 
 // pointOfCommit returns the point of a commit: that of its checkpoint, or of the shadow commit

@@ -54,7 +54,7 @@ func OthersOf(w *workspace.Workspace, turns []Turn) []Other {
 }
 
 // ErrNoPoint means that a repository has no snapshot from before a turn.
-var ErrNoPoint = errors.New("there is no snapshot from before that turn")
+var ErrNoPoint = errors.New("no snapshot from before that turn")
 
 // PointBefore returns the point at which the first of some turns of a session began in this repository:
 // the snapshot of its prompt, else the last one before its first snapshot.
@@ -123,7 +123,7 @@ type TogetherPart struct {
 func RunTogether(ctx context.Context, parts []Part) ([]Rewound, error) {
 	dir := parts[0].W.Env.Machine.RewindsDir()
 	if dir == "" {
-		return nil, errors.New("there is no home directory for the record of the rewind")
+		return nil, errors.New("no home directory to record the rewind in")
 	}
 	first := parts[0]
 	t := &Together{
@@ -175,7 +175,7 @@ func RunTogether(ctx context.Context, parts []Part) ([]Rewound, error) {
 			if failed := t.takeBack(ctx, open); failed != nil {
 				return done, errors.Join(err, failed)
 			}
-			return nil, fmt.Errorf("the rewind was taken back in every repository: %w", err)
+			return nil, fmt.Errorf("the rewind was undone in every repository: %w", err)
 		}
 		t.Parts[i].Done = true
 		if failed := disk.WriteJSON(t.path, t); failed != nil {
@@ -265,7 +265,7 @@ func FinishTogether(ctx context.Context, t *Together, open func(root string) (*w
 var (
 	errMoved        = errors.New("the repository was moved or removed")
 	errChangedSince = errors.New("the repository has changed since")
-	errHalf         = errors.New("files of the repository are half restored")
+	errHalf         = errors.New("some files of the repository are restored, others not")
 )
 
 // within calls do for the repository of a part, unless it isn't there any more.
@@ -353,7 +353,7 @@ func (t *Together) stateOf(w *workspace.Workspace, store *bands.Store, p *Togeth
 	case last >= 0 && is(past.Undo[last]):
 		return partEnded, nil
 	case slices.ContainsFunc(past.Undo, is):
-		return partUntouched, errors.New("there was another rewind since: `entire rewind --undo` takes that back first")
+		return partUntouched, errors.New("the repository was rewound again since: undo that with `entire rewind --undo` first")
 	}
 	return partUntouched, nil
 }
@@ -377,10 +377,10 @@ func (t *Together) takeBack(ctx context.Context, open func(root string) (*worksp
 					return err
 				}
 			}
-			return errors.New("its files don't come back")
+			return errors.New("its files are not restored")
 		})
 		if err != nil {
-			return fmt.Errorf("take it back in %s: %w", p.Root, err)
+			return fmt.Errorf("undo it in %s: %w", p.Root, err)
 		}
 	}
 	return disk.Remove(t.path)

@@ -51,7 +51,7 @@ func pointBeforeTurn(ctx context.Context, w *workspace.Workspace, spec string, n
 		return Point{}, err
 	}
 	if n > len(rows) {
-		return Point{}, &PointError{spec, fmt.Sprintf("there is no such turn: `entire log` lists %d of this worktree", len(rows))}
+		return Point{}, &PointError{spec, fmt.Sprintf("no such turn: `entire log` lists %d of this worktree", len(rows))}
 	}
 	list, _ := store.Snapshots() // unreadable ones are left out
 	all := ownSnapshots{rows: rows, list: slices.DeleteFunc(list, func(s bands.Snapshot) bool {
@@ -59,7 +59,7 @@ func pointBeforeTurn(ctx context.Context, w *workspace.Workspace, spec string, n
 	})}
 	begin, found := all.before(n-1, running(w, &rows[n-1]))
 	if !found {
-		return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
+		return Point{}, &PointError{spec, "no snapshot from before that turn"}
 	}
 	row := &rows[n-1]
 	p = pointOf(store, begin).Point

@@ -60,18 +60,18 @@ type Unfinished struct {
 // Explain returns what happened, and which command resolves it.
 func (u Unfinished) Explain() (what, hint string) {
 	if u.Sessions {
-		const left = "the files are restored, the sessions don't agree with them yet"
+		const left = "the files are restored, but the sessions are not updated"
 		if u.Op == bands.OpRestore {
 			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Name, left),
-				"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + "` completes it"
+				"`entire rewind --undo` undoes it, `entire rewind --to " + u.Name + "` completes it"
 		}
 		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire rewind --" + string(u.Op) + "` completes it"
 	}
 	if u.Op == bands.OpRestore {
-		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", u.Name),
-			"`entire rewind --undo` takes it back, `entire rewind --to " + u.Name + " --conversation` completes it"
+		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, but not the conversation", u.Name),
+			"`entire rewind --undo` undoes it, `entire rewind --to " + u.Name + " --conversation` completes it"
 	}
-	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, the conversation is not put back", u.Op),
+	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, but not the conversation", u.Op),
 		"`entire rewind --" + string(u.Op) + "` completes it"
 }
 

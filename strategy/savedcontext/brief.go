@@ -155,7 +155,7 @@ func present(ctx context.Context, w *workspace.Workspace, c recall.Checkpoint, k
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
 	if err != nil {
-		return nil, fmt.Errorf("look at the checkpoint's files: %w", err)
+		return nil, fmt.Errorf("read the checkpoint's files: %w", err)
 	}
 	now := make(map[string]brief.Present, len(paths))
 	for _, p := range paths {

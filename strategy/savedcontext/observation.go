@@ -81,7 +81,7 @@ func (cr *contextReader) observe(ctx context.Context, how effort) error {
 	m.Asked = m.Asked || cr.s.TurnID != "" || m.Digest.Prompts > 0
 	paths := cr.paths()
 	if len(paths) > maxRemembered {
-		cr.obs.warnings = append(cr.obs.warnings, fmt.Sprintf("%d more files are not in the checkpoint", len(paths)-maxRemembered))
+		cr.obs.warnings = append(cr.obs.warnings, fmt.Sprintf("%d more files are left out", len(paths)-maxRemembered))
 		paths = paths[:maxRemembered]
 	}
 	capture := capturer(cr.w, m.Base, how.files)

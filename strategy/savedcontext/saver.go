@@ -34,7 +34,7 @@ func SaveContext(ctx context.Context, w *workspace.Workspace, want Saving) (reca
 	var c recall.Checkpoint
 	id := cmp.Or(want.SessionID, lastAtWork(ctx, w))
 	if id == "" {
-		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
+		return c, fmt.Errorf("no session in this worktree: %w", session.ErrNotFound)
 	}
 	want.Cause = cmp.Or(want.Cause, recall.Requested)
 	how := allEffort()

@@ -196,13 +196,13 @@ type taken struct {
 func (t taken) report(remote string, say func(line string)) {
 	switch {
 	case t.masked:
-		say("entire: the checkpoints of " + remote + " have forgotten content again: it was left out here")
+		say("entire: the checkpoints of " + remote + " contain forgotten content again: left out here")
 	case t.learned:
-		say("entire: " + remote + " lists forgotten content: it was removed from the checkpoints here")
+		say("entire: " + remote + " lists forgotten content: removed from the checkpoints here")
 		if !t.texts {
 			return
 		}
-		say("hint: `entire forget --listed` removes it from sessions, snapshots and shadow branches, too")
+		say("hint: `entire forget --listed` also removes it from sessions, snapshots and shadow branches")
 	}
 }
 

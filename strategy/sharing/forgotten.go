@@ -27,7 +27,7 @@ func (e *RemoteHasForgottenError) Hint() string {
 type AbsentError struct{ err error }
 
 func (e *AbsentError) Error() string {
-	return "this partial clone lacks contents of checkpoints that have to be searched for what was forgotten"
+	return "this partial clone lacks checkpoints that must be searched for forgotten content"
 }
 
 // Unwrap returns the error of the search.

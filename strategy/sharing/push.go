@@ -36,7 +36,7 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	verb, args := record.GitCommand(ctx, w) // git doesn't pass its command line to the pre-push hook
 	call, known := readPush(args), verb == "push"
 	if !known {
-		w.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
+		w.Log.InfoContext(ctx, "checkpoints not sent: can't read the command line of git push")
 	}
 	if !known || call.DryRun {
 		return nil
@@ -79,7 +79,7 @@ func (p *push) sendAll(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("checkpoints not sent to %s: no answer in time", p.shown)
+		return fmt.Errorf("checkpoints not sent to %s: timed out", p.shown)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("checkpoints not sent to %s: interrupted", p.shown)
 	default:
@@ -191,7 +191,7 @@ func (p *push) hold(ctx context.Context) error {
 		hasMore = tip != ""
 	}
 	if err == nil && hasMore {
-		p.say("entire: checkpoints are not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
+		p.say("entire: checkpoints not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
 	}
 	return err
 }
@@ -223,10 +223,10 @@ func (p *push) checkRemote(ctx context.Context, place git.PushDestination) error
 	case err != nil || base == sent:
 		return err
 	case base != shown:
-		p.say("entire: the checkpoints of " + p.shown + " were replaced since the last push: those here are merged with them when the next one is sent")
+		p.say("entire: the checkpoints of " + p.shown + " were replaced since the last push: yours are merged with them at the next push")
 		return nil
 	}
-	p.say("entire: the checkpoints of " + p.shown + " were set back since the last push: sending them again")
+	p.say("entire: the checkpoints of " + p.shown + " were reset since the last push: sending them again")
 	return git.UpdateRefs(ctx, p.w.Repo, "entire: remote set back", []git.RefChange{{Name: record, Old: sent}})
 }
 
@@ -307,7 +307,7 @@ func (p *push) fetch(ctx context.Context, ref sharedRef) error {
 	case err != nil:
 		return err
 	}
-	p.say("entire: " + p.shown + " had forgotten content again: it was removed there")
+	p.say("entire: " + p.shown + " had forgotten content again: removed there")
 	p.sent(ctx, ref, tip, git.PushResult{Changed: true, From: string(got.tip)})
 	return nil
 }

@@ -314,7 +314,7 @@ func (e *NotThereError) Error() string {
 
 // Hint returns advice for the user.
 func (e *NotThereError) Hint() string {
-	return "it was not pushed yet, or it was deleted there; `git push` in the clone that has it sends it, if that sends checkpoints"
+	return "it was not pushed yet, or was deleted there; run `git push` in the clone that has it"
 }
 
 // NotAskedError means that a checkpoint is not in this clone, and that a remote that may have it can't be
@@ -326,7 +326,7 @@ type NotAskedError struct {
 }
 
 func (e *NotAskedError) Error() string {
-	return fmt.Sprintf("checkpoint %s is not in this clone, and %s can't be asked: %v", e.ID, e.Remote, e.Err)
+	return fmt.Sprintf("checkpoint %s is not in this clone, and %s can't be reached: %v", e.ID, e.Remote, e.Err)
 }
 
 // Unwrap returns the error of the remote.
@@ -334,7 +334,7 @@ func (e *NotAskedError) Unwrap() error { return e.Err }
 
 // Hint returns advice for the user.
 func (e *NotAskedError) Hint() string {
-	return "`git ls-remote " + e.Remote + "` shows whether the remote can be reached"
+	return "`git ls-remote " + e.Remote + "` shows whether the remote is reachable"
 }
 
 // FetchRefs fetches checkpoints from the first of the remotes that has them, each by its own ref alone.

@@ -24,7 +24,7 @@ func (e *RemoteRefusedError) Error() string {
 
 // Hint returns advice for the user.
 func (e *RemoteRefusedError) Hint() string {
-	return "name a remote of `git remote`, or a URL like https://host/path or git@host:path, in strategy_options.push_remote"
+	return "set strategy_options.push_remote to a remote of `git remote`, or a URL like https://host/path or git@host:path"
 }
 
 // CheckRemote refuses push_remote if it is neither the name of a configured
@@ -36,19 +36,19 @@ func CheckRemote(w *workspace.Workspace, p git.PushDestination) error {
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {
 		switch _, local := localPath(p.URL); {
 		case !local:
-			return refuse("its transport is not https or ssh")
+			return refuse("only https and ssh are allowed")
 		case !w.Options.OwnRemote:
-			return refuse("it is no configured remote, and a path counts only from your own settings")
+			return refuse("it is not a configured remote, and a path is only accepted from your own settings")
 		case !filepath.IsAbs(p.URL) && !strings.HasPrefix(p.URL, ".") && !strings.HasPrefix(p.URL, "file:"):
 			if _, err := os.Stat(fromRoot(w, p.URL)); errors.Is(err, fs.ErrNotExist) {
-				return refuse("there is no remote of that name")
+				return refuse("no such remote")
 			}
 		}
 	}
 	for one := range strings.Lines(p.URL) {
 		path, local := localPath(strings.TrimSuffix(one, "\n"))
 		if local && (liesInWorktree(w, fromRoot(w, path)) || liesInWorktree(w, fromRoot(w, path+".git"))) {
-			return refuse("it lies inside the worktree, where the repository's files are")
+			return refuse("it is inside the worktree")
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoBands means that there is no store to take a snapshot into.
-var ErrNoBands = errors.New("no snapshots here")
+var ErrNoBands = errors.New("snapshots are off")
 
 // StoreDir returns the folder of the repository's snapshots.
 func StoreDir(w *workspace.Workspace) string { return registry.RepositoryDir(w.Repo.CommonDir) }

@@ -54,7 +54,7 @@ func (w *Workspace) StoreContents(ctx context.Context, paths []string) (map[stri
 	}
 	stored := withinLimit(regular, maxBytes, fileCost)
 	if len(stored) < len(regular) {
-		w.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
+		w.Log.InfoContext(ctx, "too many files to store", "files", len(regular), "stored", len(stored))
 		keep := make(map[string]bool, len(stored))
 		for _, p := range stored {
 			keep[p] = true

@@ -72,7 +72,7 @@ type TaskStep struct {
 }
 
 // ErrTask means that a hook identified a task by an invalid id.
-var ErrTask = errors.New("unusable id of a task")
+var ErrTask = errors.New("invalid task id")
 
 // Check returns [ErrTask] for ids that can't be used in paths.
 func (t TaskEvent) Check() error {

@@ -49,7 +49,7 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 		return err
 	}
 	if err := w.MaskForgotten(); err != nil {
-		w.Log.ErrorContext(ctx, "the list of forgotten content is not readable", "error", err.Error())
+		w.Log.ErrorContext(ctx, "the list of forgotten content can't be read", "error", err.Error())
 	}
 	err = errors.Join(do(), lock.Unlock())
 	w.LockHeld = max(w.LockHeld, w.Env.Now().Sub(taken))

@@ -227,7 +227,7 @@ func TestResumeIgnoresStoredPaths(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.err, "claude -r good") {
 		t.Fatalf("exit %d\n%s", r.code, r.err)
 	}
-	for _, text := range []string{"it was recorded by Amp", "it has no transcript", "its id can't be given to an agent"} {
+	for _, text := range []string{"it was recorded by Amp", "it has no transcript", "its id is not valid for an agent"} {
 		if !strings.Contains(r.err, text) {
 			t.Errorf("no %q in\n%s", text, r.err)
 		}

@@ -119,7 +119,7 @@ func Write(m Material) Brief {
 	switch m.Kind {
 	case Notice:
 		b.Message = noticed(m, pathWidth)
-		b.Parts = []string{b.Message + "\nNot loaded; if the request goes on with that work: `entire recall resume " + shownID(m) + "` prints it."}
+		b.Parts = []string{b.Message + "\nNot loaded. If the request continues that work, `entire recall resume " + shownID(m) + "` prints it."}
 	case Drift:
 		b = drift(m)
 	case Opening:
@@ -216,7 +216,7 @@ func recorded(m Material) string {
 		recall.Compact:   " before it was compacted",
 		recall.Exit:      " at its end",
 		recall.Threshold: " when its context was nearly full",
-		recall.Lost:      " after it ended without a word",
+		recall.Lost:      " after it ended unexpectedly",
 		recall.Requested: " on request",
 	}[m.Checkpoint.Cause]
 	return line + "; ignore it if the new request is about something else."

@@ -130,7 +130,7 @@ func TestWriteFull(t *testing.T) {
 	check(t, "parts", []string{`Resumed from checkpoint: Implemented JWT middleware (4 files, +30 -2) (saved 1 hour ago)
 Checkpoint 3f9a1c-77b0e2 recorded session 1234abcd before its context was cleared; ignore it if the new request is about something else.
 
-**Requests** (in the person's words, the last one last):
+**Requests** (in the person's words, newest last):
 1. Implementing JWT validation is what we need
 2. "5", in reply to: 5. Add token refresh
 3. never store the key
@@ -196,7 +196,7 @@ func TestWriteNotice(t *testing.T) {
 	m.Kind = brief.Notice
 	b := brief.Write(m)
 	check(t, "parts", []string{"Checkpoint 3f9a1c-77b0e2: Implemented JWT middleware (4 files, +30 -2) (saved 1 hour ago) on branch feature/auth\n" +
-		"Not loaded; if the request goes on with that work: `entire recall resume 3f9a1c-77b0e2` prints it."}, b.Parts)
+		"Not loaded. If the request continues that work, `entire recall resume 3f9a1c-77b0e2` prints it."}, b.Parts)
 }
 
 func TestWriteDrift(t *testing.T) {

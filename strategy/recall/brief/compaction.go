@@ -14,7 +14,7 @@ func compaction(c recall.Checkpoint) section {
 	s := section{title: "**Summary at Compaction** (the agent's own words, its last sections first):\n", more: "> … %d more lines\n"}
 	past := c.State.Analysis.Progress.PastCompaction
 	if past {
-		s.title = "**Summary at Compaction** (the agent's own words; the work went on after it, so what it called pending is omitted):\n"
+		s.title = "**Summary at Compaction** (the agent's own words; work continued, so its pending items are omitted):\n"
 	}
 	text := c.Compaction[:min(len(c.Compaction), maxLooked)]
 	for _, part := range summaryParts(text, past) {

@@ -30,7 +30,7 @@ func SectionNames() []string {
 // than a brief does. A name that is not one of SectionNames is an error.
 func Section(m Material, name string, limit int) (string, error) {
 	if !slices.Contains(SectionNames(), name) {
-		return "", fmt.Errorf("section %.40q is unknown: %s", name, strings.Join(SectionNames(), ", "))
+		return "", fmt.Errorf("unknown section %.40q: %s", name, strings.Join(SectionNames(), ", "))
 	}
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
 	var list []section

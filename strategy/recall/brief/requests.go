@@ -21,7 +21,7 @@ const (
 
 // requests returns the requests verbatim, the oldest first; the last ones have precedence.
 func requests(a recall.Analysis, widths ...int) section {
-	s := section{title: "**Requests** (in the person's words, the last one last):\n", more: "- … %d earlier ones\n", last: true}
+	s := section{title: "**Requests** (in the person's words, newest last):\n", more: "- … %d earlier ones\n", last: true}
 	from := max(0, len(a.Requests)-listWidth)
 	s.over = from
 	for i, r := range a.Requests[from:] {
@@ -55,9 +55,9 @@ func progress(m Material) section {
 	case recall.ByPerson:
 		add("the person interrupted the last turn%s", after(p.LastCall))
 	case recall.ByError:
-		add("the last turn ended with an error of the model%s", after(p.LastCall))
+		add("the last turn ended with a model error%s", after(p.LastCall))
 	case recall.Unstarted:
-		add("the agent had not begun with the last request")
+		add("the agent had not started on the last request")
 	case recall.Midway:
 		add("the last turn had not ended%s", after(p.LastCall))
 	}

@@ -146,7 +146,7 @@ func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observa
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		f := w.taken.Files[path]
 		if f.Omitted == recall.TooLarge {
-			large = append(large, fmt.Sprintf("%s: only its hash is kept, as its %s are more than max_file_size, %s",
+			large = append(large, fmt.Sprintf("%s: only its hash is kept: its %s exceed max_file_size, %s",
 				path, recall.FormatSize(f.Size), recall.FormatSize(w.Limits.File)))
 		}
 		if f.Omitted == recall.NoRoom {
@@ -154,12 +154,12 @@ func (w *capturing) readAll(ctx context.Context, paths []string, todo []*observa
 		}
 	}
 	if len(large) > most {
-		large = append(large[:most], fmt.Sprintf("%d more files are larger than max_file_size", len(large)-most))
+		large = append(large[:most], fmt.Sprintf("%d more files exceed max_file_size", len(large)-most))
 	}
 	w.taken.Warnings = append(w.taken.Warnings, large...)
 	if len(crowded) > 0 {
 		w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf(
-			"only the hashes of %d files are kept, as all contents are more than max_checkpoint_size, %s", len(crowded), recall.FormatSize(w.Limits.Total)))
+			"only the hashes of %d files are kept: their contents exceed max_checkpoint_size, %s", len(crowded), recall.FormatSize(w.Limits.Total)))
 	}
 	return failed
 }
@@ -175,7 +175,7 @@ func (w *capturing) look(paths []string, known map[string]Captured) []*observati
 		}
 		seen[path] = true
 		if !git.ValidPath(path) {
-			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("%.100q can't be a file of the worktree", path))
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("%.100q can't be a file in the worktree", path))
 			continue
 		}
 		s := w.tree.see(path)

@@ -70,7 +70,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	ignored := map[string]bool{}
 	list, err := git.IgnoredPaths(ctx, w.Repo, fresh)
 	if err != nil {
-		w.taken.Warnings = append(w.taken.Warnings, "git's ignored files are unknown: no contents of new files are kept")
+		w.taken.Warnings = append(w.taken.Warnings, "can't list ignored files: contents of new files are not kept")
 		list = fresh
 	}
 	for _, path := range list {
@@ -79,7 +79,7 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	for root, paths := range nested {
 		list, err := ignoredIn(ctx, w.Repo, root, paths)
 		if err != nil {
-			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("git's ignored files in %.100q are unknown: no contents of its files are kept", root))
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("can't list ignored files in %.100q: contents of its files are not kept", root))
 			list = paths
 		}
 		for _, path := range list {

@@ -107,7 +107,7 @@ func (c commits) storeFiles(ctx context.Context, d *stored, files map[string]rec
 		f := files[path]
 		f.Path = strings.ToValidUTF8(cmp.Or(f.Path, path), "\uFFFD")
 		if _, twice := d.State.Files[f.Path]; twice {
-			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without the characters that can't be shown")
+			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same visible name")
 			continue
 		}
 		blob := ""

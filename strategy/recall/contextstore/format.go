@@ -126,7 +126,7 @@ func (d *stored) encode() ([]byte, error) {
 }
 
 // errNewer means that a newer version of the program stored a context.
-var errNewer = errors.New("it was made by a newer version")
+var errNewer = errors.New("it is from a newer version")
 
 // decode parses the output of encode. It drops invalid object ids of contents.
 func decode(data []byte, id string, format git.Format) (*stored, error) {
@@ -138,7 +138,7 @@ func decode(data []byte, id string, format git.Format) (*stored, error) {
 	case d.Format > storedFormat:
 		return nil, fmt.Errorf("%w: %w", recall.ErrDamaged, errNewer)
 	case d.Format < 1:
-		return nil, fmt.Errorf("%w: it has no format", recall.ErrDamaged)
+		return nil, fmt.Errorf("%w: no format", recall.ErrDamaged)
 	}
 	d.ID, d.Summary = id, singleLine(d.Summary)
 	d.Checkpoint.State = recall.State{}

@@ -145,7 +145,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(lost)) {
-		found = append(found, Damage{ID: id, Err: fmt.Errorf("%w: %d of its files' contents are gone", recall.ErrDamaged, lost[id])})
+		found = append(found, Damage{ID: id, Err: fmt.Errorf("%w: the contents of %d files are missing", recall.ErrDamaged, lost[id])})
 	}
 	return found, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoAnalysis means that a model's reply is not a valid analysis.
-var ErrNoAnalysis = errors.New("the answer is no analysis")
+var ErrNoAnalysis = errors.New("the reply is not an analysis")
 
 // maxModelText is the limit of the text for a model, in bytes.
 const maxModelText = 24 << 10
@@ -125,7 +125,7 @@ func readAnalysis(answer string, redact plain.Redactor) (recall.Analysis, error)
 		return recall.Analysis{}, fmt.Errorf("%w: %w", ErrNoAnalysis, err)
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return recall.Analysis{}, fmt.Errorf("%w: there is more behind it", ErrNoAnalysis)
+		return recall.Analysis{}, fmt.Errorf("%w: there is text after it", ErrNoAnalysis)
 	}
 	a := recall.Analysis{
 		CurrentTask: plain.Line(read.Task, maxTask, redact),

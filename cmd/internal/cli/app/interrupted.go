@@ -53,7 +53,7 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 		}
 	default:
 		return fmt.Sprintf("The rewind to %s was interrupted: some files are from %s, some are not.", target, target),
-			"`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it"
+			"`entire rewind --undo` undoes it, `entire rewind --to " + target + "` completes it"
 	}
 	return "", ""
 }
