@@ -126,7 +126,7 @@ type spinner struct {
 // during draws while do runs, and then removes the line. If Err is not a terminal it only
 // runs do.
 func (s spinner) during(do func() error) error {
-	if !s.Terminal.Err || s.Terminal.Accessible {
+	if !s.Terminal.Err || s.Terminal.Accessible || s.Quiet {
 		return do()
 	}
 	done := make(chan struct{})

@@ -29,6 +29,9 @@ type Streams struct {
 	// Lines has JSON written as lines: one object, or each entry of a list and then its end.
 	Lines bool
 
+	// Quiet suppresses notes, hints and progress.
+	Quiet bool
+
 	screen *output // the terminal on which Out will be shown, if it is another stream
 }
 
@@ -109,6 +112,13 @@ func (s Streams) Shown(text string) string { return s.wrapOut(s.escape(text)) }
 
 // Notef writes a line to Err, escaped. If Err is a terminal, it wraps it at words.
 func (s Streams) Notef(format string, args ...any) {
+	if !s.Quiet {
+		s.Errorf(format, args...)
+	}
+}
+
+// Errorf writes a line to Err, even with Quiet.
+func (s Streams) Errorf(format string, args ...any) {
 	text := s.escape(fmt.Sprintf(format+"\n", args...))
 	if s.Terminal.Err {
 		width, _ := s.Size()

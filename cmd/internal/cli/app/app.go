@@ -6,8 +6,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -60,6 +63,23 @@ func New(env Env) *App {
 		env.Dir = disk.Physical(env.Dir)
 	}
 	return &App{Env: env}
+}
+
+// Enter changes the working directory of the command; empty means no change.
+func (a *App) Enter(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	path := a.Absolute(dir)
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "enter", Path: path, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return Usagef("-C: %v", err)
+	}
+	a.Dir = disk.Physical(path)
+	return nil
 }
 
 // Registry returns the registry of snapshot stores. Without a home directory it has no catalog.
