@@ -35,7 +35,7 @@ func FindPoint(ctx context.Context, w *workspace.Workspace, spec string) (Point,
 	if v, err := bands.ParseVersion(spec); err == nil && (spec[0] == 'v' || len(spec) < LeastPointPrefix) {
 		return pointOfNumber(ctx, w, spec, v)
 	}
-	if n, ok := parseTurn(spec); ok {
+	if n, ok := ParseTurn(spec); ok {
 		return pointBeforeTurn(ctx, w, spec, n)
 	}
 	points, err := ListPoints(ctx, w, MaxPoints)
@@ -135,8 +135,8 @@ func onlyByPrefix(points []Point, spec string, err error) (Point, error) {
 	return Point{}, err
 }
 
-// parseTurn parses "last" and "last turn", which are 1, "last:2" and "2 turns ago".
-func parseTurn(spec string) (n int, ok bool) {
+// ParseTurn parses the name of one of the last turns: "last" and "last turn", which are 1, "last:2" and "2 turns ago".
+func ParseTurn(spec string) (n int, ok bool) {
 	spec = strings.ToLower(strings.Join(strings.Fields(spec), " "))
 	if digits, ok := strings.CutSuffix(strings.Replace(spec, "turns", "turn", 1), " turn ago"); ok {
 		n, err := strconv.Atoi(digits)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/restore"
@@ -40,16 +41,15 @@ func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
 		Use:        "rewind [<point>]",
-		SuggestFor: []string{"undo", "back", "restore", "checkout", "revert", "rollback"},
+		SuggestFor: []string{"back", "restore", "checkout", "revert", "rollback"},
 		Short:      "Go back to an earlier moment, and forward again",
 		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
 turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
-tree comes back, ignored files included. What is there now is saved first, so
---undo takes the rewind back, and --redo takes that back. They change only what
-the rewind changed and nobody changed since; other files are kept and named.
+tree comes back, ignored files included. What is there now is saved first, so that
+` + "`entire undo`" + ` undoes the rewind.
 
 Without a point it shows the moments there are and asks. A point is
-  v12                 a snapshot, as --list and "entire fs" name it; also 12
+  v12                 a snapshot, as --list and "entire snapshot" name it; also 12
   last                the beginning of the last turn in "entire log"; last:2 of the
                       one before it
   1a2b3c4             a point of --list, or the beginning of its id
@@ -58,8 +58,7 @@ Without a point it shows the moments there are and asks. A point is
   "10 minutes ago"    the last snapshot before a time; also 10m, 14:30, 2026-01-27
 
 It names the turns that it takes back, and the committed files that change: then it
-asks, and needs --force without a terminal. So do --undo and --redo of something from
-more than ten minutes ago, or from before a commit.
+asks, and needs --force without a terminal.
 
 HEAD, the index and .git stay as they are; a merge, rebase, cherry-pick or the like
 that is in progress is named in a warning. What only you have changed or created
@@ -83,7 +82,7 @@ EXIT STATUS
   entire rewind v12
   entire rewind "10 minutes ago"
   entire rewind HEAD~1 --paths src/auth.ts
-  entire rewind --undo`,
+  entire undo`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -94,8 +93,11 @@ EXIT STATUS
 				}
 				opts.to = args[0]
 			}
+			if opts.to != "" && strings.Trim(opts.to, "0123456789") == "" && len(opts.to) < rewind.LeastPointPrefix && !opts.json {
+				a.Streams.Notef("%s is the snapshot v%[1]s; \"last\" is the beginning of the last turn, \"last:%[1]s\" of the %[1]s. last.", opts.to)
+			}
 			err := runRewind(cmd.Context(), a, opts)
-			if hint := app.StoreHint(err, "entire fs"); hint != "" && app.HintOf(err) == "" {
+			if hint := app.StoreHint(err, "entire snapshot"); hint != "" && app.HintOf(err) == "" {
 				err = app.WithHint(err, hint)
 			}
 			return err
@@ -111,9 +113,12 @@ EXIT STATUS
 	f.BoolVar(&opts.conversation, "conversation", false, "cut the agent's transcript back too; the present one is kept as a copy")
 	f.BoolVar(&opts.logsOnly, "logs-only", false, "restore only the stored transcripts of a commit's checkpoint")
 	f.BoolVar(&opts.reset, "reset", false, "restore the transcripts and reset the branch to the commit (git reset --hard)")
-	f.BoolVar(&opts.preview, "preview", false, "show what would change, and change nothing")
+	addPreview(f, &opts.preview)
 	f.BoolVar(&opts.undo, "undo", false, "take the last rewind back")
 	f.BoolVar(&opts.redo, "redo", false, "take the last --undo back")
+	for _, name := range []string{"undo", "redo"} {
+		f.Lookup(name).Hidden = true // commands of their own
+	}
 	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
 	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
@@ -128,6 +133,13 @@ EXIT STATUS
 	setup.Flag(cmd, "to", cmd.ValidArgsFunction)
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
 	return cmd
+}
+
+// addPreview adds --preview, and --dry-run with the same effect.
+func addPreview(f *pflag.FlagSet, preview *bool) {
+	f.BoolVar(preview, "preview", false, "show what would change, and change nothing")
+	f.BoolVarP(preview, "dry-run", "n", false, "the same as --preview")
+	f.Lookup("dry-run").Hidden = true
 }
 
 // rewinding is one run of rewind.
@@ -239,6 +251,9 @@ func (r *rewinding) undo(ctx context.Context, op bands.Operation) error {
 	former, found := tracking.ReadFormerRewind(r.repo.CommonDir, checkpoint.WorktreeHash(r.repo.WorktreeID))
 	if found && op == bands.OpUndo {
 		return app.WithHint(fmt.Errorf("%w: the rewind to %s was made by an earlier version of entire", err, former.To.Short()), former.Hint())
+	}
+	if op == bands.OpUndo {
+		return app.WithHint(err, "`entire rewind last` takes back what the last turn did")
 	}
 	return err
 }
