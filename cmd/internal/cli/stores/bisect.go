@@ -38,7 +38,7 @@ repository, with the version in ENTIRE_BISECT. What it leaves running is ended.`
 
 // NewBisectCommand returns the command `entire bisect`.
 func NewBisectCommand(a *app.App) *cobra.Command {
-	c := &command{Command: &Command{App: a, Program: "entire fs", OwnFirst: true, Enveloped: true}, name: "entire bisect", records: true}
+	c := &command{Command: newSnapshots(a), name: "entire bisect", records: true}
 	cmd := c.cobra()
 	cmd.PersistentFlags().BoolVar(&c.JSON, "json", false, "print JSON")
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}

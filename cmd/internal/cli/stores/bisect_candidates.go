@@ -55,7 +55,7 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 	all = c.leading(slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > to }), from)
 	versions, err := changing(ctx, o, all, paths)
 	if err == nil && len(versions) < 2 {
-		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.Program+" checkpoint list` shows the snapshots there are")
+		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.call("checkpoint list")+"` shows the snapshots there are")
 	}
 	return versions, err
 }
@@ -136,6 +136,23 @@ func changingInVolume(ctx context.Context, o *opened, all []bands.Snapshot, path
 	return list, nil
 }
 
+// momentOf returns the snapshot of a moment as `entire rewind` takes it.
+func (c *Command) momentOf(ctx context.Context, spec string) (bands.Version, error) {
+	repo, err := c.Worktree()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = repo.Close() }()
+	p, err := rewind.FindPoint(ctx, c.Workspace(repo), spec)
+	if _, unknown := errors.AsType[*rewind.PointError](err); unknown {
+		return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
+	}
+	if err == nil && p.Snapshot == 0 {
+		err = app.WithHint(fmt.Errorf("there is no snapshot of %s", spec), "`entire rewind --list` shows the moments with one as \"snapshot\"")
+	}
+	return p.Snapshot, err
+}
+
 // moment returns the snapshot that spec names.
 func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, spec string) (bands.Version, error) {
 	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' || !c.records && err == nil {
@@ -146,20 +163,7 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 		return v, err
 	}
 	if c.records {
-		repo, err := c.Worktree()
-		if err != nil {
-			return 0, err
-		}
-		defer func() { _ = repo.Close() }()
-		w := c.Workspace(repo)
-		p, err := rewind.FindPoint(ctx, w, spec)
-		if _, unknown := errors.AsType[*rewind.PointError](err); unknown {
-			return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
-		}
-		if err == nil && p.Snapshot == 0 {
-			err = app.WithHint(fmt.Errorf("there is no snapshot of %s", spec), "`entire rewind --list` shows the moments with one as \"snapshot\"")
-		}
-		return p.Snapshot, err
+		return c.momentOf(ctx, spec)
 	}
 	at, ok := rewind.ParseTime(spec, c.Now())
 	if !ok {

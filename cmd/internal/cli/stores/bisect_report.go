@@ -53,12 +53,12 @@ func (c *command) report(ctx context.Context, o *opened, state *diff.BisectState
 		return err
 	}
 	at.turn = c.turnOf(ctx, at)
-	show := fmt.Sprintf("%s diff %s %s", c.Program, found.Good, found.Bad)
+	show := c.call(fmt.Sprintf("diff %s %s", found.Good, found.Bad))
 	if len(at.files) > 0 {
 		show += " -- " + ShellWord(at.files[0].Path)
 	}
 	at.look = []string{show}
-	at.back = c.Program + " restore " + found.Good.String()
+	at.back = c.call("restore " + found.Good.String())
 	if c.records {
 		at.back = "entire rewind " + found.Good.String() + " --preview"
 		at.look = append(at.look, "entire fork "+found.Bad.String())

@@ -21,7 +21,7 @@ const defaultLimit = 20
 func each(ctx context.Context, s *Selection, visit func(bands.Snapshot) bool) error {
 	f, seen := s.Command, false
 	err := s.Registry.Rows().Each(ctx, s.Store, func(snap bands.Snapshot) bool {
-		if snap.Lineage != s.Options.Lineage {
+		if snap.Lineage != s.Options.Lineage && !s.allTrees {
 			return true
 		}
 		seen = true
@@ -33,10 +33,10 @@ func each(ctx context.Context, s *Selection, visit func(bands.Snapshot) bool) er
 	}
 	if err != nil {
 		f.Streams.Notef("%v", err)
-		f.Streams.Hint("`" + f.Program + " verify` names what is damaged")
+		f.Streams.Hint("`" + f.call("verify") + "` names what is damaged")
 	}
 	if !seen && !f.JSON {
-		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
+		f.Streams.Notef("No %ss yet. Create one with `%s`.", f.noun(), f.call("checkpoint create"))
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func runFSCreate(ctx context.Context, f *Command, opts fsCheckpointOptions, mess
 	if err != nil {
 		return err
 	}
-	f.Say("Creating checkpoint...")
+	f.Say("Creating %s...", f.noun())
 	began := f.Now()
 	taken, err := s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: message, Cause: bands.Named, Force: true,

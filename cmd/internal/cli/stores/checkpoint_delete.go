@@ -45,9 +45,9 @@ again. It asks first, unless --force is given.` + ExitStatus,
 			if err := errors.Join(failed...); err != nil {
 				return err
 			}
-			noun := "checkpoint"
+			noun := f.noun()
 			if len(versions) > 1 {
-				noun = "checkpoints"
+				noun += "s"
 			}
 			question := fmt.Sprintf("Delete %s %s of %s?", noun, strings.Join(names, ", "), f.ShortPath(s.Options.Root))
 			if yes, err := sure(ctx, f, question); err != nil || !yes {

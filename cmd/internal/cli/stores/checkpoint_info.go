@@ -27,67 +27,70 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 		Example:           "  " + f.Program + " checkpoint info v4",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeVersions(f, 1, ""),
-		RunE: f.Run(func(ctx context.Context, args []string) error {
-			v, err := parseVersion(args[0])
-			if err != nil {
-				return err
-			}
-			s, err := f.Selected(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			snapshot, err := s.Snapshot(v)
-			if err != nil {
-				return err
-			}
-			if f.JSON {
-				return f.PrintJSON(infoJSON{CheckpointJSON: format.NewCheckpointJSON(snapshot), Store: s.Entry.Name, LeftOut: format.NotNil(snapshot.LeftOut)})
-			}
-			line := func(name, value string) { f.Streams.Printf("%-12s %s\n", name+":", value) }
-			line("Checkpoint", v.String())
-			line("Store", s.Entry.Name)
-			line("Message", ui.Line(snapshot.Message, 1000))
-			line("Created", snapshot.Created.In(f.Now().Location()).Format(time.DateTime))
-			add := func(name, value string) {
-				if value != "" {
-					line(name, ui.Line(value, 1000))
-				}
-			}
-			if snapshot.Cause != bands.Named {
-				add("Kind", string(snapshot.Cause))
-			}
-			if snapshot.Root != s.Options.Root {
-				add("Worktree", f.ShortPath(snapshot.Root))
-			}
-			add("Agent", snapshot.Causality.Agent)
-			add("Action", snapshot.Causality.Action)
-			add("Session", snapshot.Causality.Session)
-			add("Prompt", snapshot.Causality.Prompt)
-			for _, key := range slices.Sorted(maps.Keys(snapshot.Causality.Metadata)) {
-				add("Metadata", key+"="+snapshot.Causality.Metadata[key])
-			}
-			add("HEAD", strings.TrimSpace(snapshot.Causality.Commit+" "+snapshot.Causality.Branch))
-			for _, p := range snapshot.Pairs {
-				late := ""
-				if p.Late {
-					late = " (late: the tree may have changed since)"
-				}
-				add("Commit", p.Commit+late)
-				add("Linked to", p.Checkpoint)
-			}
-			if snapshot.Late {
-				add("Late", "the tree may have changed before it was taken")
-			}
-			for _, path := range snapshot.LeftOut {
-				add("Left out", format.Path(path))
-			}
-			if snapshot.Totals.Unknown > 0 {
-				add("Not held", strconv.FormatInt(snapshot.Totals.Unknown, 10))
-			}
-			return nil
-		}),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return f.describe(ctx, args[0]) }),
 	}
+}
+
+// describe prints the details of a version.
+func (c *Command) describe(ctx context.Context, version string) error {
+	v, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	s, err := c.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.PrintJSON(infoJSON{CheckpointJSON: format.NewCheckpointJSON(snapshot), Store: s.Entry.Name, LeftOut: format.NotNil(snapshot.LeftOut)})
+	}
+	line := func(name, value string) { c.Streams.Printf("%-12s %s\n", name+":", value) }
+	line(format.Capitalize(c.noun()), v.String())
+	line("Store", s.Entry.Name)
+	line("Message", ui.Line(snapshot.Message, 1000))
+	line("Created", snapshot.Created.In(c.Now().Location()).Format(time.DateTime))
+	add := func(name, value string) {
+		if value != "" {
+			line(name, ui.Line(value, 1000))
+		}
+	}
+	if snapshot.Cause != bands.Named {
+		add("Kind", string(snapshot.Cause))
+	}
+	if snapshot.Root != s.Options.Root {
+		add("Worktree", c.ShortPath(snapshot.Root))
+	}
+	add("Agent", snapshot.Causality.Agent)
+	add("Action", snapshot.Causality.Action)
+	add("Session", snapshot.Causality.Session)
+	add("Prompt", snapshot.Causality.Prompt)
+	for _, key := range slices.Sorted(maps.Keys(snapshot.Causality.Metadata)) {
+		add("Metadata", key+"="+snapshot.Causality.Metadata[key])
+	}
+	add("HEAD", strings.TrimSpace(snapshot.Causality.Commit+" "+snapshot.Causality.Branch))
+	for _, p := range snapshot.Pairs {
+		late := ""
+		if p.Late {
+			late = " (late: the tree may have changed since)"
+		}
+		add("Commit", p.Commit+late)
+		add("Linked to", p.Checkpoint)
+	}
+	if snapshot.Late {
+		add("Late", "the tree may have changed before it was taken")
+	}
+	for _, path := range snapshot.LeftOut {
+		add("Left out", format.Path(path))
+	}
+	if snapshot.Totals.Unknown > 0 {
+		add("Not held", strconv.FormatInt(snapshot.Totals.Unknown, 10))
+	}
+	return nil
 }
 
 // infoJSON is the output of `checkpoint info --json`.

@@ -58,7 +58,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 				list = append(list, snapshot)
 			}
 			if len(list) == 0 {
-				f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
+				f.Streams.Notef("No %ss yet. Create one with `%s`.", f.noun(), f.call("checkpoint create"))
 				return nil
 			}
 			// There is a column of commits only if a snapshot is paired with one.
@@ -120,7 +120,7 @@ func newest(ctx context.Context, s *Selection, opts fsCheckpointListOptions) ite
 			return
 		} else if err != nil {
 			s.Command.Streams.Notef("%v", err)
-			s.Command.Streams.Hint("`" + s.Command.Program + " verify` names what is damaged")
+			s.Command.Streams.Hint("`" + s.Command.call("verify") + "` names what is damaged")
 		}
 		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // updates the rows of the catalog
 	}

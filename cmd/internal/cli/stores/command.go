@@ -20,10 +20,10 @@ type Command struct {
 	JSON, Force bool
 	OwnFirst    bool // a repository's own store takes precedence over a .agentfs
 	Quiet       bool // in a hook: prints only errors
-	// Enveloped is set for commands that print each list as an object, with indentation, as the
-	// commands of entire do. Others print JSON on one line, and some lists without an object, as
-	// agentfs is specified.
-	Enveloped bool
+	// Snapshots is set for the commands of entire that work on snapshots of the worktree: they call a
+	// version a snapshot, and print JSON with indentation, a list in an object. Others print it on one
+	// line, and some lists without an object, as agentfs is specified.
+	Snapshots bool
 	// Strict is set for commands that make stores: a bad folder of stores in config.toml is an
 	// error, and not replaced by the default.
 	Strict bool
@@ -89,9 +89,9 @@ func ShellWord(text string) string {
 // NewTable returns a table with wider gaps than those of package ui; cut is [ui.Table.Cut].
 func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as in other versions
 
-// PrintJSON prints v as JSON: with Enveloped indented, else on one line.
+// PrintJSON prints v as JSON: with Snapshots indented, else on one line.
 func (c *Command) PrintJSON(v any) error {
-	if c.Enveloped || c.Streams.Lines {
+	if c.Snapshots || c.Streams.Lines {
 		return c.Streams.JSON(v)
 	}
 	return c.Streams.JSONLine(v)
@@ -99,15 +99,15 @@ func (c *Command) PrintJSON(v any) error {
 
 // PrintJSONList prints a list like PrintJSON, each entry before the next is read.
 func (c *Command) PrintJSONList(l ui.JSONList) error {
-	if c.Enveloped {
+	if c.Snapshots {
 		return c.Streams.JSONList(l)
 	}
 	return c.Streams.JSONListLine(l)
 }
 
-// PrintBareList prints a list like PrintJSONList, without Enveloped as the list itself.
+// PrintBareList prints a list like PrintJSONList, without Snapshots as the list itself.
 func (c *Command) PrintBareList(l ui.JSONList) error {
-	if !c.Enveloped {
+	if !c.Snapshots {
 		l.Key = ""
 	}
 	return c.PrintJSONList(l)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 )
 
 func newFSDiffCmd(f *Command) *cobra.Command {
+	patch := false
 	cmd := &cobra.Command{
 		Use:   "diff [v1] [v2] [-- path...]",
 		Short: "Show what has changed since a checkpoint, or between two",
@@ -29,29 +31,43 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 		Example:           "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
 		ValidArgsFunction: completeVersions(f, 2, ""),
 		Args: func(cmd *cobra.Command, args []string) error {
-			if n := len(eachVersion(versionsOf(cmd, args))); n > 2 {
-				return fmt.Errorf("at most two versions, not %d; paths go behind --", n)
+			if versions, _ := f.sides(cmd, args); len(versions) > 2 {
+				return fmt.Errorf("at most two versions, not %d; paths go after --", len(versions))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			versions := versionsOf(cmd, args)
-			return f.Run(func(ctx context.Context, args []string) error {
-				return runFSDiff(ctx, f, eachVersion(versions), args[len(versions):])
-			})(cmd, args)
+			versions, paths := f.sides(cmd, args)
+			return f.Run(func(ctx context.Context, _ []string) error { return runFSDiff(ctx, f, versions, paths, patch) })(cmd, args)
 		},
 	}
+	cmd.Flags().BoolVarP(&patch, "patch", "p", false, "print the changed lines")
 	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")
 	cmd.Flags().Lookup("stat").Hidden = true // users of git pass it
 	return cmd
 }
 
-// versionsOf returns the arguments before "--".
-func versionsOf(cmd *cobra.Command, args []string) []string {
+// sides returns the versions and the paths among the arguments: paths follow "--". Of snapshots they
+// may also begin with the first argument that is a file and no version.
+func (c *Command) sides(cmd *cobra.Command, args []string) (versions, paths []string) {
+	versions = args
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
-		return args[:at]
+		versions, paths = args[:at], args[at:]
+	} else if c.Snapshots {
+		isFile := func(arg string) bool {
+			_, err := bands.ParseVersion(arg)
+			return err != nil && exists(c.Absolute(arg))
+		}
+		if at := slices.IndexFunc(args, isFile); at >= 0 {
+			versions, paths = args[:at], args[at:]
+		}
 	}
-	return args
+	return eachVersion(versions), paths
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // eachVersion splits ranges v1..v2, as in git.
@@ -67,12 +83,10 @@ func eachVersion(texts []string) []string {
 	return versions
 }
 
-func runFSDiff(ctx context.Context, f *Command, versions, paths []string) (err error) {
-	wanted := make([]bands.Version, len(versions))
-	for i, text := range versions {
-		if wanted[i], err = parseVersion(text); err != nil {
-			return err
-		}
+func runFSDiff(ctx context.Context, f *Command, versions, paths []string, patch bool) error {
+	wanted, err := f.versions(ctx, versions)
+	if err != nil {
+		return err
 	}
 	s, err := f.Selected(ctx)
 	if err != nil {
@@ -83,7 +97,7 @@ func runFSDiff(ctx context.Context, f *Command, versions, paths []string) (err e
 	if opts.Paths, err = s.TreePaths(paths...); err != nil {
 		return err
 	}
-	c := &comparison{Selection: s, wanted: wanted, opts: opts, unified: len(paths) > 0 && !f.JSON}
+	c := &comparison{Selection: s, wanted: wanted, opts: opts, unified: (patch || len(paths) > 0) && !f.JSON}
 	for range diffAttempts {
 		if err := c.run(ctx); err != nil {
 			return err

@@ -33,7 +33,7 @@ func (c *Command) Explain(err error) error {
 
 // explanation returns an exit code, 0 for that of any failure, and a hint.
 func (c *Command) explanation(err error) (code int, hint string) {
-	run := func(format string) string { return fmt.Sprintf(format, c.Program) }
+	run := func(command, does string) string { return "`" + c.call(command) + "` " + does }
 	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
 		return 0, "mend it; until then hooks go by the defaults"
 	}
@@ -45,13 +45,13 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	}
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
-		return app.ExitInactive, run("`%s convert <dir> --driver <driver>` makes a folder with files a volume")
+		return app.ExitInactive, run("convert <dir> --driver <driver>", "makes a folder with files a volume")
 	case errors.Is(err, registry.ErrInVolume):
 		return app.ExitInactive, "choose a folder, and a folder for stores, that no volume has; a store of the driver tree may be anywhere"
 	case errors.Is(err, volume.ErrNotOpen) && registry.PoolClosed(c.Registry()):
-		return app.ExitInactive, run("`%s open --all` mounts it")
+		return app.ExitInactive, run("open --all", "mounts it")
 	case errors.Is(err, volume.ErrNotOpen):
-		return app.ExitInactive, run("`%s open` mounts it")
+		return app.ExitInactive, run("open", "mounts it")
 	case errors.Is(err, volume.ErrNotVolume):
 		return app.ExitInactive, ""
 	case errors.Is(err, volume.ErrInUse):
@@ -76,19 +76,19 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore) && registry.PoolClosed(c.Registry()):
-		return app.ExitNoStore, run("`%s open --all` mounts the file system of stores of the driver pool")
+		return app.ExitNoStore, run("open --all", "mounts the file system of stores of the driver pool")
 	case errors.Is(err, bands.ErrNoStore):
-		return app.ExitNoStore, run("`%s list` shows the stores there are")
+		return app.ExitNoStore, run("list", "shows the stores there are")
 	case errors.Is(err, bands.ErrNoSnapshot):
-		return app.ExitNoVersion, run("`%s checkpoint list` shows the versions there are")
+		return app.ExitNoVersion, run("checkpoint list", "shows the versions there are")
 	case errors.Is(err, bands.ErrRefusedRoot):
 		return app.ExitUsage, "choose a folder below it"
 	case errors.Is(err, registry.ErrBadName):
 		return app.ExitUsage, ""
 	case errors.Is(err, registry.ErrNameTaken):
-		return 0, run("choose another name, or delete that store with `%s delete`")
+		return 0, "choose another name, or delete that store with `" + c.call("delete") + "`"
 	case errors.Is(err, registry.ErrRootTaken):
-		return 0, run("`%s list --json` shows which")
+		return 0, run("list --json", "shows which")
 	case errors.Is(err, disk.ErrLocked):
 		return 0, "another command works on the store; try again when it has ended"
 	}
@@ -97,6 +97,6 @@ func (c *Command) explanation(err error) (code int, hint string) {
 
 // NoCheckpoints returns the error of a command that needs a checkpoint.
 func (c *Command) NoCheckpoints() error {
-	return app.WithCode(app.ExitNoVersion, app.WithHint(errors.New("no checkpoints yet"),
-		fmt.Sprintf("create one with `%s checkpoint create`", c.Program)))
+	return app.WithCode(app.ExitNoVersion, app.WithHint(fmt.Errorf("no %ss yet", c.noun()),
+		fmt.Sprintf("create one with `%s`", c.call("checkpoint create"))))
 }

@@ -21,6 +21,7 @@ type logOptions struct {
 	agent, action, session, since string
 	paths, meta                   []string
 	limit                         int
+	all                           bool // of all worktrees
 }
 
 // NewLogCmd returns the command log.
@@ -37,43 +38,14 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 		Example: "  " + f.Program + " log --agent claude-code --limit 10\n  " + f.Program + " log --path src/auth.ts --since 2d\n  " +
 			f.Program + " log --meta ticket=AUTH-1",
 		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error {
-			from, err := since(f.Now(), opts.since)
-			if err = errors.Join(err, limited(opts.limit)); err != nil {
-				return err
-			}
-			s, err := f.Selected(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			paths, err := s.TreePaths(opts.paths...)
-			if err != nil {
-				return err
-			}
-			if f.JSON {
-				return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Entries: entries(func(take func(any) bool) error {
-					return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
-				})})
-			}
-			var list []bands.Snapshot
-			err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
-				return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
-					list = append(list, snap)
-					return true
-				})
-			})
-			if err != nil {
-				return err
-			}
-			var table ui.Table
-			for _, snap := range list {
-				table.AddRow(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
-			}
-			f.Page(f.Streams.Table(&table))
-			return nil
-		}),
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runLog(ctx, f, opts) }),
 	}
+	addLogFlags(f, cmd, &opts)
+	return cmd
+}
+
+// addLogFlags adds the flags that select snapshots.
+func addLogFlags(f *Command, cmd *cobra.Command, opts *logOptions) {
 	flags := cmd.Flags()
 	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
 	flags.StringVar(&opts.action, "action", "", "only those of this action, such as Edit")
@@ -83,7 +55,48 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 	flags.StringVar(&opts.since, "since", "", "only those since then: 30m, 2h, 3d, 1w or a date")
 	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
 	completeCauses(f, cmd)
-	return cmd
+}
+
+// runLog lists the selected checkpoints.
+func runLog(ctx context.Context, f *Command, opts logOptions) error {
+	from, err := since(f.Now(), opts.since)
+	if err = errors.Join(err, limited(opts.limit)); err != nil {
+		return err
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	s.allTrees = opts.all
+	paths, err := s.TreePaths(opts.paths...)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return f.PrintJSONList(ui.JSONList{Key: f.noun() + "s", Entries: entries(func(take func(any) bool) error {
+			return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+		})})
+	}
+	var list []bands.Snapshot
+	err = f.Streams.Count("Searching", func(tick func(done, total int64)) error {
+		return eachLogged(ctx, s, paths, opts, from, tick, func(snap bands.Snapshot) bool {
+			list = append(list, snap)
+			return true
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var table ui.Table
+	if f.Snapshots && len(list) > 0 {
+		table.AddRow("VERSION", "WHEN", "BY", "WHAT")
+	}
+	for _, snap := range list {
+		table.AddRow(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+	}
+	f.Page(f.Streams.Table(&table))
+	return nil
 }
 
 // eachLogged passes the accepted checkpoints to take, with paths those that changed one of them, up

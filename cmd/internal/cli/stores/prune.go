@@ -63,10 +63,10 @@ size goes too, the oldest first.` + ExitStatus,
 		for _, v := range pruned.Versions {
 			f.Say("%s %s", verb, v)
 		}
-		f.Say("%s %s (%s)", freed, format.Size(pruned.Freed), ui.Plural(len(pruned.Versions), "checkpoint"))
+		f.Say("%s %s (%s)", freed, format.Size(pruned.Freed), ui.Plural(len(pruned.Versions), f.noun()))
 		return nil
 	})
-	cmd.Flags().IntVar(&opts.keep, "keep", 0, "keep this many automatic checkpoints")
+	cmd.Flags().IntVar(&opts.keep, "keep", 0, "keep this many automatic "+f.noun()+"s")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "only show what would be deleted")
 	return cmd
 }

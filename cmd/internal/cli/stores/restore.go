@@ -162,7 +162,7 @@ func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Sna
 	if err != nil {
 		return errors.Join(err, held.Release())
 	}
-	f.Say("Creating checkpoint %s %q...", next, preRestore)
+	f.Say("Creating %s %s %q...", f.noun(), next, preRestore)
 	// Each stage after the checkpoint is printed once, when it or a later one starts.
 	stages := []string{"Unmounting...", "Restoring from " + target.Version.String() + "...", "Mounting..."}
 	reach := func(n int) {
@@ -226,7 +226,7 @@ func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Sna
 		f.Streams.Notef("%v", err)
 		return app.ErrFailed
 	}
-	return app.WithHint(err, fmt.Sprintf("`%s restore %s` goes back to what was there before", f.Program, done.Rescue.Version))
+	return app.WithHint(err, fmt.Sprintf("`%s` goes back to what was there before", f.call("restore "+done.Rescue.Version.String())))
 }
 
 // elsewhere returns the tree's path after a space, or "" if it is the working directory.
@@ -242,5 +242,5 @@ func noteLeft(f *Command, p restore.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
 	notePaths(f, "left as it is unless named", p.Unnamed)
-	notePaths(f, "left as it is, the checkpoint doesn't hold it", p.Unknown)
+	notePaths(f, "left as it is, as the "+f.noun()+" doesn't hold it", p.Unknown)
 }

@@ -159,7 +159,7 @@ func (v *volumeRestore) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, held.Release())
 	}
-	f.Say("Creating checkpoint %s %q...", next, preRestore)
+	f.Say("Creating %s %s %q...", f.noun(), next, preRestore)
 	options := volume.RestoreOptions{
 		Options: v.Options, Message: preRestore, Keep: v.keep,
 		Progress: func(stage volume.Stage) {

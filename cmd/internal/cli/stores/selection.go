@@ -37,6 +37,7 @@ type Selection struct {
 	Entry    registry.Entry
 	Options  bands.Options
 	repo     *git.Repo // of the tree; nil if it is in no repository
+	allTrees bool      // the snapshots of other worktrees are listed, too
 }
 
 // Selected returns the store of --store, of the nearest .agentfs, or the repository's own. For
@@ -169,7 +170,7 @@ func (c *Command) Mounted(ctx context.Context) (*Selection, error) {
 	}
 	if !s.Entry.Active() {
 		err = app.WithCode(app.ExitInactive, app.WithHint(errors.New("store not mounted"),
-			fmt.Sprintf("open it with `%s open %s`", c.Program, s.Entry.Name)))
+			fmt.Sprintf("open it with `%s`", c.call("open "+s.Entry.Name))))
 	}
 	if err := errors.Join(err, s.CheckThere()); err != nil {
 		s.Close()
@@ -184,15 +185,15 @@ func (s *Selection) CheckThere() error {
 	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() && !volume.Contained(s.Entry.Driver) {
 		return app.WithCode(app.ExitInactive, app.WithHint(
 			fmt.Errorf("the folder at %s is not the one that store '%s' was made for", s.Options.Root, s.Entry.Name),
-			fmt.Sprintf("`%s manage %s --name %s` makes it the store's folder", s.Command.Program, s.Options.Root, s.Entry.Name)))
+			fmt.Sprintf("`%s` makes it the store's folder", s.Command.call(fmt.Sprintf("manage %s --name %s", s.Options.Root, s.Entry.Name)))))
 	}
 	if err == nil && info.IsDir() {
 		return nil
 	}
-	hint := fmt.Sprintf("if it was moved, run `%s manage <dir>` on it", s.Command.Program)
+	hint := fmt.Sprintf("if it was moved, run `%s` on it", s.Command.call("manage <dir>"))
 	if last, ok, err := s.Lineage(s.Options.Lineage).Latest(); err == nil && ok {
-		hint += fmt.Sprintf("; `%s export %s <dir> --store %s` writes the last checkpoint into a new folder",
-			s.Command.Program, last.Version, s.Entry.Name)
+		hint += fmt.Sprintf("; `%s %s <dir> --store %s` writes the last %s into a new folder",
+			s.Command.call("export"), last.Version, s.Entry.Name, s.Command.noun())
 	}
 	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' isn't there: %s", s.Entry.Name, s.Options.Root), hint))
 }
@@ -205,7 +206,7 @@ func (s *Selection) RequireTree() error {
 		return nil
 	}
 	return app.WithHint(fmt.Errorf("store '%s' is for %s, not for this folder", s.Entry.Name, f.ShortPath(s.Options.Root)),
-		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
+		fmt.Sprintf("run it there, or name the store with --store %s; `%s` makes a store for this folder", s.Entry.Name, f.call("manage .")))
 }
 
 // WarnOperation warns of a merge or similar operation in progress in the tree's repository, if the
@@ -238,7 +239,7 @@ func (s *Selection) Advice(target, rescue bands.Version, scope restore.Scope) st
 		}
 		more.WriteString(" " + ShellWord(at))
 	}
-	return fmt.Sprintf("`%[1]s restore %[2]s%[4]s` completes it, `%[1]s restore %[3]s%[4]s` goes back", s.Command.Program, target, rescue, more.String())
+	return fmt.Sprintf("`%s %s%s` completes it, `%[1]s %[4]s%[3]s` goes back", s.Command.call("restore"), target, more.String(), rescue)
 }
 
 // TreePaths returns typed paths relative to the tree's root, nil for the whole tree. The typed

@@ -114,7 +114,7 @@ func (c *Command) noteCatalog(err error) {
 	if err == nil || c.Quiet {
 		return
 	}
-	c.late = append(c.late, fmt.Sprintf("The catalog isn't up to date: %v", err), "hint: `"+c.Program+" doctor` rebuilds it")
+	c.late = append(c.late, fmt.Sprintf("The catalog isn't up to date: %v", err), "hint: `"+c.call("doctor")+"` rebuilds it")
 }
 
 // ScanTree reads the present tree.
@@ -148,7 +148,7 @@ func (s *Selection) Own(v bands.Version) (bands.Snapshot, error) {
 		return snapshot, err
 	}
 	return snapshot, app.WithHint(fmt.Errorf("%s is of another worktree: %s", v, snapshot.Root),
-		fmt.Sprintf("run `%s restore %s` there, or write it elsewhere with `%s export %s <dir>`", s.Command.Program, v, s.Command.Program, v))
+		fmt.Sprintf("run `%s` there, or write it elsewhere with `%s <dir>`", s.Command.call("restore "+v.String()), s.Command.call("export "+v.String())))
 }
 
 // Delete deletes a snapshot.

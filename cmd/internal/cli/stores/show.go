@@ -29,49 +29,53 @@ absolute, too.` + ExitStatus,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeVersions(f, 1, ":"),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
-			what := strings.Join(args, ":") // version and path may be two arguments
-			version, path, ok := strings.Cut(what, ":")
-			if !ok || path == "" {
-				return app.Usagef("%q is not like v3:path/of/file", what)
-			}
-			v, err := parseVersion(version)
-			if err != nil {
-				return err
-			}
-			s, err := f.Selected(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") || filepath.IsAbs(path) {
-				paths, err := s.TreePaths(path)
-				if err != nil {
-					return err
-				}
-				if paths == nil {
-					return app.Usagef("%s is the tree itself", format.Path(path))
-				}
-				path = paths[0]
-			}
-			snapshot, err := s.Snapshot(v)
-			if err != nil {
-				return err
-			}
-			path = strings.TrimSuffix(path, "/")
-			err = f.Streams.Show(func(w io.Writer) error {
-				if s.IsVolume() {
-					view, err := volume.Open(s.Store, snapshot)
-					if err != nil {
-						return err
-					}
-					return errors.Join(view.ReadFile(path, w), view.Close())
-				}
-				return restore.ReadFile(s.Store, snapshot, path, w)
-			})
-			if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
-				return fmt.Errorf("%s has no file %s", v, format.Path(path))
-			}
-			return err
+			return f.printFile(ctx, strings.Join(args, ":")) // version and path may be two arguments
 		}),
 	}
+}
+
+// printFile prints a file of a snapshot, named as v3:src/auth.ts.
+func (c *Command) printFile(ctx context.Context, what string) error {
+	version, path, ok := strings.Cut(what, ":")
+	if !ok || path == "" {
+		return app.Usagef("%q is not like v3:path/of/file", what)
+	}
+	v, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	s, err := c.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") || filepath.IsAbs(path) {
+		paths, err := s.TreePaths(path)
+		if err != nil {
+			return err
+		}
+		if paths == nil {
+			return app.Usagef("%s is the tree itself", format.Path(path))
+		}
+		path = paths[0]
+	}
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return err
+	}
+	path = strings.TrimSuffix(path, "/")
+	err = c.Streams.Show(func(w io.Writer) error {
+		if s.IsVolume() {
+			view, err := volume.Open(s.Store, snapshot)
+			if err != nil {
+				return err
+			}
+			return errors.Join(view.ReadFile(path, w), view.Close())
+		}
+		return restore.ReadFile(s.Store, snapshot, path, w)
+	})
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
+		return fmt.Errorf("%s has no file %s", v, format.Path(path))
+	}
+	return err
 }

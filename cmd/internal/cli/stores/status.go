@@ -110,7 +110,7 @@ func notes(s *Selection) []app.Note {
 		})
 	}
 	if text := format.AutoFailures(s.Store, s.Command.Now()); text != "" {
-		notes = append(notes, app.Note{Code: "auto-failed", Message: text, Hint: "`" + s.Command.Program + " checkpoint --auto` tries again"})
+		notes = append(notes, app.Note{Code: "auto-failed", Message: text, Hint: "`" + s.Command.call("checkpoint --auto") + "` tries again"})
 	}
 	if former := s.Entry.Former; former != "" {
 		notes = append(notes, app.Note{

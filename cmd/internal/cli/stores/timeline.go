@@ -41,61 +41,64 @@ Times of today are times of day. Lines are counted for up to 500 changed files.
 With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " timeline --since 1h\n  " + f.Program + " timeline --limit 5 --json",
 		Args:    cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error {
-			from, err := since(f.Now(), opts.since)
-			if err = errors.Join(err, limited(opts.limit)); err != nil {
-				return err
-			}
-			s, err := f.Selected(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			if f.JSON {
-				return f.PrintJSONList(ui.JSONList{Key: "checkpoints", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
-					_, err := timeline(ctx, s, opts, from, unseen, func(m moment) bool {
-						j := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
-						if m.counted {
-							added, removed := m.totals()
-							j.Added, j.Removed = &added, &removed
-						}
-						if m.err != nil {
-							j.Error = m.err.Error()
-						}
-						return take(j)
-					})
-					return err
-				})})
-			}
-			var list []moment
-			same := 0
-			err = f.Streams.Count("Comparing", func(tick func(done, total int64)) error {
-				same, err = timeline(ctx, s, opts, from, tick, func(m moment) bool {
-					list = append(list, m)
-					return true
-				})
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			var table ui.Table
-			for i := range list {
-				m := &list[i]
-				added, removed, files := m.cells()
-				table.AddRow(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
-			}
-			f.Page(f.Streams.Table(&table))
-			if same > 0 {
-				f.Streams.Notef("%s without changes left out.", ui.Plural(same, "checkpoint"))
-			}
-			return nil
-		}),
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runTimeline(ctx, f, opts) }),
 	}
 	cmd.Flags().StringVar(&opts.agent, "agent", "", "only those of this agent")
 	cmd.Flags().StringVar(&opts.since, "since", "", "only what changed since then: 30m, 2h, 3d, 1w or a date")
 	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
 	return cmd
+}
+
+// runTimeline lists the selected checkpoints with their changes.
+func runTimeline(ctx context.Context, f *Command, opts timelineOptions) error {
+	from, err := since(f.Now(), opts.since)
+	if err = errors.Join(err, limited(opts.limit)); err != nil {
+		return err
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if f.JSON {
+		return f.PrintJSONList(ui.JSONList{Key: f.noun() + "s", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
+			_, err := timeline(ctx, s, opts, from, unseen, func(m moment) bool {
+				j := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
+				if m.counted {
+					added, removed := m.totals()
+					j.Added, j.Removed = &added, &removed
+				}
+				if m.err != nil {
+					j.Error = m.err.Error()
+				}
+				return take(j)
+			})
+			return err
+		})})
+	}
+	var list []moment
+	same := 0
+	err = f.Streams.Count("Comparing", func(tick func(done, total int64)) error {
+		same, err = timeline(ctx, s, opts, from, tick, func(m moment) bool {
+			list = append(list, m)
+			return true
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var table ui.Table
+	for i := range list {
+		m := &list[i]
+		added, removed, files := m.cells()
+		table.AddRow(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
+	}
+	f.Page(f.Streams.Table(&table))
+	if same > 0 {
+		f.Streams.Notef("%s without changes left out.", ui.Plural(same, f.noun()))
+	}
+	return nil
 }
 
 // moment is a checkpoint with the changes since the one before.

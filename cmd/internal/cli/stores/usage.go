@@ -65,7 +65,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 			}
 			f.Streams.Printf("%s", f.Streams.Table(table))
 			if s.IsVolume() {
-				f.Streams.Printf("The checkpoints of '%s' take %s that the folder doesn't\n", report.Store, format.Size(report.Size))
+				f.Streams.Printf("The %ss of '%s' take %s that the folder doesn't\n", f.noun(), report.Store, format.Size(report.Size))
 				return nil
 			}
 			f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))

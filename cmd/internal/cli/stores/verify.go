@@ -159,8 +159,7 @@ func noteDamage(ctx context.Context, s *Selection, v bands.Version, found verify
 
 // repairHint returns the hint on the repair of damaged records.
 func repairHint(f *Command) string {
-	return "the next checkpoint reads the whole tree, and repairs what is still in it: `" + f.Program +
-		" checkpoint create`, then `" + f.Program + " verify`"
+	return "the next " + f.noun() + " reads the whole tree, and repairs what is still in it: `" + f.call("checkpoint create") + "`, then `" + f.call("verify") + "`"
 }
 
 // checked returns the number of records, or of files of a volume, that were read.
