@@ -108,15 +108,8 @@ func (q *turnQuery) addSelection(cmd *cobra.Command) {
 
 // ask updates and opens the index, and calls do with it.
 func (q *turnQuery) ask(ctx context.Context, do func(repo *git.Repo, r *index.Reader) error) (err error) {
-	now := q.app.Now()
-	q.filter.Agent, q.filter.Person = app.AgentLabel(q.filter.Agent), q.person.text()
-	for _, t := range []struct {
-		flag, text string
-		to         *time.Time
-	}{{"--since", q.since, &q.filter.Since}, {"--until", q.until, &q.filter.Until}} {
-		if *t.to, err = app.ParseTime(t.text, now); err != nil {
-			return app.Usagef("%s: %v", t.flag, err)
-		}
+	if err := q.parseTimes(); err != nil {
+		return err
 	}
 	repo, err := q.app.Repository()
 	if err != nil {
@@ -145,6 +138,21 @@ func (q *turnQuery) ask(ctx context.Context, do func(repo *git.Repo, r *index.Re
 		return err
 	}
 	return do(repo, r)
+}
+
+// parseTimes sets the filter's times and the label of its agent from the flags.
+func (q *turnQuery) parseTimes() (err error) {
+	now := q.app.Now()
+	q.filter.Agent, q.filter.Person = app.AgentLabel(q.filter.Agent), q.person.text()
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"--since", q.since, &q.filter.Since}, {"--until", q.until, &q.filter.Until}} {
+		if *t.to, err = app.ParseTime(t.text, now); err != nil {
+			return app.Usagef("%s: %v", t.flag, err)
+		}
+	}
+	return nil
 }
 
 // nothing prints text. If parts of the record or of the history are missing in this clone, it prints

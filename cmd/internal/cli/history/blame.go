@@ -51,7 +51,7 @@ EXIT STATUS
   1  no such file or revision, or another failure
   2  wrong usage`,
 		Example: `  entire blame src/auth.go
-  entire blame -L 40,60 src/auth.go
+  entire blame src/auth.go:40-60
   entire blame HEAD~5 src/auth.go
   entire blame --json src/auth.go`,
 		Args: cobra.RangeArgs(1, 2),
@@ -64,7 +64,12 @@ EXIT STATUS
 				}
 			}
 			return read(a, func(r *reading) error {
-				path, err := r.path(args[len(args)-1])
+				name := args[len(args)-1]
+				path, err := r.path(name)
+				if place, ok := splitPlace(name); ok && place.from > 0 && (err != nil || !r.isFile(path)) { // src/auth.go:40-60
+					opts.ranges = append(opts.ranges, fmt.Sprintf("%d,%d", place.from, place.to))
+					path, err = r.path(place.path)
+				}
 				if err != nil {
 					return err
 				}

@@ -191,13 +191,7 @@ func (s *turnSource) whole(ctx context.Context, id string, columns int) (explore
 	}
 	turn := &made.Turns[0]
 	t := turnText{streams: s.screen(io.Discard), columns: columns - 2} //nolint:mnd // the cursor's
-	t.head(turn, &row, made.Commits)
-	t.part("Asked", turn.Prompt)
-	t.part("Said", turn.Answer)
-	t.calls(turn.Calls)
-	t.part("Subagents", turn.Subagents)
-	t.files(turn)
-	t.line(ui.Dim, "All of it: "+commandOf(&row))
+	t.whole(turn, &row, made.Commits)
 	return explore.Text{Title: turn.Title, Lines: t.lines}, nil
 }
 

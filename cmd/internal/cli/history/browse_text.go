@@ -76,6 +76,17 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	t.line("", "")
 }
 
+// whole adds all of a turn.
+func (t *turnText) whole(turn *report.Turn, row *index.Row, commits []report.Commit) {
+	t.head(turn, row, commits)
+	t.part("Asked", turn.Prompt)
+	t.part("Said", turn.Answer)
+	t.calls(turn.Calls)
+	t.part("Subagents", turn.Subagents)
+	t.files(turn)
+	t.line(ui.Dim, "All of it: "+commandOf(row))
+}
+
 // calls adds the tool calls and their outcomes.
 func (t *turnText) calls(calls []report.Call) {
 	if len(calls) == 0 {

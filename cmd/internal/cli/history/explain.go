@@ -34,6 +34,9 @@ type explainOptions struct {
 	short, full, raw                   bool
 	searchAll                          bool
 	generate, force, fetch             bool
+	// showSession and showSnapshot replace the list of a session's checkpoints, and the checkpoint of a
+	// snapshot. They are nil for explain.
+	showSession, showSnapshot func(ctx context.Context, what string) error
 }
 
 // NewExplain returns the command that shows the record of a commit or checkpoint.
@@ -134,6 +137,7 @@ type explaining struct {
 	reader query.CheckpointReader
 	found  *query.CheckpointList // the list that the argument selects; nil if it isn't read yet
 	edited map[string]blame.Share
+	shown  bool // the argument was a snapshot, and is shown
 }
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
@@ -152,6 +156,12 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	if opts.what != "" {
 		if err := e.resolve(ctx); err != nil {
 			return err
+		}
+		switch {
+		case e.shown:
+			return nil
+		case e.opts.session != "" && e.opts.showSession != nil && !opts.raw && !opts.generate:
+			return e.opts.showSession(ctx, e.opts.session)
 		}
 		if opts.generate && e.opts.checkpoint == "" || opts.raw && e.opts.checkpoint+e.opts.commit == "" {
 			return app.Usagef("%q is no checkpoint", opts.what)

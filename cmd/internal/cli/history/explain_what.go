@@ -78,6 +78,10 @@ func (e *explaining) resolve(ctx context.Context) error {
 		return err
 	}
 	if v, err := bands.ParseVersion(strings.ToLower(what)); err == nil && len(what) < rewind.LeastPointPrefix {
+		if e.opts.showSnapshot != nil && !e.opts.raw && !e.opts.generate {
+			e.shown = true
+			return e.opts.showSnapshot(ctx, v.String())
+		}
 		return e.snapshot(ctx, v)
 	}
 	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session, snapshot or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")

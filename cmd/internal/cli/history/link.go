@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-type linkOptions struct{ force, json, find, write, push bool }
+type linkOptions struct{ force, json, find, write, push, remove bool }
 
 // linkExitStatus is the end of the help of link and unlink.
 const linkExitStatus = `
@@ -54,13 +54,17 @@ the trailer in the editor, or write "Entire-Checkpoint: none" into the message.`
 			if len(args) > 0 {
 				rev = args[0]
 			}
-			return runRelink(cmd.Context(), a, opts, "Unlinked", rev, func(ctx context.Context, w *workspace.Workspace, _ *git.Repo) (record.Relinked, error) {
-				return record.Unlink(ctx, w, rev, opts.force)
-			})
+			return runUnlink(cmd.Context(), a, opts, rev)
 		},
 	}
 	addLinkFlags(cmd, &opts)
 	return cmd
+}
+
+func runUnlink(ctx context.Context, a *app.App, opts linkOptions, rev string) error {
+	return runRelink(ctx, a, opts, "Unlinked", rev, func(ctx context.Context, w *workspace.Workspace, _ *git.Repo) (record.Relinked, error) {
+		return record.Unlink(ctx, w, rev, opts.force)
+	})
 }
 
 // NewLink returns the command that links the last commit to a session.
@@ -78,6 +82,10 @@ session, or the newest of a session that is known by its checkpoints alone.
 A commit that is not the last, one that a remote has, and one in the middle of a
 rebase or merge is left as it is.
 
+With --remove it removes the link, and keeps the record of the conversation. To keep
+a link from being made, delete the trailer in the editor, or write
+"Entire-Checkpoint: none" into the message.
+
 With --find it lists commits that have no link, as no git hook ran when they were
 made, and whose content is a session's: those of the range, or of this branch that
 no remote has. A server that squashes a branch, for example, runs no hooks; its
@@ -88,11 +96,12 @@ a git note that ` + "`git log --notes=entire`" + ` shows. With --push it fetches
 checkpoints of the remote first, and sends it the links at the end; what can't be
 sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + linkExitStatus,
 		Example: `  entire link HEAD 3f9a
+  entire link --remove
   entire link --find
   entire link --find main..topic
   entire link --find HEAD~20..HEAD --write`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.find {
+			if opts.find || opts.remove {
 				return cobra.MaximumNArgs(1)(cmd, args)
 			}
 			return cobra.ExactArgs(2)(cmd, args)
@@ -105,6 +114,8 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 				return app.Usagef("--write needs --find")
 			case opts.find:
 				return runFind(cmd.Context(), a, opts, args)
+			case opts.remove:
+				return runUnlink(cmd.Context(), a, opts, cmp.Or(strings.Join(args, ""), "HEAD"))
 			}
 			rev, prefix := args[0], args[1]
 			return runRelink(cmd.Context(), a, opts, "Linked", rev, func(ctx context.Context, w *workspace.Workspace, repo *git.Repo) (record.Relinked, error) {
@@ -122,9 +133,11 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 		},
 	}
 	addLinkFlags(cmd, &opts)
+	cmd.Flags().BoolVar(&opts.remove, "remove", false, "remove the link of the last commit")
 	cmd.Flags().BoolVar(&opts.find, "find", false, "list commits that were made where no git hook ran, and their sessions")
 	cmd.Flags().BoolVar(&opts.write, "write", false, "with --find: link them, in notes")
 	cmd.Flags().BoolVar(&opts.push, "push", false, "with --write: fetch the remote's checkpoints first, and send it the links")
+	cmd.MarkFlagsMutuallyExclusive("remove", "find")
 	cmd.ValidArgsFunction = setup.Argument(a, 1, setup.Sessions)
 	return cmd
 }

@@ -6,18 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
@@ -29,39 +33,58 @@ type log struct {
 
 	patch, commands, follow bool
 	persons                 bool // the table has a column of persons
+	sessions, commits, all  bool
+	revs                    []string // a range of commits
 }
 
 // NewLog returns the command that lists turns.
 func NewLog(a *app.App) *cobra.Command {
 	l := &log{turnQuery: turnQuery{app: a}}
 	cmd := &cobra.Command{
-		Use:        "log",
-		SuggestFor: []string{"turns", "timeline", "history"},
+		Use:        "log [<range>] [[--] <path>]",
+		SuggestFor: []string{"turns", "timeline", "history", "ls", "list"},
 		Short:      "List what agents did, a line for each turn",
-		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which
-agent, files and lines changed, commands (and how many failed), tokens with those of
-subagents, the commit, and the prompt. The person in whose clone the turn was recorded
-is listed if there are several.
+		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which agent, files
+and lines changed, commands (and how many failed), tokens with those of subagents, the
+commit, and the prompt. There is a column of persons if several persons ran the sessions.
 
-With --file it is every turn that changed a file or directory, also what a shell command
-changed, what was reverted later, and what was never committed; below each turn it says
-which. Where snapshots are off, only what edit tools named is known.
+With a range of commits, as git log takes it, it lists the turns of its commits. With --file
+or a path it lists the turns that changed it, also those whose change was reverted or never
+committed.
 
-With --json each turn is a JSON object on a line of its own, and the last line has
-"end". With --follow it lists new turns, and turns to which something was added, until
-it is interrupted.
+With --sessions it lists sessions:
+
+  active    its turn is running
+  idle      it is open, and waits for a prompt
+  ended     it has ended
+  gone      it did not end, but its agent no longer runs
+  stored    only its checkpoints are known, as of a colleague's session
+  imported  the same, of a session that was imported
+
+With --commits it lists commits of this branch and the checkpoints they are linked to.
 
 EXIT STATUS
-  0  listed; also if there is none
+  0  listed; also if nothing is found
   1  failure
   2  wrong usage`,
 		Example: `  entire log --since 1h
-  entire log --file src/auth.go -p
+  entire log -p src/auth.go
   entire log --commands --failed
-  entire log --follow`,
+  entire log main..HEAD
+  entire log --sessions`,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		Args:        cobra.NoArgs,
-		RunE:        func(cmd *cobra.Command, _ []string) error { return l.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.parse(cmd, args); err != nil {
+				return err
+			}
+			switch {
+			case l.sessions:
+				return runSessions(cmd.Context(), a, sessionsOptions{l.outputFlags, l.person, l.filter.Agent, l.limit, l.all})
+			case l.commits:
+				return l.listCommits(cmd.Context())
+			}
+			return l.run(cmd.Context())
+		},
 	}
 	const limit = 30
 	l.addFlags(cmd)
@@ -70,8 +93,57 @@ EXIT STATUS
 	f.BoolVarP(&l.patch, "patch", "p", false, "show what each turn changed, as a diff of its snapshots")
 	f.BoolVar(&l.commands, "commands", false, "list the shell commands of each turn, and how they ended")
 	f.BoolVar(&l.follow, "follow", false, "go on with new turns while agents work")
+	f.BoolVar(&l.sessions, "sessions", false, "list sessions")
+	f.BoolVar(&l.commits, "commits", false, "list commits with their checkpoints")
+	f.BoolVarP(&l.all, "all", "a", false, "list all of them")
 	addLimit(cmd, &l.limit, limit, "list at most this many")
+	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	cmd.MarkFlagsMutuallyExclusive("sessions", "commits", "follow", "patch")
+	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)
 	return cmd
+}
+
+// parse reads the arguments, ranges of commits and a path, and refuses flags that the list of sessions
+// or commits doesn't take.
+func (l *log) parse(cmd *cobra.Command, args []string) error {
+	for i, arg := range args {
+		if at := cmd.ArgsLenAtDash(); (at < 0 || i < at) && strings.Contains(arg, "..") && !strings.Contains(arg, "/../") && !strings.HasPrefix(arg, "../") {
+			l.revs = append(l.revs, arg)
+			continue
+		}
+		if l.file != "" {
+			return app.WithHint(app.Usagef("only one path can be given"), "name a folder to list what changed in it")
+		}
+		l.file = arg
+	}
+	if l.all {
+		l.limit = math.MaxInt32
+	}
+	takes := map[string][]string{
+		"sessions": {"sessions", "agent", "by", "author", "limit", "all"},
+		"commits":  {"commits", "agent", "by", "author", "limit", "all", "session", "file", "since", "until"},
+	}
+	for kind, flags := range takes {
+		if !cmd.Flags().Changed(kind) {
+			continue
+		}
+		if len(l.revs) > 0 || kind == "sessions" && l.file != "" {
+			return app.Usagef("--%s takes no argument %q", kind, args[0])
+		}
+		var bad string
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if !slices.Contains(append(flags, "json", "jsonl", "no-pager"), f.Name) {
+				bad = f.Name
+			}
+		})
+		if bad != "" {
+			return app.Usagef("--%s and --%s can't be combined", kind, bad)
+		}
+	}
+	if len(l.revs) > 0 && (l.filter != index.Filter{} || l.since != "" || l.until != "" || l.file != "" || l.follow) {
+		return app.Usagef("a range can't be combined with flags that select turns")
+	}
+	return nil
 }
 
 func (l *log) run(ctx context.Context) error {
@@ -103,6 +175,8 @@ func (l *log) run(ctx context.Context) error {
 			}
 		}
 		return l.app.Streams.JSONLine(endJSON{End: true, More: more, Missing: l.missing(ctx)})
+	case len(turns) == 0 && len(l.revs) > 0:
+		return l.nothing(ctx, "No turns of these commits.")
 	case len(turns) == 0 && l.filter != index.Filter{}:
 		return l.nothing(ctx, "No turns that the flags select.")
 	case len(turns) == 0:
@@ -129,29 +203,64 @@ type entry struct {
 
 // read reads the selected turns, with the commands and files to list below them.
 func (l *log) read(ctx context.Context, repo *git.Repo, r *index.Reader) (list []entry, more bool, err error) {
-	rows, more, err := r.Turns(ctx, l.filter, l.limit)
+	var rows []index.Row
+	if len(l.revs) > 0 {
+		rows, more, err = l.ofRange(ctx, repo, r)
+	} else {
+		rows, more, err = r.Turns(ctx, l.filter, l.limit)
+	}
 	if err != nil {
 		return nil, false, err
 	}
 	others := query.NewOthers(repo)
 	for i := range rows {
-		e := entry{Row: rows[i], others: others.In(rows[i].Session, rows[i].Line, rows[i].End)}
-		if l.commands {
-			if e.commands, err = r.Calls(ctx, e.ID, false); err != nil {
-				return nil, false, err
-			}
-			if l.filter.Failed {
-				e.commands = slices.DeleteFunc(e.commands, func(c index.Call) bool { return c.Outcome != index.Failed })
-			}
-		}
-		if l.filter.File != "" || l.json {
-			if e.files, err = r.ChangedFiles(ctx, e.ID); err != nil {
-				return nil, false, err
-			}
+		e, err := l.entry(ctx, r, &rows[i], others)
+		if err != nil {
+			return nil, false, err
 		}
 		list = append(list, e)
 	}
 	return list, more, nil
+}
+
+// entry returns a turn with the commands and files to list below it.
+func (l *log) entry(ctx context.Context, r *index.Reader, row *index.Row, others *query.Others) (e entry, err error) {
+	e = entry{Row: *row, others: others.In(row.Session, row.Line, row.End)}
+	if l.commands {
+		if e.commands, err = r.Calls(ctx, e.ID, false); err != nil {
+			return e, err
+		}
+		if l.filter.Failed {
+			e.commands = slices.DeleteFunc(e.commands, func(c index.Call) bool { return c.Outcome != index.Failed })
+		}
+	}
+	if l.filter.File != "" || l.json {
+		e.files, err = r.ChangedFiles(ctx, e.ID)
+	}
+	return e, err
+}
+
+// ofRange reads the turns in the checkpoints of a range of commits, the newest first.
+func (l *log) ofRange(ctx context.Context, repo *git.Repo, r *index.Reader) (rows []index.Row, more bool, err error) {
+	commits, err := git.Commits(ctx, repo, append(append([]string{"--end-of-options"}, l.revs...), "--")...)
+	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
+		return nil, false, app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(l.revs, " "), format.NameWidth)),
+			l.hintWithGaps(ctx, "name a range as git log takes it, such as main..HEAD"))
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var ids []string
+	for _, c := range commits {
+		for _, id := range checkpoint.IDsOf(c) {
+			ids = append(ids, string(id))
+		}
+	}
+	if rows, err = r.TurnsOf(ctx, ids); err != nil {
+		return nil, false, err
+	}
+	slices.Reverse(rows)
+	return rows[:min(len(rows), l.limit)], len(rows) > l.limit, nil
 }
 
 // text returns the turns as a table, with the details below each.

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +39,8 @@ func NewReport(a *app.App) *cobra.Command {
 		Use:        "report [RANGE...]",
 		SuggestFor: []string{"export", "page", "html"},
 		Short:      "Write a page of what was done",
-		Long: `Writes one page of HTML that needs nothing else, or a Markdown text for a pull request:
+		Long: `Writes one page of HTML that needs nothing else, or a Markdown text for a pull request,
+by default Markdown to the standard output:
 what was asked, said and done in each turn, the commits with whose lines are whose,
 rewinds, tokens and costs. It is redacted as the record is.
 
@@ -49,7 +52,8 @@ EXIT STATUS
   0  written
   1  failure
   2  wrong usage`,
-		Example: `  entire report --html day.html --since today --open
+		Example: `  entire report main..HEAD
+  entire report --html day.html --since today --open
   entire report --html session.html --session 3f2a9c1e
   entire report --md - origin/main..HEAD`,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
@@ -57,9 +61,9 @@ EXIT STATUS
 	}
 	const limit = 2000
 	f := cmd.Flags()
-	f.StringVar(&c.html, "html", "", "write the page to this file, - for the standard output")
-	f.StringVar(&c.markdown, "md", "", "write Markdown to this file, - for the standard output")
-	f.BoolVar(&c.open, "open", false, "show the page in the browser")
+	f.StringVar(&c.html, "html", "", "write the page to this `file`, - for the standard output")
+	f.StringVar(&c.markdown, "md", "", "write Markdown to this `file`, - for the standard output (the default)")
+	f.BoolVar(&c.open, "open", false, "show the page in the browser; without --html it is a temporary file")
 	c.addSelection(cmd)
 	addLimit(cmd, &c.limit, limit, "at most this many turns and commits, the newest")
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
@@ -74,8 +78,19 @@ func isRange(name string) bool {
 
 func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	switch {
-	case c.html == "" && c.markdown == "":
-		return app.Usagef("name the file to write: --html FILE or --md FILE, - for the standard output")
+	case len(revs) == 1 && c.html+c.markdown == "" && slices.Contains([]string{".html", ".htm", ".md"}, filepath.Ext(revs[0])):
+		flag := map[bool]string{true: "md", false: "html"}[filepath.Ext(revs[0]) == ".md"]
+		return app.WithHint(app.Usagef("%s is no range of commits", ui.Line(revs[0], format.NameWidth)), "type entire report --"+flag+" "+revs[0])
+	case c.html+c.markdown == "" && c.open:
+		dir, err := os.MkdirTemp("", "entire-page-") // only the user can read it
+		if err != nil {
+			return fmt.Errorf("folder of the page: %w", err)
+		}
+		c.html = filepath.Join(dir, "report.html")
+	case c.html+c.markdown == "":
+		c.markdown = "-"
+	}
+	switch {
 	case c.html == "-" && c.markdown == "-":
 		return app.Usagef("--html and --md can't both be the standard output")
 	case c.open && (c.html == "" || c.html == "-"):

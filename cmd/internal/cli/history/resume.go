@@ -63,7 +63,11 @@ EXIT STATUS
 			if slices.Contains(args, "") { // a script's empty variable
 				return app.Usagef("an argument is empty")
 			}
-			return runResume(cmd.Context(), a, firstOf(args), opts)
+			err := runResume(cmd.Context(), a, firstOf(args), opts)
+			if err != nil && firstOf(args) == "recording" {
+				return app.WithHint(err, "`entire enable` resumes recording")
+			}
+			return err
 		},
 	}
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Branches, setup.Sessions)

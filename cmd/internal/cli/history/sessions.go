@@ -66,9 +66,13 @@ EXIT STATUS
 		Example: `  entire sessions
   entire resume 3f9a
   entire sessions --all --json`,
-		Args:        cobra.NoArgs,
+		Args:        cobra.MaximumNArgs(1),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				s := showing{explainOptions: explainOptions{outputFlags: opts.outputFlags}, app: a}
+				return s.showSession(cmd.Context(), args[0])
+			}
 			return runSessions(cmd.Context(), a, opts)
 		},
 	}
@@ -110,6 +114,15 @@ type sessionJSON struct {
 	Imported    bool            `json:"imported,omitempty"`
 }
 
+func newSessionJSON(s *query.Session) sessionJSON {
+	return sessionJSON{
+		ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
+		StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
+		Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Persons), Tokens: s.Tokens,
+		Commits: s.Commits(), Imported: s.Imported,
+	}
+}
+
 func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
 	repo, err := a.Repository()
 	if err != nil {
@@ -136,12 +149,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 			Key: "sessions",
 			Entries: func(yield func(any, error) bool) {
 				for _, s := range list {
-					if !yield(sessionJSON{
-						ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
-						StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), Title: s.Title, FirstPrompt: s.Prompt, Turns: s.Turns,
-						Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Authors: format.NotNil(s.Persons), Tokens: s.Tokens,
-						Commits: s.Commits(), Imported: s.Imported,
-					}, nil) {
+					if !yield(newSessionJSON(&s), nil) {
 						return
 					}
 				}

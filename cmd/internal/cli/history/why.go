@@ -55,19 +55,7 @@ EXIT STATUS
 			if strings.TrimSpace(args[0]) == "" {
 				return app.Usagef("an empty text")
 			}
-			return read(a, func(r *reading) error {
-				found, err := r.reason(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				if opts.json {
-					out := newWhyJSON(r.reader.Repo, found, opts.full)
-					out.Missing = r.missingFor(cmd.Context(), found)
-					return r.Streams.JSON(out)
-				}
-				opts.show(a, r.whyText(cmd.Context(), found, opts.full))
-				return nil
-			})
+			return runWhy(cmd.Context(), a, opts, args[0])
 		},
 	}
 	f := cmd.Flags()
@@ -75,6 +63,22 @@ EXIT STATUS
 	opts.addOutput(f)
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)
 	return cmd
+}
+
+func runWhy(ctx context.Context, a *app.App, opts whyOptions, what string) error {
+	return read(a, func(r *reading) error {
+		found, err := r.reason(ctx, what)
+		if err != nil {
+			return err
+		}
+		if opts.json {
+			out := newWhyJSON(r.reader.Repo, found, opts.full)
+			out.Missing = r.missingFor(ctx, found)
+			return r.Streams.JSON(out)
+		}
+		opts.show(a, r.whyText(ctx, found, opts.full))
+		return nil
+	})
 }
 
 // reason finds the line, commit or text that the argument names, and its origin.

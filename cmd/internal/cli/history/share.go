@@ -1,0 +1,155 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/ui"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// NewPush returns the command that sends checkpoints to a remote.
+func NewPush(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "push [<remote>]",
+		Short: "Send checkpoints to a remote now",
+		Long: `Sends the checkpoints of this clone, and the links of commits, to a remote, and takes in
+those of others. It sends no commits and no branches of yours.
+
+Without a remote it is the one that each git push sends them to:
+` + "`entire config push_remote origin`" + ` sets it. With one they are sent there this once.
+
+EXIT STATUS
+  0    sent, or the remote has them
+  1    failure, or there is no remote to send to
+  2    wrong usage
+  130  interrupted`,
+		Example: `  entire push
+  entire push origin`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withRemotes(a, "push", func(w *workspace.Workspace) error {
+				remote, err := pushRemote(cmd.Context(), w, strings.Join(args, ""))
+				if err != nil {
+					return err
+				}
+				said := false
+				w.Env.Say = func(line string) {
+					said = true
+					a.Streams.Printf("%s\n", format.Capitalize(strings.TrimPrefix(line, "entire: ")))
+				}
+				if err := sharing.Push(cmd.Context(), w, remote); err != nil || said {
+					return err
+				}
+				a.Streams.Printf("%s has all checkpoints of this clone\n", git.HideURL(remote))
+				return nil
+			})
+		},
+	}
+}
+
+// pushRemote returns the remote to send to: the one that is named, else the one of the settings if the
+// user allows it.
+func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (string, error) {
+	if named != "" {
+		place, err := git.FindPushDestination(ctx, w.Repo, named)
+		if err == nil && !place.Configured && !strings.ContainsAny(named, ":/") {
+			err = app.WithHint(fmt.Errorf("there is no remote %s", ui.Line(named, listedBranch)), "`git remote -v` lists them")
+		}
+		return named, err
+	}
+	to, err := sharing.FindDestination(ctx, w)
+	switch {
+	case err != nil:
+		return "", err
+	case to.Remote == "":
+		return "", app.WithHint(errors.New("no remote is set for checkpoints"), "`entire push origin` sends them there once, `entire config push_remote origin` with each git push")
+	case !to.Allowed:
+		return "", app.WithHint(fmt.Errorf("sending checkpoints to %s is not allowed yet", git.HideURL(to.Remote)), "`entire config trust` allows it")
+	}
+	return to.Remote, nil
+}
+
+// NewFetch returns the command that fetches checkpoints from a remote.
+func NewFetch(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:        "fetch [<remote>]",
+		SuggestFor: []string{"pull", "sync"},
+		Short:      "Fetch the checkpoints of others",
+		Long: `Fetches the checkpoints and the links of commits that a remote has, and merges them with
+those of this clone. What others have forgotten is removed here, too. In a partial clone it
+fetches the contents that are missing.
+
+EXIT STATUS
+  0    fetched, or there is nothing new
+  1    failure, or the remote has no checkpoints
+  2    wrong usage
+  130  interrupted`,
+		Example: `  entire fetch
+  entire fetch upstream`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withRemotes(a, "fetch", func(w *workspace.Workspace) error { return runFetch(cmd.Context(), a, w, strings.Join(args, "")) })
+		},
+	}
+}
+
+// withRemotes calls do with the repository of the working directory.
+func withRemotes(a *app.App, command string, do func(*workspace.Workspace) error) (err error) {
+	repo, err := a.Repository()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w, log := a.LoggingWorkspace(repo, command)
+	defer func() { _ = log.Close() }()
+	return do(w)
+}
+
+func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote string) error {
+	if remote == "" {
+		remotes, err := sharing.ReadRemotes(ctx, w)
+		switch {
+		case err != nil:
+			return err
+		case len(remotes) == 0:
+			return app.WithHint(errors.New("there is no remote to fetch from"), "name a remote or a URL")
+		}
+		remote = remotes[0]
+	}
+	shown := git.HideURL(remote)
+	var more int
+	err := a.WithTransferProgress(w.Repo, "Fetching from "+shown, func() (err error) {
+		more, err = sharing.Fetch(ctx, w, remote)
+		return err
+	})
+	if errors.Is(err, git.ErrNoRemoteRef) {
+		return app.WithHint(fmt.Errorf("%s has no checkpoints", shown), "`entire push "+shown+"` sends those of this clone")
+	}
+	if err != nil {
+		return err
+	}
+	records, err := w.Records(ctx)
+	if err != nil {
+		return err
+	}
+	if len(records.Absent) > 0 {
+		if err := a.FetchObjects(ctx, w.Repo, records.Absent); err != nil {
+			return err
+		}
+	}
+	if more == 0 {
+		a.Streams.Printf("%s has no checkpoints that are new here\n", shown)
+		return nil
+	}
+	a.Streams.Printf("Fetched %s from %s\n", ui.Plural(more, "checkpoint"), shown)
+	return nil
+}
