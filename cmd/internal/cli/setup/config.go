@@ -17,12 +17,16 @@ import (
 // NewCommand returns the command.
 func NewCommand(a *app.App) *cobra.Command {
 	asJSON := false
+	var layer layerOptions
 	cmd := &cobra.Command{
-		Use:        "config",
+		Use:        "config [<key> [<value>]]",
 		SuggestFor: []string{"settings", "configure"},
-		Short:      "Show the settings in force and where each comes from",
-		Long: `Shows every setting, its value here, and the layer that it comes from. Later
-layers win: default, user (~/.config/entire/settings.json), project
+		Short:      "Show and change settings",
+		Long: `Shows every setting, its value here, and the layer that it comes from; with a key its
+value, and with a key and a value it changes the setting. The last words of a key are
+enough: push_remote for strategy_options.push_remote.
+
+Later layers win: default, user (~/.config/entire/settings.json), project
 (.entire/settings.json), local (.entire/settings.local.json), environment
 (ENTIRE_...). A local file that git tracks counts as the project's. Problems, and
 values that a project proposes and you have not accepted, go to standard error.
@@ -31,18 +35,26 @@ EXIT STATUS
   0  the settings were shown, problems in them or not
   2  wrong usage`,
 		Example: `  entire config
-  entire config set commit_linking prompt
-  entire config get strategy`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if key, value, ok := strings.Cut(args[0], "="); ok {
-					return app.WithHint(app.Usagef("%q takes no KEY=VALUE", cmd.CommandPath()), fmt.Sprintf("type entire config set %s %s", key, value))
-				}
-			}
-			return cobra.NoArgs(cmd, args)
-		},
+  entire config bands.cap
+  entire config bands.cap 5GB
+  entire config push_remote origin --user
+  entire config unset bands.cap`,
+		Args:        cobra.MaximumNArgs(2), //nolint:mnd // key and value
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				args = strings.SplitN(args[0], "=", 2) //nolint:mnd // key and value
+			}
+			if len(args) > 0 {
+				key, err := findKey(args[0])
+				switch {
+				case err != nil:
+					return err
+				case len(args) > 1:
+					return setValue(a, layer, key, args[1])
+				}
+				return printValue(a, key, asJSON)
+			}
 			w, s := a.Streams, WithStores(a, a.Settings(here(a)))
 			if asJSON {
 				return w.JSON(JSON(&s))
@@ -61,7 +73,10 @@ EXIT STATUS
 			return nil
 		},
 	}
+	layer.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolP("list", "l", true, "list all settings (the default)")
+	cmd.Flags().Lookup("list").Hidden = true // users of git pass it
 	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))
 	return cmd
 }

@@ -50,11 +50,7 @@ EXIT STATUS
 			if err != nil {
 				return err
 			}
-			change, err := settings.ParseChange(key, args[1])
-			if err != nil {
-				return Refused(err, listCommand)
-			}
-			return changeSetting(a, opts, change)
+			return setValue(a, opts, key, args[1])
 		},
 	}
 	opts.register(cmd)
@@ -109,27 +105,61 @@ EXIT STATUS
 			if err != nil {
 				return err
 			}
-			repo := here(a)
-			s := a.Settings(repo)
-			v := valueOf(&s, key)
-			if json {
-				return a.Streams.JSON(v)
-			}
-			if list, isList := v.Value.([]string); isList {
-				a.Streams.Printf("%s\n", strings.Join(list, "\n"))
-				return nil
-			}
-			a.Streams.Printf("%v\n", v.Value)
-			return nil
+			return printValue(a, key, json)
 		},
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
 	return cmd
 }
 
+// setValue sets a key to a value, given as text.
+func setValue(a *app.App, opts layerOptions, key, value string) error {
+	change, err := settings.ParseChange(key, value)
+	if err != nil {
+		return Refused(err, listCommand)
+	}
+	return changeSetting(a, opts, change)
+}
+
+// printValue prints the value of a key that is in force.
+func printValue(a *app.App, key string, json bool) error {
+	s := a.Settings(here(a))
+	v := valueOf(&s, key)
+	if json {
+		return a.Streams.JSON(v)
+	}
+	if list, isList := v.Value.([]string); isList {
+		a.Streams.Printf("%s\n", strings.Join(list, "\n"))
+		return nil
+	}
+	a.Streams.Printf("%v\n", v.Value)
+	return nil
+}
+
 func findKey(name string) (string, error) {
 	key, err := settings.FindKey(name)
+	if errors.Is(err, settings.ErrUnknownKey) {
+		if near := nearestKey(name); near != "" {
+			return key, app.WithHint(app.Usagef("%v", err), "did you mean "+near+"?")
+		}
+	}
 	return key, Refused(err, listCommand)
+}
+
+// nearestKey returns the key that is most similar to a name, as a whole or in its last words; "" if none is.
+func nearestKey(name string) string {
+	keys := settings.Keys()
+	if near := app.Nearest(keys, name); near != "" {
+		return near
+	}
+	tails := map[string]string{}
+	var names []string
+	for _, key := range keys {
+		tail := key[strings.LastIndexByte(key, '.')+1:]
+		tails[tail] = key
+		names = append(names, tail)
+	}
+	return tails[app.Nearest(names, name[strings.LastIndexByte(name, '.')+1:])]
 }
 
 // here returns the repository of the working directory, nil if there is none.
@@ -256,7 +286,7 @@ func completeSetting(cmd *cobra.Command, args []string, _ string) ([]string, cob
 	switch {
 	case len(args) == 0:
 		return settings.Keys(), cobra.ShellCompDirectiveNoFileComp
-	case len(args) == 1 && cmd.Name() == "set":
+	case len(args) == 1 && (cmd.Name() == "set" || cmd.Name() == "config"):
 		key, err := settings.FindKey(args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
