@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/cleanup"
@@ -20,6 +21,7 @@ type cleanOptions struct{ force, json bool }
 // NewClean returns the command that removes orphaned records.
 func NewClean(a *app.App) *cobra.Command {
 	var opts cleanOptions
+	pending, session := false, ""
 	cmd := &cobra.Command{
 		Use:        "clean",
 		SuggestFor: []string{"prune", "gc", "tidy"},
@@ -33,20 +35,42 @@ nothing, and neither does a point to rewind to.
 
 Checkpoints of your own commits are never removed.
 
+With --pending it discards what sessions of this worktree did since the last commit:
+the next commit is not linked to it. Files, commits and checkpoints stay as they are.
+What is discarded is kept under a ref for a month; the command prints how to go back.
+It asks first, and refuses while an agent is at work, unless --force is given.
+
 EXIT STATUS
   0    done, or nothing to do
   1    failure, or some items could not be deleted; they are named
   2    wrong usage
   130  interrupted`,
 		Example: `  entire clean
-  entire clean --force`,
+  entire clean --force
+  entire clean --pending`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch dryRun := cmd.Flags().Changed("dry-run"); {
+			case pending && dryRun:
+				return app.Usagef("--pending asks before it changes something: leave --dry-run out")
+			case cmd.Flags().Changed("session") && !pending:
+				return app.Usagef("--session needs --pending")
+			case cmd.Flags().Changed("session") && session == "": // an empty variable must not select all
+				return app.Usagef("--session needs an id")
+			case pending:
+				return runReset(cmd.Context(), a, resetOptions{force: opts.force, json: opts.json, session: session})
+			}
+			return runClean(cmd.Context(), a, opts)
+		},
 	}
-	cmd.Flags().BoolP("dry-run", "n", false, "only show what is found (the default)")
-	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "delete what is found")
+	f := cmd.Flags()
+	f.BoolVar(&pending, "pending", false, "discard what sessions did since the last commit, so that no commit is linked to it")
+	f.StringVar(&session, "session", "", "with --pending: only this session; its id may be shortened")
+	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
+	f.BoolP("dry-run", "n", false, "only show what is found (the default)")
+	f.BoolVarP(&opts.force, "force", "f", false, "delete what is found")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "force")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
 
