@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
@@ -14,6 +15,10 @@ import (
 
 // cobra's templates are not used: with text/template in the program the linker keeps every exported
 // method, 3.5 MB in each process.
+
+func init() { //nolint:gochecknoinits // cobra has no other way
+	cobra.EnableCommandSorting = false // commands are listed in the order of the code
+}
 
 // printHelp prints the summary of a command, its examples, its text and its usage. It wraps them to
 // the width of the terminal, and starts a pager if they are longer.
@@ -23,6 +28,9 @@ func printHelp(a *app.App, cmd *cobra.Command) {
 	b.WriteString(cmd.Short + "\n")
 	if cmd.Example != "" {
 		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
+	}
+	if names := cmd.Annotations[formerly]; names != "" {
+		b.WriteString("\nThis is a former name: see " + names + ".\n")
 	}
 	if cmd.Long != "" {
 		b.WriteString("\n" + reflow(strings.TrimRightFunc(cmd.Long, unicode.IsSpace), columns) + "\n")
@@ -88,6 +96,9 @@ func hanging(text string, indent, columns int) string {
 func usageText(cmd *cobra.Command, columns int) string {
 	var b strings.Builder
 	local, inherited := cmd.LocalFlags(), cmd.InheritedFlags() // the use line depends on both
+	if cmd.HasParent() {
+		inherited = ownOf(cmd, inherited)
+	}
 	use := cmd.UseLine()
 	if cmd.HasAvailableSubCommands() {
 		command := cmd.CommandPath() + " <command>"
@@ -115,13 +126,52 @@ func usageText(cmd *cobra.Command, columns int) string {
 		b.WriteString("\nFlags of " + cmd.Parent().CommandPath() + ":\n" + strings.TrimRightFunc(inherited.FlagUsagesWrapped(columns), unicode.IsSpace) + "\n")
 	}
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.")
+		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.\n")
 		if !cmd.HasParent() && hasWorkflows(cmd) {
-			b.WriteString("\n`" + cmd.CommandPath() + " help workflows` shows how they go together.")
+			b.WriteString("`entire help workflows` shows how they go together, `entire help --all` lists all there are.\n")
 		}
-		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// ownOf returns those of the inherited flags that are not flags of every command: the help of the
+// program lists these.
+func ownOf(cmd *cobra.Command, inherited *pflag.FlagSet) *pflag.FlagSet {
+	own := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
+	inherited.VisitAll(func(f *pflag.Flag) {
+		if !hasWorkflows(cmd.Root()) || cmd.Root().PersistentFlags().Lookup(f.Name) == nil {
+			own.AddFlag(f)
+		}
+	})
+	return own
+}
+
+// allCommands lists every command with its own ones, and the former names of commands.
+func allCommands(root *cobra.Command) string {
+	var b strings.Builder
+	var list func(cmd *cobra.Command)
+	row := func(name, short string) {
+		const width = 28
+		fmt.Fprintf(&b, "  %-*s %s\n", width, name, short)
+	}
+	list = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && sub.Name() != "help" {
+				row(sub.CommandPath(), sub.Short)
+				list(sub)
+			}
+		}
+	}
+	list(root)
+	var programs, former strings.Builder
+	for _, cmd := range root.Commands() {
+		if names := cmd.Annotations[formerly]; names != "" {
+			fmt.Fprintf(&former, "  %-28s is %s\n", cmd.CommandPath(), names)
+		} else if cmd.Hidden {
+			fmt.Fprintf(&programs, "  %-28s %s\n", cmd.CommandPath(), cmd.Short)
+		}
+	}
+	return "Commands:\n" + b.String() + "\nFor programs and shells:\n" + programs.String() + "\nFormer names, which still work:\n" + former.String()
 }
 
 // commandList returns a line for each command of a group, each after a line break.
@@ -141,32 +191,32 @@ const workflows = `Record a day's work
   entire enable --global               or once for every repository on this machine
   claude                               work as always, and commit with git as always
   entire status                        what is recorded, and what the next commit takes
-  entire explain HEAD                  what was asked, said and done for the commit
+  entire show HEAD                     what was asked, said and done for the commit
 
 Take a turn back
   entire rewind                        choose a moment, see what would change
   entire rewind last --preview         the beginning of the last turn
   entire rewind v12 --paths src        only a folder
-  entire rewind --undo                 take the rewind back
+  entire undo                          undo the rewind
 
 Continue after /clear, tomorrow, or on another machine
   entire recall                        what the next session will be given
   entire recall save -m "the tests of the parser fail"
-  entire sessions                      every session that is known here
+  entire log --sessions                every session that is known here
   entire resume 3f9a                   continue one of them
   entire resume main                   the session behind a branch's last commit
 
 Share the record with a team
-  entire config set push_remote origin --user
+  entire config push_remote origin --user
                                        each git push sends the checkpoints there, too
-  entire trust                         needed for that after enable --global, once for each remote
-  entire explain HEAD --fetch          get what a colleague recorded
+  entire config trust                  needed for that after enable --global, once for each remote
+  entire fetch                         get what colleagues recorded
   entire resume feature                continue a colleague's session on a branch
 
 Keep secrets out, and room free
   entire redact check .env             what would be masked
   entire forget --text -               remove what was recorded, everywhere
-  entire fs du                         how much room snapshots take
+  entire snapshot du                   how much room snapshots take
   entire clean                         what nothing needs any more
 `
 
@@ -174,13 +224,18 @@ Keep secrets out, and room free
 func hasWorkflows(root *cobra.Command) bool { return root.Name() == "entire" }
 
 func newHelpCmd(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use:               "help [command | workflows]",
 		Short:             "Show help for a command, or how commands go together",
 		Annotations:       map[string]string{app.WorksDisabled: "yes"},
 		ValidArgsFunction: completeTopic,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
+			if (all || slices.Equal(args, []string{"all"})) && hasWorkflows(root) {
+				a.Page(allCommands(root))
+				return nil
+			}
 			if slices.Equal(args, []string{"workflows"}) && hasWorkflows(root) {
 				a.Page(reflow(workflows, a.Streams.Columns()))
 				return nil
@@ -193,6 +248,8 @@ func newHelpCmd(a *app.App) *cobra.Command {
 			return about.Help()
 		},
 	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list all commands, also those of commands, and former names")
+	return cmd
 }
 
 // completeTopic completes the names of commands, and the other help topics.

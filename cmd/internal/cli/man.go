@@ -18,7 +18,7 @@ func WriteManPages(env app.Env, date, dir string) error {
 	a := newApp(env)
 	var write func(cmd *cobra.Command) error
 	write = func(cmd *cobra.Command) error {
-		if cmd.Hidden || cmd.Name() == "help" {
+		if cmd.Name() == "help" {
 			return nil
 		}
 		if err := disk.WriteDurable(filepath.Join(dir, manName(cmd)+".1"), []byte(manPage(cmd, env.Version, date)), 0o644); err != nil {

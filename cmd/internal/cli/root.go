@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,18 +36,63 @@ type group struct {
 	commands []build
 }
 
-// commands returns all commands, in the order of the help.
+// commands returns all commands, in the order of the help. The last group isn't shown in it: the
+// names that commands had before, and commands that programs run.
 func commands() []group {
 	return []group{
-		{"Record:", []build{newEnable, setup.NewDisable, health.NewStatus, newAgents, history.NewImport, history.NewLink, history.NewUnlink, setup.NewTrust, setup.NewCommand}},
-		{"Look:", []build{history.NewSessions, history.NewExplain, history.NewLog, newBrowse, history.NewSearch, history.NewUsage, history.NewReport, history.NewBlame, history.NewWhy, stores.NewBisectCommand}},
-		{"Go back:", []build{rewindcmd.NewCommand, rewindcmd.NewForkCommand, stores.NewFS}},
-		{"Continue:", []build{history.NewResume, history.NewRecall}},
-		{"Maintain:", []build{
-			health.NewDoctor, health.NewCheck, health.NewClean, health.NewReset, health.NewForget, health.NewRedact, newMCP, newCompletionCmd, newVersionCmd,
+		{"Look:", []build{
+			history.NewLog, newShow, history.NewBlame, history.NewSearch, newBrowse, history.NewReport, history.NewUsage, health.NewStatus,
 		}},
-		{"", []build{newStatusline}},
+		{"Go back:", []build{
+			rewindcmd.NewCommand, rewindcmd.NewUndo, rewindcmd.NewRedo, stores.NewDiff, rewindcmd.NewForkCommand, stores.NewBisectCommand, stores.NewSnapshot,
+		}},
+		{"Go on:", []build{history.NewResume, history.NewRecall}},
+		{"Share:", []build{health.NewCheck, history.NewLink, history.NewPush, history.NewFetch}},
+		{"Care:", []build{
+			newEnable, setup.NewDisable, history.NewImport, newConfig, health.NewDoctor, health.NewClean, health.NewForget, health.NewRedact, newAgents,
+		}},
+		{"", []build{
+			former(history.NewExplain, "show", "log --commits"), former(history.NewWhy, "show"), former(history.NewSessions, "log --sessions"),
+			former(stores.NewFS, "snapshot", "diff"), former(history.NewUnlink, "link --remove"), former(health.NewReset, "clean --pending"),
+			former(setup.NewTrust, "config trust"), former(newVersionCmd, "--version"),
+			hidden(newMCP), hidden(newCompletionCmd), hidden(newStatusline),
+		}},
 	}
+}
+
+// former returns a command that has another name now. It works under its former name, too, which the
+// help doesn't list.
+func former(b build, names ...string) build {
+	return func(a *app.App) *cobra.Command {
+		cmd := hidden(b)(a)
+		if cmd.Annotations == nil {
+			cmd.Annotations = map[string]string{}
+		}
+		cmd.Annotations[formerly] = "`entire " + strings.Join(names, "`, `entire ") + "`"
+		return cmd
+	}
+}
+
+// formerly is the annotation of a former name, with the present ones.
+const formerly = "formerly"
+
+// hidden returns a command that the help doesn't list.
+func hidden(b build) build {
+	return func(a *app.App) *cobra.Command {
+		cmd := b(a)
+		cmd.Hidden, cmd.SuggestFor = true, nil
+		return cmd
+	}
+}
+
+// newShow returns the command that shows one thing, which may be in a store of snapshots.
+func newShow(a *app.App) *cobra.Command { return history.NewShow(a, stores.Show) }
+
+// newConfig returns the command of settings, with that of the remotes to which checkpoints may be sent.
+func newConfig(a *app.App) *cobra.Command {
+	cmd := setup.NewCommand(a)
+	cmd.AddCommand(setup.NewTrust(a))
+	return cmd
 }
 
 // newEnable returns the command that turns recording on, and runs another to import past sessions.
@@ -82,19 +128,20 @@ func newApp(env app.Env) *app.App {
 }
 
 func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {
-	root.SetArgs(args)
+	root.SetArgs(likeGit(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	return report(ctx, a, cmd, err)
 }
 
 func newRootCmd(a *app.App, groups []group) *cobra.Command {
+	dir := ""
 	root := &cobra.Command{
 		Use:   "entire",
-		Short: "Records coding sessions with every commit",
-		Long: `Entire records what was said and done in a session with a coding agent, and
-links it to the commits that came out of it.`,
-		Example: `  entire enable --agent claude-code
-  entire status`,
+		Short: "Record the sessions of coding agents with the commits that come out of them",
+		Example: `  entire enable         record this repository from now on
+  entire log            what agents did, a line for each turn
+  entire show HEAD      what was asked, said and done for a commit
+  entire undo           take the last rewind back`,
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
@@ -102,11 +149,16 @@ links it to the commits that came out of it.`,
 			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it only when the command runs
 				return err
 			}
+			if err := a.Enter(dir); err != nil {
+				return err
+			}
 			a.Parsed = true
 			warnInterrupted(cmd.Context(), a, cmd)
 			return guard(a, cmd)
 		},
 	}
+	root.PersistentFlags().StringVarP(&dir, "directory", "C", "", "run as if started in `dir`")
+	root.PersistentFlags().BoolVarP(&a.Streams.Quiet, "quiet", "q", false, "print results and errors only, no notes and hints")
 	configureRoot(a, root)
 	for _, g := range groups {
 		if g.title != "" {
@@ -157,7 +209,7 @@ func configureRoot(a *app.App, root *cobra.Command) {
 // recording is disabled.
 func guard(a *app.App, cmd *cobra.Command) error {
 	for c := cmd; c.HasParent(); c = c.Parent() {
-		if c.Annotations[app.WorksDisabled] != "" || c.Hidden {
+		if c.Annotations[app.WorksDisabled] != "" {
 			return nil
 		}
 	}
@@ -190,14 +242,14 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	switch {
 	case err == nil, errors.Is(err, app.ErrDone):
 		if lost := a.Streams.OutError(); lost != nil {
-			a.Streams.Notef("Error: can't print everything: %s", lost)
+			a.Streams.Errorf("Error: can't print everything: %s", lost)
 			return app.ExitFailure
 		}
 		return app.ExitOK
 	case errors.Is(err, app.ErrFailed):
 		return app.ExitFailure
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
-		a.Streams.Notef("Cancelled.")
+		a.Streams.Errorf("Cancelled.")
 		return app.ExitInterrupted
 	case isNoTerminal, isUsage, !a.Parsed:
 		r := refuse(cmd, err)
@@ -225,7 +277,7 @@ func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
 			return
 		}
 	}
-	a.Streams.Notef("%s", plain.Error(err))
+	a.Streams.Errorf("%s", plain.Error(err))
 	if failure.Hint != "" {
 		a.Streams.Hint(failure.Hint)
 	}

@@ -18,9 +18,6 @@ import (
 // and the command that shows the usage.
 type refusal struct{ text, hint, help string }
 
-// mostTypos is the maximum edit distance of a suggested name.
-const mostTypos = 2
-
 // refuse returns the description of an error of wrong usage.
 func refuse(cmd *cobra.Command, err error) refusal {
 	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows how it is used", cmd.CommandPath())}
@@ -30,14 +27,19 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	case isNoTerminal:
 		r.text, r.hint, r.help = "can't ask without a terminal: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
-		// cobra's search for commands finds the most similar name of a flag.
-		flags := &cobra.Command{}
+		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+			if !f.Hidden {
+				flags = append(flags, f.Name)
+			}
 		})
 		name := unknownFlag.GetSpecifiedName()
 		r.hint = ""
-		if found := nearest(flags, name); len(name) > 1 && found != "" {
+		more := slices.IndexFunc(moreDetail, func(name string) bool { return cmd.Flags().Lookup(name) != nil })
+		switch found := app.Nearest(flags, name); {
+		case (name == "v" || name == "verbose") && more >= 0:
+			r.hint = fmt.Sprintf("--%s shows more", moreDetail[more])
+		case len(name) > 1 && found != "":
 			r.hint = fmt.Sprintf("did you mean --%s?", found)
 		}
 	case r.hint == "":
@@ -61,6 +63,9 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	case len(args) == 0 || strings.Contains(synopsis, "> <") && len(args) == 1:
 		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
 	case cmd.HasAvailableSubCommands():
+		if text, known := guesses[args[0]]; known && !cmd.HasParent() && hasWorkflows(cmd) {
+			return fmt.Sprintf("there is no command %q", args[0]), text
+		}
 		// The command with the word in SuggestFor, else the one with the most similar name.
 		var name string
 		other := func(sub *cobra.Command) bool { return slices.Contains(sub.SuggestFor, args[0]) }
@@ -71,6 +76,9 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 		}
 		if name != "" {
 			hint = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
+			if sub, _, err := cmd.Find([]string{name}); err == nil && sub.Annotations[formerly] != "" {
+				hint = "did you mean " + sub.Annotations[formerly] + "?"
+			}
 		}
 		return fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()), hint
 	case synopsis != "":
@@ -79,25 +87,73 @@ func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
 	return fmt.Sprintf("%q takes no argument %q", cmd.CommandPath(), args[len(args)-1]), hint
 }
 
-// nearest returns the name of the subcommand of which word is a prefix or a misspelling, "" if
-// there is none. For a word of at most three letters two typos are too many, unless its letters are
-// those of the name.
-func nearest(cmd *cobra.Command, word string) string {
-	const short = 3
-	for typos := 1; typos <= mostTypos; typos++ {
-		cmd.SuggestionsMinimumDistance = typos
-		for _, name := range cmd.SuggestionsFor(word) {
-			if typos == 1 || len(word) > short || sorted(word) == sorted(name) {
-				return name
-			}
+// likeGit returns the arguments of a command line with a limit in git's form, -5, as -n5.
+func likeGit(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd.Flags().ShorthandLookup("n") == nil || cmd.Flags().Lookup("limit") == nil {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if i > 0 && takesValue(cmd, args[i-1]) {
+			continue
+		}
+		if digits, isFlag := strings.CutPrefix(arg, "-"); isFlag && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			args[i] = "-n" + digits
 		}
 	}
-	return ""
+	return args
 }
 
-// sorted returns the letters of a word in the order of their codes.
-func sorted(word string) string {
-	letters := []byte(strings.ToLower(word))
-	slices.Sort(letters)
-	return string(letters)
+// takesValue reports whether the argument after this one is the value of a flag.
+func takesValue(cmd *cobra.Command, arg string) bool {
+	name, isLong := strings.CutPrefix(arg, "--")
+	f := cmd.Flags().Lookup(name)
+	if !isLong && len(arg) == len("-n") && arg[0] == '-' {
+		f = cmd.Flags().ShorthandLookup(arg[1:])
+	}
+	return f != nil && (isLong || arg[0] == '-') && f.NoOptDefVal == ""
+}
+
+// guesses are hints for the names of commands of other programs, where no command here does the same.
+var guesses = map[string]string{ //nolint:gochecknoglobals // a table
+	"pause":     "`entire disable` pauses recording, `entire enable` resumes it",
+	"stop":      "`entire disable` stops recording",
+	"start":     "`entire enable` starts recording",
+	"init":      "`entire enable` starts recording here, `agentfs init` makes a store of snapshots",
+	"install":   "`entire enable` installs the hooks",
+	"uninstall": "`entire disable --uninstall` removes everything that `entire enable` set up",
+	"rm":        "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
+	"remove":    "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
+	"delete":    "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
+	"pull":      "`entire fetch` fetches the checkpoints of others",
+	"clone":     "`git clone` copies the repository, then `entire fetch` the checkpoints",
+	"commit":    "commit with git: hooks link the commit to its session",
+	"login":     "there is no account: checkpoints go only to git remotes, with `entire push`",
+	"logout":    "there is no account: checkpoints go only to git remotes, with `entire push`",
+	"backup":    "`entire snapshot create` takes a snapshot of the whole working tree",
+	"save":      "`entire snapshot create` saves the working tree, `entire recall save` what a session knows",
+	"stash":     "`entire snapshot create` takes a snapshot of the whole working tree",
+	"gc":        "`entire clean` removes records that are no longer needed, `entire snapshot prune` old snapshots",
+	"prune":     "`entire snapshot prune` deletes old snapshots, `entire clean` records that are no longer needed",
+	"test":      "`entire doctor` checks that recording works, `entire bisect run` finds what broke a command",
+	"list":      "`entire log` lists turns, `entire log --sessions` sessions, `entire snapshot` snapshots",
+	"ls":        "`entire log` lists turns, `entire log --sessions` sessions, `entire snapshot` snapshots",
+}
+
+// moreDetail are flags for more detail, which users of other programs look for as --verbose.
+var moreDetail = []string{"detailed", "full", "patch", "commands", "changes", "all"} //nolint:gochecknoglobals // a table
+
+// nearest returns the name of the subcommand that app.Nearest finds.
+func nearest(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() || sub.Annotations[formerly] != "" {
+			names = append(append(names, sub.Name()), sub.Aliases...)
+		}
+	}
+	return app.Nearest(names, word)
 }
