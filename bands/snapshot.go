@@ -85,6 +85,9 @@ type Causality struct {
 	Restores Version `json:"restores,omitempty"`
 	// RestoresPaths reports whether only some paths of it were restored.
 	RestoresPaths bool `json:"restores_paths,omitempty"`
+	// Undoes reports whether it was an undo or redo: it restored only what the restore whose
+	// rescue Restores is had changed.
+	Undoes bool `json:"undoes,omitempty"`
 }
 
 // Bounds of Causality.Metadata.

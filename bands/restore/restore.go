@@ -232,6 +232,7 @@ func rescue(ctx context.Context, h *bands.Held, j job, content *bands.ContentRea
 		Cause: bands.Rescue, Causality: o.Causality, Force: true, Progress: o.Progress,
 	}
 	take.Causality.Restores, take.Causality.RestoresPaths = j.target, len(j.scope.Paths) > 0
+	take.Causality.Undoes = j.op != bands.OpRestore
 	taken, err := capture.Take(ctx, h, take)
 	if err == nil {
 		return taken, nil

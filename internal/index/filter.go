@@ -102,6 +102,8 @@ type Row struct {
 	Imported bool
 	// Base and Snapshot are the snapshots at its beginning and its end, 0 for none.
 	Base, Snapshot int
+	// TakenBack reports that a rewind took back what it did.
+	TakenBack bool
 }
 
 // rowColumns returns the columns of a row, in the order of targets.
@@ -155,7 +157,7 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 		}
 		row.Commits = append(row.Commits, commits...)
 	}
-	return each(ctx, r.conn, "SELECT version, base FROM snapshots WHERE turn = ? ORDER BY version", []any{row.ID}, func(rows scanner) error {
+	err = each(ctx, r.conn, "SELECT version, base FROM snapshots WHERE turn = ? ORDER BY version", []any{row.ID}, func(rows scanner) error {
 		version, base := 0, 0
 		if err := rows.Scan(&version, &base); err != nil {
 			return err
@@ -166,6 +168,8 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 		row.Snapshot = version
 		return nil
 	})
+	row.TakenBack = err == nil && row.Snapshot > 0 && r.TakenBack != nil && r.TakenBack(row.Snapshot)
+	return err
 }
 
 // scanner reads a row of a query.

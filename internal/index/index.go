@@ -129,6 +129,8 @@ type Reader struct {
 	conn *sql.Conn
 	// Writing is set if a writer is active or was killed.
 	Writing bool
+	// TakenBack reports whether a rewind took a snapshot back; nil if that isn't known.
+	TakenBack func(snapshot int) bool
 }
 
 // Open opens the index for reading. It returns ErrLost if there is no usable index.

@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/index"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -53,16 +56,33 @@ func OpenIndex(ctx context.Context, w *workspace.Workspace, progress Progress) (
 		if err := FillIndex(ctx, w, lockWait, progress); err != nil && !errors.Is(err, index.ErrLost) {
 			return nil, err
 		}
-		r, err = index.Open(ctx, indexFiles(w))
+		r, err = ReadIndex(ctx, w)
 		if err == nil || !errors.Is(err, index.ErrLost) || attempt == attempts {
 			return r, err
 		}
 	}
 }
 
+// ReadIndex returns the index as it is, without adding to it.
+func ReadIndex(ctx context.Context, w *workspace.Workspace) (*index.Reader, error) {
+	r, err := index.Open(ctx, indexFiles(w))
+	if err != nil {
+		return nil, err
+	}
+	taken := sync.OnceValue(func() map[bands.Version]bool {
+		store, err := tracking.OpenStore(w)
+		if err != nil {
+			return nil
+		}
+		return store.TakenBack()
+	})
+	r.TakenBack = func(snapshot int) bool { return taken()[bands.Version(snapshot)] }
+	return r, nil
+}
+
 // CurrentIndex returns the index if it is up to date with the record, else index.ErrLost.
 func CurrentIndex(ctx context.Context, w *workspace.Workspace) (*index.Reader, error) {
-	r, err := index.Open(ctx, indexFiles(w))
+	r, err := ReadIndex(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (o *ownSnapshots) before(turn int, id string) (s bands.Snapshot, found bool
 }
 
 // TurnsSince returns the turns, oldest first, whose snapshots a rewind to a version takes back: those
-// that were taken after it and that no earlier restore took back.
+// that were taken after it and are in effect, see [bands.InEffect].
 func TurnsSince(w *workspace.Workspace, v bands.Version) ([]Turn, error) {
 	store, err := tracking.SnapshotStore(w)
 	if err != nil {
@@ -163,13 +163,9 @@ func TurnsSince(w *workspace.Workspace, v bands.Version) ([]Turn, error) {
 	}
 	all, _ := store.Snapshots() // unreadable ones are left out
 	all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Lineage != tracking.Lineage(w) || len(s.Only) > 0 })
-	if now, found := bands.PresentSnapshot(all); found {
-		all = slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > now.Version })
-	}
-	leading, _ := bands.LeadingSnapshots(all)
 	var turns []Turn
 	last := ""
-	for _, s := range leading {
+	for _, s := range bands.InEffect(all) {
 		c := s.Causality
 		if s.Version <= v || s.Cause == bands.Prompt || s.Cause == bands.Rescue || c.Turn == "" || c.Turn == last {
 			continue

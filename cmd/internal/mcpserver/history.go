@@ -77,6 +77,8 @@ type historyTurn struct {
 	Session    string   `json:"session"`
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Commit     string   `json:"commit,omitempty"`
+	// TakenBack reports that a rewind took back what it did.
+	TakenBack bool `json:"taken_back,omitempty"`
 }
 
 // filter returns the filter and the limit of an input.
@@ -178,7 +180,7 @@ func commandsOf(ctx context.Context, r *index.Reader, turn int64, failed bool) (
 // turnOf returns the description of a turn for a result.
 func turnOf(r *index.Row, now time.Time) historyTurn {
 	const digits = 10
-	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Author: r.Person, Session: r.Session}
+	t := historyTurn{Prompt: shortLine(r.Prompt, historyPrompt), Branch: r.Branch, Author: r.Person, Session: r.Session, TakenBack: r.TakenBack}
 	if !r.At.IsZero() {
 		t.When = brief.Ago(now, r.At)
 	}

@@ -196,7 +196,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 		t := Turn{
 			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: row.Prompt,
 			Prompt: d.Texts[index.Prompt], Answer: d.Texts[index.Answer], Output: d.Texts[index.Output], Subagents: d.Texts[index.Subagent],
-			Tokens: row.Tokens, SubagentTokens: row.Subagents,
+			Tokens: row.Tokens, SubagentTokens: row.Subagents, TakenBack: row.TakenBack,
 			Show: "entire explain --session " + row.Session,
 		}
 		if heading := transcript.PromptTitle(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan

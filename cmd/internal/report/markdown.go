@@ -137,6 +137,9 @@ func (m *summary) asked() {
 		for _, c := range t.Commits {
 			about = append(about, shortOID(m.r.Commits[c].OID))
 		}
+		if t.TakenBack {
+			about = append(about, "taken back")
+		}
 		if len(t.Others) > 0 {
 			about = append(about, "also changed "+inline(strings.Join(t.Others, ", "), pathLength))
 		}

@@ -55,6 +55,8 @@ type Turn struct {
 	Others []string
 	// Before and After are the snapshots at its beginning and its end, empty if there is none.
 	Before, After string
+	// TakenBack reports that a rewind took back what it did.
+	TakenBack bool
 	// Show is the command that shows the whole turn, Back the one that rewinds to its
 	// beginning; empty if there is none.
 	Show, Back string

@@ -99,11 +99,15 @@ func (d *document) entry(class markup, id string, agent int, persons []int) {
 const endEntry = "</div></details></li>\n"
 
 func (d *document) turn(t *Turn) {
+	class := markup("turn")
+	if t.TakenBack {
+		class = "turn back"
+	}
 	persons := make([]int, 0, len(t.Commits))
 	for _, c := range t.Commits {
 		persons = append(persons, indexOf(d.persons, d.r.Commits[c].Author))
 	}
-	d.entry("turn", t.ID, indexOf(d.agents, t.Agent), persons)
+	d.entry(class, t.ID, indexOf(d.agents, t.Agent), persons)
 	d.time(t.At, "15:04")
 	title := t.Title
 	if title == "" {
@@ -143,6 +147,9 @@ func (d *document) turn(t *Turn) {
 		parts = append(parts, "also changed "+strings.Join(t.Others, ", "))
 	}
 	d.text(strings.Join(parts, " \u00b7 "))
+	if t.TakenBack {
+		d.raw(" \u00b7 <strong class=\"back\">taken back</strong>")
+	}
 	if failed > 0 {
 		d.element(" \u00b7 <strong class=\"failed\">", strconv.Itoa(failed)+" failed", "</strong>")
 	}

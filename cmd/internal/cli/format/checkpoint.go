@@ -30,7 +30,12 @@ type CheckpointJSON struct {
 	Commit   string            `json:"commit,omitempty"`
 	Branch   string            `json:"branch,omitempty"`
 	Pairs    []pairJSON        `json:"pairs"`
+	// TakenBack reports that a restore took it back; only lists have it.
+	TakenBack bool `json:"taken_back,omitempty"`
 }
+
+// TakenBack marks a turn or a snapshot that a rewind took back.
+const TakenBack = "taken back"
 
 // countsJSON are the counts of a snapshot, which a volume's doesn't have.
 type countsJSON struct {

@@ -218,6 +218,14 @@ func commandOf(r *index.Row) string {
 // titleOf returns the prompt of a turn on one line; of a plan only its heading.
 func titleOf(r *index.Row) string { return cmp.Or(transcript.PromptTitle(r.Prompt), r.Prompt) }
 
+// labelOf returns the title of a turn in a list. That of a turn that a rewind took back begins with that.
+func labelOf(r *index.Row) string {
+	if r.TakenBack {
+		return format.TakenBack + ": " + titleOf(r)
+	}
+	return titleOf(r)
+}
+
 // commitOf returns the abbreviated id of a turn's newest commit, "" if it has none. "~" marks a commit that
 // doesn't name the turn's checkpoint, but has its lines.
 func commitOf(r *index.Row) string {

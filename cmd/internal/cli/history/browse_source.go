@@ -83,7 +83,7 @@ func (s *turnSource) row(t *index.Row) explore.Row {
 		about = fmt.Sprintf("+%d -%d", t.Added, t.Removed)
 	}
 	row := explore.Row{
-		ID: fmt.Sprintf("%d %d", at, t.ID), When: when, Label: titleOf(t), // placeOf parses the id
+		ID: fmt.Sprintf("%d %d", at, t.ID), When: when, Label: labelOf(t), // placeOf parses the id
 		About: strings.TrimSpace(fmt.Sprintf("%s %7s", about, commitOf(t))),
 	}
 	if t.Base > 0 {
@@ -113,7 +113,7 @@ func placeOf(name string) (p index.Place) {
 
 // read opens the index without updating it. It rebuilds the index only if it is lost.
 func (s *turnSource) read(ctx context.Context, do func(*index.Reader) error) (err error) {
-	r, err := index.Open(ctx, s.files)
+	r, err := query.ReadIndex(ctx, s.w)
 	if errors.Is(err, index.ErrLost) {
 		r, err = query.OpenIndex(ctx, s.w, func(string, int64, int64) {})
 	}

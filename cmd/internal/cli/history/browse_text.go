@@ -64,6 +64,9 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	if turn.After != "" {
 		parts = append(parts, turn.After)
 	}
+	if turn.TakenBack {
+		parts = append(parts, format.TakenBack)
+	}
 	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
 	about := strings.Join(parts, ", ")
 	for line := range strings.SplitSeq(ui.Wrap(about, t.columns), "\n") {

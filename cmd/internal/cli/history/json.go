@@ -32,6 +32,7 @@ type turnJSON struct {
 	Imported    bool         `json:"imported,omitempty"`
 	Before      string       `json:"version_before,omitempty"`
 	Version     string       `json:"version,omitempty"`
+	TakenBack   bool         `json:"taken_back,omitempty"`
 	Command     string       `json:"command"`
 }
 
@@ -61,7 +62,7 @@ func newTurnJSON(r *index.Row) turnJSON {
 		Session: r.Session, Agent: r.Agent, Worktree: r.Worktree, Branch: r.Branch, Author: r.Person, At: utc(r.At), Ended: utc(r.Ended), Prompt: r.Prompt, Context: r.Context,
 		Line: r.Line, EndLine: r.End, Files: r.Files, Added: r.Added, Removed: r.Removed, Commands: r.Commands, Failed: r.Failed,
 		Tokens: newTokensJSON(r.Tokens), Subagents: newTokensJSON(r.Subagents), Checkpoints: format.NotNil(r.Checkpoints), Commits: []commitJSON{}, Imported: r.Imported,
-		Before: version(r.Base), Version: version(r.Snapshot), Command: commandOf(r),
+		Before: version(r.Base), Version: version(r.Snapshot), TakenBack: r.TakenBack, Command: commandOf(r),
 	}
 	for _, c := range r.Commits {
 		j.Commits = append(j.Commits, commitJSON{Commit: c.OID, Checkpoint: c.Checkpoint, At: utc(c.At), Author: c.Author, Subject: c.Subject, Derived: c.Derived, Imported: c.Imported})

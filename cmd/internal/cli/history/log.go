@@ -293,7 +293,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Person, format.PersonWidth), "-"), commit, ui.Line(titleOf(&e.Row), format.LineWidth))
+		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Person, format.PersonWidth), "-"), commit, ui.Line(labelOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder

@@ -43,8 +43,11 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			defer s.Close()
 			if f.JSON {
 				return f.PrintBareList(ui.JSONList{Key: "snapshots", Entries: func(yield func(any, error) bool) {
+					taken := s.TakenBack()
 					for snapshot, err := range newest(ctx, s, opts) {
-						if !yield(format.NewCheckpointJSON(snapshot), err) {
+						j := format.NewCheckpointJSON(snapshot)
+						j.TakenBack = taken[snapshot.Version]
+						if !yield(j, err) {
 							return
 						}
 					}
@@ -74,9 +77,13 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 				}
 				table.AddRow(cells...)
 			}
+			taken := s.TakenBack()
 			row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
 			for _, snapshot := range list {
 				message := cmp.Or(format.TurnText(snapshot), ui.Line(snapshot.Message, format.MessageWidth))
+				if taken[snapshot.Version] {
+					message = format.TakenBack + ": " + message
+				}
 				row(snapshot.Version.String(), message, ui.Ago(f.Now(), snapshot.Created), format.PairText(snapshot), format.Path(filepath.Base(snapshot.Root)))
 			}
 			f.Page(f.Streams.Table(table))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/session/agent"
@@ -73,9 +74,14 @@ func runLog(ctx context.Context, f *Command, opts logOptions) error {
 	if err != nil {
 		return err
 	}
+	taken := s.TakenBack()
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: f.noun() + "s", Entries: entries(func(take func(any) bool) error {
-			return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool { return take(whole(s, snap)) })
+			return eachLogged(ctx, s, paths, opts, from, unseen, func(snap bands.Snapshot) bool {
+				j := whole(s, snap)
+				j.TakenBack = taken[snap.Version]
+				return take(j)
+			})
 		})})
 	}
 	var list []bands.Snapshot
@@ -93,7 +99,11 @@ func runLog(ctx context.Context, f *Command, opts logOptions) error {
 		table.AddRow("VERSION", "WHEN", "BY", "WHAT")
 	}
 	for _, snap := range list {
-		table.AddRow(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), about(snap))
+		what := about(snap)
+		if taken[snap.Version] {
+			what = format.TakenBack + ": " + what
+		}
+		table.AddRow(snap.Version.String(), ui.Ago(f.Now(), snap.Created), actor(snap), what)
 	}
 	f.Page(f.Streams.Table(&table))
 	return nil

@@ -60,10 +60,12 @@ func runTimeline(ctx context.Context, f *Command, opts timelineOptions) error {
 		return err
 	}
 	defer s.Close()
+	taken := s.TakenBack()
 	if f.JSON {
 		return f.PrintJSONList(ui.JSONList{Key: f.noun() + "s", Doing: "Comparing", Entries: entries(func(take func(any) bool) error {
 			_, err := timeline(ctx, s, opts, from, unseen, func(m moment) bool {
 				j := momentJSON{CheckpointJSON: whole(s, m.snapshot), First: m.first, Changes: format.NewDiffJSON(m.files)}
+				j.TakenBack = taken[m.snapshot.Version]
 				if m.counted {
 					added, removed := m.totals()
 					j.Added, j.Removed = &added, &removed
@@ -92,6 +94,9 @@ func runTimeline(ctx context.Context, f *Command, opts timelineOptions) error {
 	for i := range list {
 		m := &list[i]
 		added, removed, files := m.cells()
+		if taken[m.snapshot.Version] {
+			files = format.TakenBack + ": " + files
+		}
 		table.AddRow(clock(f.Now(), m.snapshot.Created), m.snapshot.Version.String(), added, removed, actor(m.snapshot), files)
 	}
 	f.Page(f.Streams.Table(&table))
