@@ -95,8 +95,10 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 				w.Printf("No problems found in what was examined.\n")
 			case problems == 0:
 				w.Printf("No problems found.\n")
+			case fixable == 0 && firstHint(list) != "":
+				w.Printf("%s found. Next: %s\n", ui.Plural(problems, "problem"), firstHint(list))
 			case fixable == 0:
-				w.Printf("%s found.\n", ui.Plural(problems, "problem"))
+				w.Printf("%s found. Next: `entire doctor --report FILE` writes a file for a bug report.\n", ui.Plural(problems, "problem"))
 			default:
 				w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
 			}
@@ -106,6 +108,16 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 		return app.ErrFailed
 	}
 	return nil
+}
+
+// firstHint returns the hint of the first problem that has one.
+func firstHint(list []doctor.Finding) string {
+	for _, f := range list {
+		if f.Problem() && f.Hint != "" {
+			return ui.Line(f.Hint, format.LineWidth)
+		}
+	}
+	return ""
 }
 
 func printOutcomes(w ui.Streams, done []doctor.Outcome) {

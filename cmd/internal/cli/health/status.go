@@ -366,6 +366,9 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 			w.Printf("  hint: %s\n", n.Hint)
 		}
 	}
+	if text := advice(r); text != "" {
+		w.Printf("Next: %s\n", text)
+	}
 	// If the time of the last failure can't be written, the failures are shown again.
 	if r.Failures != nil {
 		if dir, err := r.runtime.Make("logs", 0o755); err == nil {

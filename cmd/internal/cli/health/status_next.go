@@ -79,3 +79,20 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 		w.Printf("Next commit: %d of %s staged would be linked to %s\n", files, ui.Plural(next.Staged, "file"), of)
 	}
 }
+
+// advice returns what to do next, "" where the state or a note says it.
+func advice(r *statusReport) string {
+	switch {
+	case len(r.Notes) > 0 && r.Notes[0].Hint != "", r.State == stateNoRepo, r.State == stateBare, r.State == stateNotSetUp:
+		return ""
+	case r.State == stateDisabled:
+		return "`entire enable` goes on with recording"
+	case r.Next != nil && r.Next.Linked && r.Next.Staged > 0:
+		return "`git commit` links the commit to its session"
+	case r.Next != nil && r.Next.Linked:
+		return "`git add` and `git commit` as usual; `entire diff last` shows what the last turn changed"
+	case len(r.Sessions) > 0:
+		return "`entire log` lists what was done, `entire show` the last commit"
+	}
+	return "start your agent and work as usual; `entire log` then lists its turns"
+}

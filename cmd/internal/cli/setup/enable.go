@@ -153,6 +153,8 @@ type enabling struct {
 	agents agents
 	// shared reports whether the MCP server is registered for the whole project.
 	shared bool
+	// listed reports that it is written to the project's list, as no program registers it for the user.
+	listed bool
 	// asked reports whether the user was asked questions.
 	asked bool
 	// past are the past sessions about which the user has not decided, runImport imports them.

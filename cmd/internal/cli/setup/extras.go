@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -40,8 +42,8 @@ func (e *enabling) checkServer() error {
 	case e.shared, at.Found && at.Scope != claude.ProjectScope, app.OnPath(e.Getenv, ClaudeProgram):
 		return nil
 	}
-	return app.WithHint(errors.New("the program `claude`, which registers MCP servers, isn't on your PATH"),
-		"add its folder to PATH, or use --project: the server is then configured in .mcp.json, for everyone")
+	e.listed = true
+	return nil
 }
 
 // installExtras applies the flags and answers about the MCP server and the status line.
@@ -95,16 +97,21 @@ func (e *enabling) installServer(ctx context.Context, p *Project) error {
 	here, there := files[1], files[0]
 	if e.shared {
 		here, there = there, here
-		if _, err := ProjectServers(e.repo, e.repo.Root).Install(); err != nil {
+	} else if err := p.Exclude(PersonalSettings); err != nil {
+		return err
+	}
+	if e.shared || e.listed {
+		list := ProjectServers(e.repo, e.repo.Root)
+		if _, err := os.Lstat(list.Path); errors.Is(err, fs.ErrNotExist) && e.opts.local {
+			if err := p.Exclude("/" + relativeTo(e.repo.Root, list.Path)); err != nil {
+				return err
+			}
+		}
+		if _, err := list.Install(); err != nil {
 			return err
 		}
-	} else {
-		if err := RegisterServer(ctx, e.App, e.repo); err != nil {
-			return err
-		}
-		if err := p.Exclude(PersonalSettings); err != nil {
-			return err
-		}
+	} else if err := RegisterServer(ctx, e.App, e.repo); err != nil {
+		return err
 	}
 	if _, err := app.ClaudeSettings(e.repo, here).InstallAsking(); err != nil {
 		return err
@@ -113,11 +120,15 @@ func (e *enabling) installServer(ctx context.Context, p *Project) error {
 		return err
 	}
 	where := "with " + ClaudeLabel
-	if e.shared {
+	if e.shared || e.listed {
 		where = "in " + relativeTo(e.repo.Root, ProjectServers(e.repo, e.repo.Root).Path)
 	}
 	e.Streams.Printf("%s MCP server registered %s; %s asks before /clear (%s)\n",
 		e.Streams.Paint(ui.Green, "✓"), where, ClaudeLabel, relativeTo(e.repo.Root, here))
+	if e.listed && !e.shared {
+		e.Streams.Notef("The program `%s`, which registers servers for you alone, isn't on your PATH: %s asks at its next start whether the project's server may run.", ClaudeProgram, ClaudeLabel)
+		e.Streams.Hint("accept it there; or with `" + ClaudeProgram + "` on the PATH run `entire enable --mcp` again to register it for you alone")
+	}
 	if e.shared {
 		e.Streams.Notef("%s asks each person once whether the project's servers may run.", ClaudeLabel)
 	}
