@@ -41,6 +41,8 @@ func refuse(cmd *cobra.Command, err error) refusal {
 			r.hint = fmt.Sprintf("--%s shows more", moreDetail[more])
 		case len(name) > 1 && found != "":
 			r.hint = fmt.Sprintf("did you mean --%s?", found)
+		case cmd.Name() == "log":
+			r.hint = ofGitLog[name]
 		}
 	case r.hint == "":
 		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
@@ -141,7 +143,16 @@ var guesses = map[string]string{ //nolint:gochecknoglobals // a table
 	"prune":     "`entire snapshot prune` deletes old snapshots, `entire clean` records that are no longer needed",
 	"test":      "`entire doctor` checks that recording works, `entire bisect run` finds what broke a command",
 	"list":      "`entire log` lists turns, `entire log --sessions` sessions, `entire snapshot` snapshots",
+	"cat":       "`entire show v12:FILE` prints a file of a snapshot",
 	"ls":        "`entire log` lists turns, `entire log --sessions` sessions, `entire snapshot` snapshots",
+}
+
+// ofGitLog are hints for flags that users know from git log.
+var ofGitLog = map[string]string{ //nolint:gochecknoglobals // a table
+	"oneline": "each turn is one line: leave --oneline out",
+	"stat":    "each turn has its number of files and lines: -p shows them",
+	"graph":   "`entire browse` shows turns on the whole screen",
+	"grep":    "`entire search WORDS` searches what was asked, answered and run",
 }
 
 // moreDetail are flags for more detail, which users of other programs look for as --verbose.

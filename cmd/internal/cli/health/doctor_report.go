@@ -95,6 +95,9 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 				w.Printf("No problems found in what was examined.\n")
 			case problems == 0:
 				w.Printf("No problems found.\n")
+				if slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == codeNotSetUp }) {
+					w.Printf("Next: `entire enable` records this repository\n")
+				}
 			case fixable == 0 && firstHint(list) != "":
 				w.Printf("%s found. Next: %s\n", ui.Plural(problems, "problem"), firstHint(list))
 			case fixable == 0:

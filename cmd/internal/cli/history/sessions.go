@@ -70,6 +70,9 @@ EXIT STATUS
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
+				if args[0] == "" { // a script's empty variable
+					return app.Usagef("the argument is empty")
+				}
 				s := showing{explainOptions: explainOptions{outputFlags: opts.outputFlags}, app: a}
 				return s.showSession(cmd.Context(), args[0])
 			}

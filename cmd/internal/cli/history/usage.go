@@ -83,7 +83,11 @@ func (u *usage) field() (index.Group, error) {
 	case u.per == "":
 		u.per = string(index.BySession)
 	case !isField(u.per):
-		return "", app.Usagef("--per %s: not one of %s", ui.Line(u.per, format.NameWidth), strings.Join(groupNames(), ", "))
+		err := app.Usagef("--per %s: not one of %s", ui.Line(u.per, format.NameWidth), strings.Join(groupNames(), ", "))
+		if near := app.Nearest(groupNames(), u.per); near != "" {
+			return "", app.WithHint(err, "did you mean "+near+"?")
+		}
+		return "", err
 	}
 	if u.per == formerPerson {
 		return index.ByPerson, nil
