@@ -40,7 +40,7 @@ func TestDisabled(t *testing.T) {
 		}}}})
 		cmd.SetArgs([]string{"history"})
 		ran, err := cmd.ExecuteContextC(t.Context())
-		if code := report(t.Context(), a, ran, err); code != 0 || out.String() != c.want {
+		if code := report(t.Context(), a, command{Command: ran}, err); code != 0 || out.String() != c.want {
 			t.Errorf("exit %d, %q", code, out.String())
 		}
 	}

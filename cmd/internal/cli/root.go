@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,6 +123,7 @@ func MainFS(ctx context.Context, args []string, env app.Env) int {
 
 // newApp returns the App of a program that can ask questions.
 func newApp(env app.Env) *app.App {
+	env.Streams.WroteJSON = new(bool)
 	a := app.New(env)
 	a.Prompter = tui.NewPrompter(env.Streams)
 	return a
@@ -130,7 +132,7 @@ func newApp(env app.Env) *app.App {
 func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {
 	root.SetArgs(likeGit(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	return report(ctx, a, cmd, err)
+	return report(ctx, a, command{cmd, args}, err)
 }
 
 func newRootCmd(a *app.App, groups []group) *cobra.Command {
@@ -147,6 +149,9 @@ func newRootCmd(a *app.App, groups []group) *cobra.Command {
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it only when the command runs
+				return err
+			}
+			if err := refuseBothForms(cmd); err != nil {
 				return err
 			}
 			if err := a.Enter(dir); err != nil {
@@ -224,19 +229,38 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	if !s.Configured || s.Enabled {
 		return nil
 	}
+	why, run := "", "`entire enable` to re-enable"
 	switch s.Activation.Reason {
 	case settings.Excluded:
-		a.Streams.Printf("Entire is disabled: this repository is %s. Run `entire enable --local` to record this clone all the same.\n", s.Activation.Text())
+		why, run = ": this repository is "+s.Activation.Text(), "`entire enable --local` to record this clone all the same"
 	case settings.Unusable:
-		a.Streams.Printf("Entire is disabled: %s. Run `entire config` to see what is wrong.\n", s.Activation.Text())
+		why, run = ": "+s.Activation.Text(), "`entire config` to see what is wrong"
 	case settings.Vetoed, settings.NotEnabled:
-		a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
 	}
+	if (command{Command: cmd}).wantsJSON(a) {
+		return app.WithHint(errors.New("Entire is disabled"+why), "run "+run)
+	}
+	a.Streams.Printf("Entire is disabled%s. Run %s.\n", why, run)
 	return app.ErrDone
 }
 
+// refuseBothForms refuses --json together with --jsonl.
+func refuseBothForms(cmd *cobra.Command) error {
+	if f := cmd.Flags(); f.Changed("json") && f.Changed("jsonl") {
+		return app.Usagef("--json and --jsonl can't be combined")
+	}
+	return nil
+}
+
+// command is a command with the arguments of the program.
+type command struct {
+	*cobra.Command
+
+	args []string
+}
+
 // report prints the error of a command and returns the exit code.
-func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
+func report(ctx context.Context, a *app.App, cmd command, err error) int {
 	_, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	_, isUsage := errors.AsType[*app.UsageError](err)
 	switch {
@@ -249,16 +273,16 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	case errors.Is(err, app.ErrFailed):
 		return app.ExitFailure
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
-		a.Streams.Errorf("Cancelled.")
+		fail(a, cmd, errors.New("Cancelled."), app.ErrorJSON{Error: "cancelled", Code: app.ExitInterrupted}) //nolint:staticcheck // a line of its own
 		return app.ExitInterrupted
 	case isNoTerminal, isUsage, !a.Parsed:
-		r := refuse(cmd, err)
+		r := refuse(cmd.Command, err)
 		shown := "Error: Invalid usage: " + r.text
 		if isNoTerminal {
 			shown = "Error: " + r.text
 		}
 		fail(a, cmd, errors.New(shown), app.ErrorJSON{Error: r.text, Hint: r.hint})
-		if r.help != "" && !wantsJSON(cmd) {
+		if r.help != "" && !cmd.wantsJSON(a) {
 			a.Streams.Hint(r.help)
 		}
 		return app.ExitUsage
@@ -268,11 +292,10 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	}
 }
 
-// fail prints an error. For a command with --json it is JSON on one line of Out, unless Out has the
-// beginning of a list.
-func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
-	_, isBehindList := errors.AsType[*ui.BrokenOffError](err)
-	if wantsJSON(cmd) && !isBehindList {
+// fail prints an error. For a command with --json or --jsonl it is JSON on one line of Out, unless
+// Out has JSON already.
+func fail(a *app.App, cmd command, err error, failure app.ErrorJSON) {
+	if wrote := a.Streams.WroteJSON; cmd.wantsJSON(a) && (wrote == nil || !*wrote) {
 		if a.Streams.JSONLine(failure) == nil {
 			return
 		}
@@ -283,15 +306,29 @@ func fail(a *app.App, cmd *cobra.Command, err error, failure app.ErrorJSON) {
 	}
 }
 
-func wantsJSON(cmd *cobra.Command) bool {
-	f := cmd.Flags().Lookup("json")
-	return f != nil && f.Value.String() == "true"
+// wantsJSON reports whether the command has --json or --jsonl. If the arguments can't be parsed, it is
+// enough that they contain one of the flags.
+func (c command) wantsJSON(a *app.App) bool {
+	if f := c.Flags().Lookup("json"); a.Streams.Lines || f != nil && f.Value.String() == "true" {
+		return true
+	}
+	flags := c.args
+	if i := slices.Index(flags, "--"); i >= 0 {
+		flags = flags[:i]
+	}
+	return !a.Parsed && (slices.Contains(flags, "--json") || slices.Contains(flags, "--jsonl"))
 }
 
 // newAgentFSCmd returns the root command of agentfs.
 func newAgentFSCmd(a *app.App) *cobra.Command {
 	root := stores.NewTree(&stores.Command{App: a, Program: "agentfs"}, "agentfs")
-	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := refuseBothForms(cmd); err != nil {
+			return err
+		}
+		a.Parsed = true
+		return nil
+	}
 	configureRoot(a, root)
 	root.AddCommand(newCompletionCmd(a), newVersionCmd(a))
 	return root

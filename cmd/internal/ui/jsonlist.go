@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"iter"
 )
 
@@ -35,18 +34,9 @@ func JSONEntries[T any](list []T) iter.Seq2[any, error] {
 	}
 }
 
-// BrokenOffError is the error of a list that is already partly written.
-type BrokenOffError struct{ Err error }
-
-// Error returns the text of Err.
-func (e *BrokenOffError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *BrokenOffError) Unwrap() error { return e.Err }
-
 // JSONList writes the same bytes as JSON for such a value. It writes nothing before the
 // first entry is read, so that an error up to then can be reported as JSON. A later error
-// is a *BrokenOffError.
+// ends the output.
 //
 // With Lines it writes each entry on a line of its own, then the other fields, of which the
 // first is "end". All lines begin with "schema".
@@ -122,18 +112,13 @@ func cutField(object []byte, key string) (list []json.RawMessage, rest []byte, e
 
 // writeLines writes a list with each entry on a line.
 func (s Streams) writeLines(l JSONList) error {
-	count := 0
 	for entry, err := range l.Entries {
 		if err == nil {
 			err = s.JSONLine(entry)
 		}
-		if err != nil && count > 0 {
-			return &BrokenOffError{err}
-		}
 		if err != nil {
 			return err
 		}
-		count++
 	}
 	var parts [][]byte
 	for _, part := range []func() any{l.Before, l.After} {
@@ -150,7 +135,7 @@ func (s Streams) writeLines(l JSONList) error {
 }
 
 func writeList(s Streams, l JSONList, indent string) error {
-	write := func() error { return (&listWriter{JSONList: l, out: s.Out, indent: indent}).write() }
+	write := func() error { return (&listWriter{JSONList: l, out: s, indent: indent}).write() }
 	if s.Lines {
 		write = func() error { return s.writeLines(l) }
 	}
@@ -164,7 +149,7 @@ func writeList(s Streams, l JSONList, indent string) error {
 type listWriter struct {
 	JSONList
 
-	out    io.Writer
+	out    Streams
 	indent string // per level; empty: everything on one line
 	count  int    // written entries
 }
@@ -181,10 +166,7 @@ func (w *listWriter) write() error {
 		}
 		if err == nil {
 			w.count++
-			_, err = w.out.Write(append(w.newLine(before, 1), text...))
-		}
-		if err != nil && w.count > 0 {
-			return &BrokenOffError{err}
+			err = w.out.writeJSON(append(w.newLine(before, 1), text...))
 		}
 		if err != nil {
 			return err
@@ -204,8 +186,7 @@ func (w *listWriter) write() error {
 			return err
 		}
 	}
-	_, err = w.out.Write(append(text, '\n'))
-	return err
+	return w.out.writeJSON(append(text, '\n'))
 }
 
 // head returns the beginning of the value, up to the bracket of the list.

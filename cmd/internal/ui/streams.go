@@ -28,6 +28,8 @@ type Streams struct {
 	Terminal Terminal
 	// Lines has JSON written as lines: one object, or each entry of a list and then its end.
 	Lines bool
+	// WroteJSON is set when JSON is written to Out. If it is nil, that isn't noted.
+	WroteJSON *bool
 
 	// Quiet suppresses notes, hints and progress.
 	Quiet bool
@@ -152,8 +154,7 @@ func (s Streams) JSON(v any) error {
 	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return err
 	}
-	_, err = s.Out.Write(out.Bytes())
-	return err
+	return s.writeJSON(out.Bytes())
 }
 
 // JSONLine is like JSON, but on one line.
@@ -162,7 +163,14 @@ func (s Streams) JSONLine(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Out.Write(text)
+	return s.writeJSON(text)
+}
+
+func (s Streams) writeJSON(text []byte) error {
+	if s.WroteJSON != nil {
+		*s.WroteJSON = true
+	}
+	_, err := s.Out.Write(text)
 	return err
 }
 

@@ -53,13 +53,13 @@ EXIT STATUS
 				return err
 			}
 			if asJSON {
-				return a.Streams.JSON(list)
+				return a.Streams.JSONOf(list, "agents")
 			}
 			printAgents(a.Streams, a.Now(), list)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	setup.JSONFlags(a, cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -84,19 +84,6 @@ type agentJSON struct {
 	Limits    []string        `json:"limits"`
 }
 
-// The levels of files that have hooks.
-const (
-	levelProject = "project"
-	levelUser    = "user"
-)
-
-func level(h setup.AgentHooks) string {
-	if h.Settings.User {
-		return levelUser
-	}
-	return levelProject
-}
-
 func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	hooks, err := setup.CheckAgents(a, repo)
 	if err != nil {
@@ -106,7 +93,7 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 	list := &agentsJSON{Agents: make([]agentJSON, 0, len(hooks))}
 	for _, h := range hooks {
 		item := agentJSON{
-			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.Settings.Path, Level: level(h), InProject: h.InProject, Installed: h.Installed, Missing: format.NotNil(h.Missing),
+			Agent: h.Agent.Name, Label: h.Agent.Label, File: h.Settings.Path, Level: setup.LevelOf(h.Settings), InProject: h.InProject, Installed: h.Installed, Missing: format.NotNil(h.Missing),
 			Trust:  h.Settings.Trust(repo.Root, h.Agent.Home(a.Getenv, a.Home)),
 			Limits: format.NotNil(h.Agent.Limits),
 		}
@@ -125,7 +112,8 @@ func agentList(a *app.App, repo *git.Repo) (*agentsJSON, error) {
 				at = *s.LastInteraction
 			}
 			if item.LastEvent == nil || at.After(*item.LastEvent) {
-				item.LastEvent = &at
+				utc := format.UTC(at)
+				item.LastEvent = &utc
 			}
 		}
 		list.Agents = append(list.Agents, item)
@@ -147,8 +135,8 @@ func printAgents(w ui.Streams, now time.Time, list *agentsJSON) {
 		hooks, trust, last := "-", "-", "-"
 		if item.Installed > 0 {
 			hooks = strconv.Itoa(item.Installed)
-			if item.Level == levelUser {
-				hooks += ", " + levelUser
+			if item.Level == setup.LevelUser {
+				hooks += ", " + setup.LevelUser
 			}
 			if len(item.Missing) > 0 {
 				hooks += ", incomplete"

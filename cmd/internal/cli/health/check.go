@@ -65,7 +65,7 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.StringVar(&c.maxSize, "max-size", "50MB", "report files of more than this")
 	f.BoolVar(&c.fetch, "fetch", false, "fetch missing objects from the remote")
-	f.BoolVar(&c.json, "json", false, "print JSON")
+	setup.JSONFlags(a, f, &c.json)
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
 	return cmd
 }
@@ -98,10 +98,10 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 		return err
 	}
 	if c.json {
-		err = c.Streams.JSON(checkJSON{
+		err = c.Streams.JSONOf(checkJSON{
 			OK: len(result.Problems) == 0, Commits: result.Commits, Checkpoints: result.Checkpoints, Files: result.Files, Bytes: result.Bytes, MaxSize: size,
 			Findings: format.NotNil(result.Problems),
-		})
+		}, "findings")
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ EXIT STATUS
 	f.BoolP("dry-run", "n", false, "only show what is found (the default)")
 	f.BoolVarP(&opts.force, "force", "f", false, "delete what is found")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "force")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlags(a, f, &opts.json)
 	return cmd
 }
 
@@ -89,7 +89,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 	switch {
 	case opts.force && len(items) > 0:
 	case opts.json:
-		return w.JSON(cleanJSON{Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
+		return w.JSONOf(cleanJSON{Items: newOrphansJSON(repo, items), Kept: none, Failed: none}, "items")
 	case len(items) == 0:
 		w.Printf("No orphaned items to clean up.\n")
 		return nil
@@ -117,9 +117,9 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		}
 		if failure != nil {
 			j.Error = failure.Error()
-			return errors.Join(w.JSON(j), app.ErrFailed)
+			return errors.Join(w.JSONOf(j, "items"), app.ErrFailed)
 		}
-		return w.JSON(j)
+		return w.JSONOf(j, "items")
 	}
 	if len(done.Removed) > 0 {
 		w.Printf("Deleted %s:\n", orphans(len(done.Removed)))

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/doctor"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -71,7 +72,7 @@ EXIT STATUS
 	f.BoolVar(&opts.all, "all", false, "examine all checkpoints of a long record")
 	f.BoolVar(&opts.undo, "undo", false, "take a repair back")
 	f.StringVar(&opts.bugReport, "report", "", "write a file to attach to a bug report; - is standard output")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlags(a, f, &opts.json)
 	cmd.MarkFlagsMutuallyExclusive("fix", "undo", "report")
 	cmd.MarkFlagsMutuallyExclusive("all", "undo")
 	cmd.MarkFlagsMutuallyExclusive("report", "json")

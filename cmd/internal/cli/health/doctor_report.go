@@ -47,7 +47,12 @@ type undoneJSON struct {
 }
 
 func newBackupJSON(b *doctor.Backup) backupJSON {
-	return backupJSON{Name: b.Name, Code: b.Code, Subjects: format.NotNil(b.Subjects), Created: b.Created, Undone: b.Undone}
+	j := backupJSON{Name: b.Name, Code: b.Code, Subjects: format.NotNil(b.Subjects), Created: format.UTC(b.Created)}
+	if b.Undone != nil {
+		at := format.UTC(*b.Undone)
+		j.Undone = &at
+	}
+	return j
 }
 
 // report prints the repairs and then the findings. It fails if a problem is left or a repair
@@ -80,7 +85,7 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 		for _, b := range c.doctor.Backups() {
 			j.Backups = append(j.Backups, newBackupJSON(&b))
 		}
-		if err := c.Streams.JSON(j); err != nil {
+		if err := c.Streams.JSONOf(j, "findings"); err != nil {
 			return err
 		}
 	} else {

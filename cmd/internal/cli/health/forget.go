@@ -106,7 +106,7 @@ EXIT STATUS
 	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
 	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlag(f, &opts.json)
 	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
 	f.Lookup("push").NoOptDefVal = pushConfigured
 	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
@@ -59,7 +60,7 @@ EXIT STATUS
 	f.BoolVar(&stored.scan, "scan", false, "list what today's rules would replace in stored checkpoints")
 	f.BoolVar(&stored.apply, "apply", false, "replace it")
 	f.BoolVarP(&stored.force, "force", "f", false, "don't ask")
-	f.BoolVar(&stored.json, "json", false, "print JSON")
+	setup.JSONFlags(a, f, &stored.json)
 	cmd.MarkFlagsMutuallyExclusive("scan", "apply")
 	cmd.AddCommand(newRedactCheckCmd(a))
 	return cmd
@@ -116,7 +117,7 @@ EXIT STATUS
 				return fmt.Errorf("check %s: %w", name, err)
 			}
 			if asJSON {
-				err = a.Streams.JSON(map[string]any{"findings": findings})
+				err = a.Streams.JSONOf(redactCheckJSON{findings}, "findings")
 			} else {
 				for _, f := range findings {
 					a.Streams.Printf("%d:%d: %s, %d bytes\n", f.Line, f.Column, f.Rule, f.Length)
@@ -128,8 +129,13 @@ EXIT STATUS
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	setup.JSONFlags(a, cmd.Flags(), &asJSON)
 	return cmd
+}
+
+// redactCheckJSON is the output of `redact check --json`; docs/formats/forget.md describes it.
+type redactCheckJSON struct {
+	Findings []redactFinding `json:"findings"`
 }
 
 // redactFinding is the place of a text that would be replaced.

@@ -145,7 +145,7 @@ func canBeMasked(text string) bool {
 // report prints what was found. It returns an error if that is something.
 func (c *redactStored) report(found scanJSON) error {
 	if c.json {
-		if err := c.Streams.JSON(found); err != nil {
+		if err := c.Streams.JSONOf(found, "findings"); err != nil {
 			return err
 		}
 	} else {

@@ -54,7 +54,7 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, also while an agent is at work")
 	f.StringVar(&opts.session, "session", "", "forget only this session; the beginning of its id is enough")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlag(f, &opts.json)
 	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -52,7 +53,7 @@ func failures(a *app.App, in settings.Folder) *failuresJSON {
 			continue
 		}
 		if f.Count++; f.Count == 1 {
-			f.Since = record.Time
+			f.Since = format.UTC(record.Time)
 		}
 		if record.Time.After(f.last) {
 			f.last = record.Time

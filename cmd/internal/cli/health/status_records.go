@@ -72,6 +72,14 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 		}
 		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
 	})
+	for i := range r.Sessions {
+		s := &r.Sessions[i]
+		s.StartedAt = format.UTC(s.StartedAt)
+		if s.ActiveAt != nil {
+			at := format.UTC(*s.ActiveAt)
+			s.ActiveAt = &at
+		}
+	}
 	addCheckpoints(ctx, a.Workspace(repo), r.Sessions)
 	if f := failures(a, r.runtime); f != nil {
 		r.Failures = f
@@ -245,7 +253,7 @@ func addCheckpoints(ctx context.Context, w *workspace.Workspace, sessions []sess
 			continue
 		}
 		meta := stored.Sessions[slot].Meta
-		s.Checkpoint = &storedJSON{CreatedAt: meta.CreatedAt}
+		s.Checkpoint = &storedJSON{CreatedAt: format.UTC(meta.CreatedAt)}
 		if by, ok := checkpoint.ParseAttribution(meta.Attribution); ok && format.WrittenBy(by) != "" {
 			s.Checkpoint.Attribution = &attributionJSON{
 				by.AgentLines, by.UnknownLines, by.TotalCommitted, by.AgentPercentage, by.AgentRemoved, by.HumanRemoved, format.WrittenBy(by),

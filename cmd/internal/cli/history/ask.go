@@ -39,8 +39,14 @@ type outputFlags struct{ json, noPager bool }
 
 // addOutput adds --json and --no-pager.
 func (o *outputFlags) addOutput(f *pflag.FlagSet) {
-	f.BoolVar(&o.json, "json", false, "print JSON")
+	setup.JSONFlag(f, &o.json)
 	f.BoolVar(&o.noPager, "no-pager", false, "don't show long texts a screen at a time")
+}
+
+// addListOutput is addOutput for a command that prints a list: it adds --jsonl, too.
+func (o *outputFlags) addListOutput(a *app.App, f *pflag.FlagSet) {
+	o.addOutput(f)
+	setup.JSONLinesFlag(a, f, &o.json)
 }
 
 // show prints a text, through the pager unless --no-pager is given.
@@ -69,7 +75,7 @@ func (q *turnQuery) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
 	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
-	q.addOutput(f)
+	q.addListOutput(q.app, f)
 	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
 }
 

@@ -79,7 +79,7 @@ EXIT STATUS
 				case err != nil:
 					return r.explained(err, rev, path)
 				case opts.json:
-					return r.Streams.JSON(newBlameJSON(&f, r.missing(cmd.Context(), &f)))
+					return r.Streams.JSONOf(newBlameJSON(&f, r.missing(cmd.Context(), &f)), "lines")
 				case opts.porcelain:
 					return r.Streams.Show(func(w io.Writer) error {
 						_, err := io.WriteString(w, porcelain(&f))
@@ -94,7 +94,7 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.StringArrayVarP(&opts.ranges, "lines", "L", nil, "only these lines: 40,60 or 40,+20 or :function, as git takes them; may be given again")
 	f.BoolVar(&opts.porcelain, "porcelain", false, "print a form for scripts, like git's")
-	opts.addOutput(f)
+	opts.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("json", "porcelain")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)
 	return cmd

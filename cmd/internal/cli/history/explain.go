@@ -115,7 +115,7 @@ EXIT STATUS
 	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
 	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part; all checkpoints of a commit")
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
-	opts.addOutput(f)
+	opts.addListOutput(a, f)
 	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
 	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
 	f.BoolVar(&opts.fetch, "fetch", false, "first fetch missing objects of the checkpoints from the remote")

@@ -200,7 +200,7 @@ func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
 		}
 		j.Checkpoints = append(j.Checkpoints, detail)
 	}
-	return e.Streams.JSON(j)
+	return e.Streams.JSONOf(j, "checkpoints")
 }
 
 func newExplainItems(items []transcript.Item) []explainItemJSON {
@@ -211,7 +211,8 @@ func newExplainItems(items []transcript.Item) []explainItemJSON {
 			i.Output = &explainOutputJSON{Head: o.Head, Tail: o.Tail, Omitted: o.Omitted}
 		}
 		if !item.Time.IsZero() {
-			i.Time = &item.Time
+			at := format.UTC(item.Time)
+			i.Time = &at
 		}
 		list = append(list, i)
 	}

@@ -85,7 +85,7 @@ agents' own files stay as they are.` + importExitStatus,
 	f.BoolVarP(&opts.all, "all", "a", false, "list all sessions and commits")
 	f.BoolVar(&opts.share, "share", false, "move what was imported to where checkpoints are sent from")
 	f.BoolVar(&opts.undo, "undo", false, "remove what was imported and not shared")
-	opts.addOutput(f)
+	opts.addListOutput(a, f)
 	for _, name := range []string{"agent", "since", "session", "from", "dry-run", "all"} {
 		cmd.MarkFlagsMutuallyExclusive(name, "share")
 		cmd.MarkFlagsMutuallyExclusive(name, "undo")
@@ -218,7 +218,7 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 		}
 	}
 	if opts.json {
-		err = a.Streams.JSON(newImportJSON(done))
+		err = a.Streams.JSONOf(newImportJSON(done), "sessions")
 	} else {
 		printImport(a, opts, done)
 	}

@@ -133,6 +133,7 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 		},
 	}
 	addLinkFlags(cmd, &opts)
+	setup.JSONLinesFlag(a, cmd.Flags(), &opts.json)
 	cmd.Flags().BoolVar(&opts.remove, "remove", false, "remove the link of the last commit")
 	cmd.Flags().BoolVar(&opts.find, "find", false, "list commits that were made where no git hook ran, and their sessions")
 	cmd.Flags().BoolVar(&opts.write, "write", false, "with --find: link them, in notes")
@@ -144,7 +145,7 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 
 func addLinkFlags(cmd *cobra.Command, opts *linkOptions) {
 	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "also if a remote has the commit: the next push has to be forced")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlag(cmd.Flags(), &opts.json)
 }
 
 // relinkedJSON is the output of `link --json` and `unlink --json`; docs/formats/sessions.md
@@ -187,8 +188,11 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 	return nil
 }
 
-// foundJSON is an element of the output of `link --find --json`; docs/formats/sessions.md
-// describes it.
+// foundListJSON is the output of `link --find --json`; docs/formats/sessions.md describes it.
+type foundListJSON struct {
+	Found []foundJSON `json:"found"`
+}
+
 type foundJSON struct {
 	Commit      git.OID         `json:"commit"`
 	Checkpoints []checkpoint.ID `json:"checkpoints"`
@@ -293,9 +297,7 @@ func printFound(a *app.App, opts linkOptions, found []record.FoundCommit) error 
 				list[i].Lines = append(list[i].Lines, foundLines{d.Checkpoint, d.Lines})
 			}
 		}
-		return a.Streams.JSON(struct {
-			Found []foundJSON `json:"found"`
-		}{list})
+		return a.Streams.JSONOf(foundListJSON{list}, "found")
 	}
 	verb := "Found"
 	if opts.write {

@@ -63,6 +63,9 @@ With --sessions it lists sessions:
 
 With --commits it lists commits of this branch and the checkpoints they are linked to.
 
+With --follow it lists new turns, and turns to which something was added, until it is
+interrupted; as JSON only with --jsonl.
+
 EXIT STATUS
   0  listed; also if nothing is found
   1  failure
@@ -150,6 +153,9 @@ func (l *log) run(ctx context.Context) error {
 	if l.patch && l.json {
 		return app.Usagef("--patch prints diffs: leave --json out")
 	}
+	if l.follow && l.json && !l.app.Streams.Lines {
+		return app.WithHint(app.Usagef("--follow prints no JSON object, as it doesn't end"), "--jsonl prints a line for each turn")
+	}
 	var turns []entry
 	more := false
 	err := l.ask(ctx, func(repo *git.Repo, r *index.Reader) (err error) {
@@ -169,12 +175,17 @@ func (l *log) run(ctx context.Context) error {
 	l.persons = format.HasSeveral(names...)
 	switch {
 	case l.json:
-		for i := range turns {
-			if err := l.app.Streams.JSONLine(newLogJSON(&turns[i])); err != nil {
-				return err
-			}
-		}
-		return l.app.Streams.JSONLine(endJSON{End: true, More: more, Missing: l.missing(ctx)})
+		return l.app.Streams.JSONList(ui.JSONList{
+			Key: "turns",
+			Entries: func(yield func(any, error) bool) {
+				for i := range turns {
+					if !yield(newLogJSON(&turns[i]), nil) {
+						return
+					}
+				}
+			},
+			After: func() any { return logEndJSON{More: more, Missing: l.missing(ctx)} },
+		})
 	case len(turns) == 0 && len(l.revs) > 0:
 		return l.nothing(ctx, "No turns of these commits.")
 	case len(turns) == 0 && l.filter != index.Filter{}:
@@ -357,7 +368,7 @@ func (l *log) concerns(path string) bool {
 	return want != "" && (path == want || strings.HasPrefix(path, want+"/") || strings.HasSuffix(path, "/"+want))
 }
 
-// logJSON is a line of `log --json`; docs/formats/ask.md describes it.
+// logJSON is a turn in the output of `log --json`; docs/formats/ask.md describes it.
 type logJSON struct {
 	Turn     turnJSON      `json:"turn"`
 	Changed  []fileJSON    `json:"changed"`
@@ -384,9 +395,8 @@ type commandJSON struct {
 	Subagent string    `json:"subagent,omitempty"`
 }
 
-// endJSON is the last line of `log --json`.
-type endJSON struct {
-	End     bool             `json:"end"`
+// logEndJSON follows the turns.
+type logEndJSON struct {
 	More    bool             `json:"more"`
 	Missing []format.GapJSON `json:"missing,omitempty"`
 }

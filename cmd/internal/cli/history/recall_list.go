@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -41,7 +42,7 @@ discarded.` + recallExitStatus,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&list.all, "all", "a", false, "list those of all worktrees")
-	list.flags(cmd)
+	list.flags(a, cmd, opts)
 	return cmd
 }
 
@@ -60,11 +61,12 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 			return r.list(ctx, list)
 		}),
 	}
-	list.flags(cmd)
+	list.flags(a, cmd, opts)
 	return cmd
 }
 
-func (o *recallListOptions) flags(cmd *cobra.Command) {
+func (o *recallListOptions) flags(a *app.App, cmd *cobra.Command, output *outputFlags) {
+	setup.JSONLinesFlag(a, cmd.Flags(), &output.json)
 	cmd.Flags().StringVar(&o.agent, "agent", "", "list only those of sessions of this agent: codex, or a part of its name")
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list at most this many")
 }
@@ -109,7 +111,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 		}
 	}
 	if r.opts.json {
-		return r.Streams.JSON(recallListJSON{Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
+		return r.Streams.JSONOf(recallListJSON{Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)}, "checkpoints")
 	}
 	switch {
 	case len(list) > 0:

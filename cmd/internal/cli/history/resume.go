@@ -72,7 +72,7 @@ EXIT STATUS
 	}
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Branches, setup.Sessions)
 	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlag(cmd.Flags(), &opts.json)
 	return cmd
 }
 

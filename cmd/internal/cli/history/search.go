@@ -113,7 +113,7 @@ func (s *search) run(ctx context.Context, text string) error {
 			}
 			j.Hits = append(j.Hits, hit)
 		}
-		return s.app.Streams.JSON(j)
+		return s.app.Streams.JSONOf(j, "hits")
 	}
 	for word, other := range found.Instead {
 		s.app.Streams.Notef("%s is nowhere; these have %s.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))

@@ -84,7 +84,7 @@ EXIT STATUS
 	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
 	opts.person.add(a, cmd)
 	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
-	opts.addOutput(f)
+	opts.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
 	return cmd

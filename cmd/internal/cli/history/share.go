@@ -41,10 +41,16 @@ EXIT STATUS
 				if err != nil {
 					return err
 				}
+				said := false
 				w.Env.Say = func(line string) {
+					said = true
 					a.Streams.Printf("%s\n", format.Capitalize(strings.TrimPrefix(line, "entire: ")))
 				}
-				return sharing.Push(cmd.Context(), w, remote)
+				if err := sharing.Push(cmd.Context(), w, remote); err != nil || said {
+					return err
+				}
+				a.Streams.Printf("%s has all checkpoints of this clone\n", git.HideURL(remote))
+				return nil
 			})
 		},
 	}

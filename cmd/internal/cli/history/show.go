@@ -76,7 +76,7 @@ EXIT STATUS
 	f.BoolVar(&s.generate, "generate", false, "have claude summarize the checkpoint first, and store the summary with it")
 	f.BoolVar(&s.force, "force", false, "with --generate: replace a summary")
 	f.BoolVar(&s.searchAll, "search-all", false, "look for the commits of a checkpoint in all refs")
-	s.addOutput(f)
+	s.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Checkpoints, setup.Branches, setup.Sessions)
 	return cmd
@@ -244,7 +244,7 @@ func (s *showing) showSession(ctx context.Context, prefix string) error {
 			for i := range rows {
 				j.Turns = append(j.Turns, newTurnJSON(&rows[i]))
 			}
-			return s.app.Streams.JSON(j)
+			return s.app.Streams.JSONOf(j, "turns")
 		}
 		s.show(s.app, s.sessionText(one, rows))
 		return nil

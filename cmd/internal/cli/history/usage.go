@@ -142,7 +142,7 @@ func (u *usage) run(ctx context.Context) error {
 		for _, m := range members {
 			j.Members = append(j.Members, newMemberJSON(m))
 		}
-		return u.app.Streams.JSON(j)
+		return u.app.Streams.JSONOf(j, "members")
 	}
 	if len(members) == 0 {
 		return u.nothing(ctx, "No tokens are recorded.")

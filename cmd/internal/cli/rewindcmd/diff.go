@@ -20,7 +20,7 @@ import (
 )
 
 func newDiff(a *app.App, asJSON *bool) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "diff [<fork>] [-- <path>...]",
 		Short: "Show what changed in a fork since it was made",
 		Long: `Lists the files of a fork that are not what they were when it was made, committed
@@ -41,6 +41,8 @@ Without a fork it is the one of the working directory, or the only one.`,
 		},
 		ValidArgsFunction: completeForks(a, false),
 	}
+	setup.JSONLinesFlag(a, cmd.Flags(), asJSON)
+	return cmd
 }
 
 // diffJSON is the output of `fork diff --json`.
@@ -96,7 +98,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 		return d.Unread || d.Path == ".git"
 	})
 	if w.json {
-		return w.Streams.JSON(diffJSON{Fork: newForkJSON(f, false), Changes: format.NewDiffJSON(files)})
+		return w.Streams.JSONOf(diffJSON{Fork: newForkJSON(f, false), Changes: format.NewDiffJSON(files)}, "changes")
 	}
 	w.PageText(func(s ui.Streams) { format.Diff(s, files) })
 	w.noteUnread(unread)

@@ -93,7 +93,7 @@ EXIT STATUS
 	}
 	cmd.Flags().StringVarP(&opts.branch, "branch", "b", "", "name of the new branch; fork-1, fork-2, ... by default")
 	cmd.Flags().IntVarP(&opts.number, "number", "n", 1, "make so many forks of the same moment")
-	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
+	setup.JSONFlag(cmd.PersistentFlags(), &asJSON)
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Versions, setup.Checkpoints, setup.Branches)
 	cmd.AddCommand(newList(a, &asJSON), newDiff(a, &asJSON), newRemove(a, &asJSON))
 	return cmd

@@ -11,13 +11,14 @@ import (
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 func newList(a *app.App, asJSON *bool) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the forks of this repository",
@@ -33,7 +34,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 				for _, f := range list {
 					out.Forks = append(out.Forks, newForkJSON(f, f.Unfinished(proc.Alive)))
 				}
-				return w.Streams.JSON(out)
+				return w.Streams.JSONOf(out, "forks")
 			}
 			if len(list) == 0 {
 				w.Streams.Notef("No forks. `entire fork` makes one of the present tree.")
@@ -65,6 +66,8 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(a, cmd.Flags(), asJSON)
+	return cmd
 }
 
 // listJSON is the output of `fork list --json`.

@@ -52,8 +52,8 @@ func (pi *picker) points(ctx context.Context, most int) ([]rewind.Point, error) 
 	return list[:min(len(list), most)], err
 }
 
-// list prints the points and nothing else, as callers read both streams. On a terminal it prints a
-// table, else JSON, in which < and > are escaped, as by the former Entire CLI.
+// list prints the points and nothing else, as callers read both streams: with --json as an object,
+// else on a terminal as a table and in a pipe as the list that the former Entire CLI printed.
 func (pi *picker) list(ctx context.Context) error {
 	most := rewind.MaxPoints
 	if pi.opts.all {
@@ -86,7 +86,7 @@ func (pi *picker) list(ctx context.Context) error {
 		pi.Page(text)
 		return nil
 	}
-	return pi.Streams.JSONList(ui.JSONList{Entries: func(yield func(any, error) bool) {
+	points := ui.JSONList{Entries: func(yield func(any, error) bool) {
 		for i, p := range list {
 			j := pointJSON{
 				ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
@@ -100,12 +100,25 @@ func (pi *picker) list(ctx context.Context) error {
 			if i == 0 { // the newest is the rescue of the interrupted rewind
 				j.Interrupted, _ = app.InterruptedRewind(pi.repo)
 			}
-			text, err := json.Marshal(j)
-			if !yield(json.RawMessage(text), err) {
+			var entry any
+			var err error
+			if pi.opts.json {
+				j.Date = format.UTC(j.Date)
+				entry = j
+			} else { // with < and > escaped, as by the former Entire CLI
+				var text []byte
+				text, err = json.Marshal(j)
+				entry = json.RawMessage(text)
+			}
+			if !yield(entry, err) {
 				return
 			}
 		}
-	}})
+	}}
+	if pi.opts.json {
+		points.Key = "points"
+	}
+	return pi.Streams.JSONList(points)
 }
 
 // noPoints is the text for an empty list of points.

@@ -123,7 +123,7 @@ EXIT STATUS
 	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
 	f.BoolVar(&opts.allRepositories, "all-repositories", false, "take the turns back in the other repositories that they changed, too: in all or in none")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlags(a, f, &opts.json)
 	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
 	for _, name := range []string{"list", "undo", "redo", "paths", "logs-only", "reset"} {

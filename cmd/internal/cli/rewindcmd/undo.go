@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 )
 
 // NewUndo returns the command that undoes the last rewind.
@@ -50,6 +51,6 @@ func newStep(a *app.App, opts rewindOptions) *cobra.Command {
 	addPreview(f, &opts.preview)
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
 	f.BoolVar(&opts.nested, "nested", false, "also in repositories inside this one")
-	f.BoolVar(&opts.json, "json", false, "print JSON")
+	setup.JSONFlag(f, &opts.json)
 	return cmd
 }

@@ -56,7 +56,7 @@ EXIT STATUS
 // atLevel completes a command that changes the hooks of the agents in its arguments. It calls act
 // with the worktree, or with nil for the user's own settings.
 func atLevel(a *app.App, act func(context.Context, *app.App, *git.Repo, []agent.Agent) error, cmd *cobra.Command) *cobra.Command {
-	user := false
+	user, asJSON := false, false
 	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.ValidArgsFunction = Arguments(a, Agents)
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
@@ -65,16 +65,19 @@ func atLevel(a *app.App, act func(context.Context, *app.App, *git.Repo, []agent.
 		if err != nil {
 			return err
 		}
-		if user {
-			return act(cmd.Context(), a, nil, named)
-		}
-		repo, err := a.Worktree()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = repo.Close() }()
-		return act(cmd.Context(), a, repo, named)
+		return withResult(a, asJSON, func() error {
+			if user {
+				return act(cmd.Context(), a, nil, named)
+			}
+			repo, err := a.Worktree()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = repo.Close() }()
+			return act(cmd.Context(), a, repo, named)
+		}, func() error { return printRecording(a) })
 	}
+	JSONFlag(cmd.Flags(), &asJSON)
 	cmd.Flags().BoolVar(&user, "user", false, "in your own settings, for all your projects")
 	return cmd
 }

@@ -16,7 +16,6 @@ import (
 
 // NewCommand returns the command.
 func NewCommand(a *app.App) *cobra.Command {
-	asJSON := false
 	var layer layerOptions
 	cmd := &cobra.Command{
 		Use:        "config [<key> [<value>]]",
@@ -53,10 +52,10 @@ EXIT STATUS
 				case len(args) > 1:
 					return setValue(a, layer, key, args[1])
 				}
-				return printValue(a, key, asJSON)
+				return printValue(a, key, layer.json)
 			}
 			w, s := a.Streams, WithStores(a, a.Settings(here(a)))
-			if asJSON {
+			if layer.json {
 				return w.JSON(JSON(&s))
 			}
 			var t ui.Table
@@ -74,7 +73,6 @@ EXIT STATUS
 		},
 	}
 	layer.register(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolP("list", "l", true, "list all settings (the default)")
 	cmd.Flags().Lookup("list").Hidden = true // users of git pass it
 	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))

@@ -15,6 +15,7 @@ type disableOptions struct{ project, uninstall, force, global bool }
 // NewDisable returns the command that turns recording off.
 func NewDisable(a *app.App) *cobra.Command {
 	var opts disableOptions
+	asJSON := false
 	cmd := &cobra.Command{
 		Use:        "disable",
 		SuggestFor: []string{"uninstall", "remove", "stop"},
@@ -46,24 +47,27 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if opts.global {
-				if opts.project || opts.uninstall || opts.force {
-					return app.Usagef("--global can't be combined with other flags")
+			return withResult(a, asJSON, func() error {
+				if opts.global {
+					if opts.project || opts.uninstall || opts.force {
+						return app.Usagef("--global can't be combined with other flags")
+					}
+					return disableGlobal(a)
 				}
-				return disableGlobal(a)
-			}
-			repo, err := a.Worktree()
-			if err != nil {
-				return err
-			}
-			defer func() { _ = repo.Close() }()
-			if opts.uninstall {
-				return runUninstall(cmd.Context(), a, opts, repo)
-			}
-			return runDisable(a, opts, repo)
+				repo, err := a.Worktree()
+				if err != nil {
+					return err
+				}
+				defer func() { _ = repo.Close() }()
+				if opts.uninstall {
+					return runUninstall(cmd.Context(), a, opts, repo)
+				}
+				return runDisable(a, opts, repo)
+			}, func() error { return printRecording(a) })
 		},
 	}
 	f := cmd.Flags()
+	JSONFlag(f, &asJSON)
 	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
 	f.BoolVar(&opts.global, "global", false, "end the recording of every repository on this machine")
 	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")

@@ -34,6 +34,7 @@ type enableOptions struct {
 // NewEnable returns the command that turns recording on. runImport imports past sessions.
 func NewEnable(a *app.App, runImport func(context.Context, *app.App) error) *cobra.Command {
 	var opts enableOptions
+	asJSON := false
 	var accept []string
 	var machine globalOptions
 	cmd := &cobra.Command{
@@ -87,10 +88,12 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if machine.global || len(machine.exclude) > 0 {
-				return runEnableGlobal(a, cmd, machine, opts.agent)
-			}
-			return runEnable(cmd.Context(), a, opts, accept, runImport)
+			return withResult(a, asJSON, func() error {
+				if machine.global || len(machine.exclude) > 0 {
+					return runEnableGlobal(a, cmd, machine, opts.agent)
+				}
+				return runEnable(cmd.Context(), a, opts, accept, runImport)
+			}, func() error { return printRecording(a) })
 		},
 	}
 	f := cmd.Flags()
@@ -110,6 +113,7 @@ EXIT STATUS
 	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
 	f.BoolVar(&machine.global, "global", false, "record every repository on this machine")
 	f.StringArrayVar(&machine.exclude, "exclude", nil, "with --global: leave out repositories, by `PATTERN` for a path, =PATH for it alone, or a remote")
+	JSONFlag(f, &asJSON)
 	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
 	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
@@ -129,7 +133,7 @@ func runEnableGlobal(a *app.App, cmd *cobra.Command, opts globalOptions, names s
 	}
 	other := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"global", "exclude", "agent"}, f.Name) && !f.Hidden {
+		if !slices.Contains([]string{"global", "exclude", "agent", "json"}, f.Name) && !f.Hidden {
 			other = f.Name
 		}
 	})

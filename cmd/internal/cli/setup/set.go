@@ -15,13 +15,14 @@ import (
 )
 
 // layerOptions selects the settings file to change.
-type layerOptions struct{ user, project, local bool }
+type layerOptions struct{ user, project, local, json bool }
 
 func (o *layerOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json, or its git directory (the default in an enabled one)")
 	f.BoolVar(&o.project, "project", false, "for everybody who works on it: .entire/settings.json")
 	f.BoolVar(&o.user, "user", false, "for you in all repositories: ~/.config/entire/settings.json (the default elsewhere)")
+	JSONFlag(f, &o.json)
 	cmd.MarkFlagsMutuallyExclusive("local", "project", "user")
 	cmd.ValidArgsFunction = completeSetting
 }
@@ -108,7 +109,7 @@ EXIT STATUS
 			return printValue(a, key, json)
 		},
 	}
-	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
+	JSONFlag(cmd.Flags(), &json)
 	return cmd
 }
 
@@ -215,9 +216,15 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 	}
 	s = a.Settings(repo)
 	v := valueOf(&s, change.Key)
-	var t ui.Table
-	t.AddRow(v.Key, Shown(v.Value), Origin(v))
-	a.Streams.Printf("%s", a.Streams.Table(&t))
+	if opts.json {
+		if err := a.Streams.JSON(v); err != nil {
+			return err
+		}
+	} else {
+		var t ui.Table
+		t.AddRow(v.Key, Shown(v.Value), Origin(v))
+		a.Streams.Printf("%s", a.Streams.Table(&t))
+	}
 	if absent {
 		a.Streams.Notef("Nothing was changed: %s doesn't set it.", path)
 		return nil

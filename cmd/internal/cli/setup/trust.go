@@ -50,8 +50,6 @@ EXIT STATUS
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case opts.json && !opts.list:
-				return app.Usagef("--json is for --list")
 			case opts.list && (opts.all || opts.revoke || len(args) > 0):
 				return app.Usagef("--list can't be combined with other flags or a remote")
 			case opts.all && len(args) > 0:
@@ -64,7 +62,7 @@ EXIT STATUS
 	f.BoolVar(&opts.all, "all", false, "allow every remote of git's configuration, in all repositories; with --revoke withdraw everything")
 	f.BoolVar(&opts.revoke, "revoke", false, "withdraw it")
 	f.BoolVar(&opts.list, "list", false, "show what is allowed")
-	f.BoolVar(&opts.json, "json", false, "with --list: print JSON")
+	JSONFlag(f, &opts.json)
 	return cmd
 }
 
@@ -89,10 +87,17 @@ func runTrust(ctx context.Context, a *app.App, opts trustOptions, remote string)
 			t.w = a.Workspace(repo)
 		}
 	}
-	g := settings.Load(t.from).Global
+	show := func() error { return t.show(ctx, settings.Load(t.from).Global) }
+	if opts.list {
+		return show()
+	}
+	return withResult(a, opts.json, func() error { return t.change(ctx, remote) }, show)
+}
+
+// change allows or withdraws what the flags say.
+func (t *trusting) change(ctx context.Context, remote string) error {
+	g, opts := settings.Load(t.from).Global, t.opts
 	switch {
-	case opts.list:
-		return t.show(ctx, g)
 	case opts.all && opts.revoke:
 		return t.write("Nothing may be sent any more, except where a repository's own settings name a remote", settings.Change{Key: settings.KeyTrustAll},
 			settings.Change{Key: settings.KeyTrustedOrigins}, settings.Change{Key: settings.KeyTrustedPaths})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 )
 
 // command is the state that the commands below bisect share.
@@ -40,7 +41,7 @@ repository, with the version in ENTIRE_BISECT. What it leaves running is ended.`
 func NewBisectCommand(a *app.App) *cobra.Command {
 	c := &command{Command: newSnapshots(a), name: "entire bisect", records: true}
 	cmd := c.cobra()
-	cmd.PersistentFlags().BoolVar(&c.JSON, "json", false, "print JSON")
+	setup.JSONFlag(cmd.PersistentFlags(), &c.JSON)
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
 	return cmd
 }

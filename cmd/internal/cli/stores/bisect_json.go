@@ -48,6 +48,11 @@ type logJSON struct {
 	Ended    *time.Time `json:"ended_at,omitempty"`
 }
 
+// resetJSON is the output of `bisect reset --json`.
+type resetJSON struct {
+	Removed bool `json:"removed"`
+}
+
 type runJSON struct {
 	Version string     `json:"version"`
 	Result  string     `json:"result"`
@@ -63,7 +68,8 @@ func newRunsJSON(runs []diff.BisectRun) []runJSON {
 	for _, r := range runs {
 		one := runJSON{Version: r.Version.String(), Result: string(r.Result), Exit: r.Exit, Note: r.Note, Millis: r.Millis, Setup: r.Setup}
 		if !r.At.IsZero() { // zero for a run from a log
-			one.At = &r.At
+			at := format.UTC(r.At)
+			one.At = &at
 		}
 		list = append(list, one)
 	}

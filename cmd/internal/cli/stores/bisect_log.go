@@ -108,6 +108,9 @@ func (c *command) newReset() *cobra.Command {
 			if err := o.record.Remove(); err != nil {
 				return err
 			}
+			if c.JSON {
+				return c.PrintJSON(resetJSON{Removed: true})
+			}
 			c.Say("Removed.")
 			return nil
 		}),

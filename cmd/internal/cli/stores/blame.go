@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -53,7 +54,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 				return err
 			}
 			if f.JSON {
-				return f.PrintJSON(blameOut(s, what, result))
+				return f.PrintJSONOf(blameOut(s, what, result), "ranges")
 			}
 			var table ui.Table
 			for _, r := range result.Ranges {
@@ -79,6 +80,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().StringVarP(&lines, "lines", "L", "", "only these lines: `A,B`, A,+COUNT, A, or ,B")
 	return cmd
 }

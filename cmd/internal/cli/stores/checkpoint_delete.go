@@ -62,7 +62,7 @@ again. It asks first, unless --force is given.` + ExitStatus,
 				}
 			}
 			if f.JSON {
-				return f.PrintJSON(map[string]any{"deleted": names})
+				return f.PrintJSON(deletedJSON{names})
 			}
 			return nil
 		}),
@@ -84,4 +84,9 @@ func sure(ctx context.Context, f *Command, question string) (bool, error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// deletedJSON is the output of `checkpoint delete --json`.
+type deletedJSON struct {
+	Deleted []string `json:"deleted"`
 }

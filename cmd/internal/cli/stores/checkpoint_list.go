@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -90,6 +91,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().IntVar(&opts.limit, "limit", 0, "list at most this many")
 	cmd.Flags().BoolVar(&opts.all, "all", false, "list those of all worktrees")
 	return cmd

@@ -90,9 +90,12 @@ func ShellWord(text string) string {
 func NewTable(cut string) *ui.Table { return &ui.Table{First: 3, Gap: 4, Cut: cut} } //nolint:mnd // as in other versions
 
 // PrintJSON prints v as JSON: with Snapshots indented, else on one line.
-func (c *Command) PrintJSON(v any) error {
+func (c *Command) PrintJSON(v any) error { return c.PrintJSONOf(v, "") }
+
+// PrintJSONOf is PrintJSON of an object with a list of that key, which --jsonl prints as lines.
+func (c *Command) PrintJSONOf(v any, key string) error {
 	if c.Snapshots || c.Streams.Lines {
-		return c.Streams.JSON(v)
+		return c.Streams.JSONOf(v, key)
 	}
 	return c.Streams.JSONLine(v)
 }

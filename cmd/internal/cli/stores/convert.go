@@ -59,7 +59,7 @@ The same command goes on with it, --cancel takes it back.` + ExitStatus,
 					return err
 				}
 				if f.JSON {
-					return f.PrintJSON(map[string]string{"canceled": entry.Name, "mount_path": root})
+					return f.PrintJSON(canceledJSON{entry.Name, root})
 				}
 				f.Say("Removed store '%s' and its copies; %s is as it was", entry.Name, f.ShortPath(root))
 				return nil
@@ -213,7 +213,7 @@ func endConversion(ctx context.Context, f *Command, c registry.Converter, root s
 		return err
 	}
 	if f.JSON {
-		return f.PrintJSON(map[string]string{"removed": former, "mount_path": entry.Root})
+		return f.PrintJSON(removedFormerJSON{former, entry.Root})
 	}
 	f.Say("Removed %s", f.ShortPath(former))
 	entries, err := f.Registry().List(ctx)
@@ -223,4 +223,16 @@ func endConversion(ctx context.Context, f *Command, c registry.Converter, root s
 		}
 	}
 	return err
+}
+
+// canceledJSON is the output of `convert --cancel --json`.
+type canceledJSON struct {
+	Canceled  string `json:"canceled"`
+	MountPath string `json:"mount_path"`
+}
+
+// removedFormerJSON is the output of the removal of the former tree, with --json.
+type removedFormerJSON struct {
+	Removed   string `json:"removed"`
+	MountPath string `json:"mount_path"`
 }

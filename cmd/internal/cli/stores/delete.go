@@ -65,7 +65,7 @@ func deleted(ctx context.Context, f *Command, entry registry.Entry) error {
 		return err
 	}
 	if f.JSON {
-		return f.PrintJSON(map[string]string{"deleted": entry.Name, "mount_path": entry.Root})
+		return f.PrintJSON(deletedStoreJSON{entry.Name, entry.Root})
 	}
 	f.Say("Deleted '%s'", entry.Name)
 	return nil
@@ -103,4 +103,10 @@ func allCheckpoints(entry registry.Entry) string {
 	default:
 		return fmt.Sprintf("all %d checkpoints", len(versions))
 	}
+}
+
+// deletedStoreJSON is the output of `delete --json`.
+type deletedStoreJSON struct {
+	Deleted   string `json:"deleted"`
+	MountPath string `json:"mount_path"`
 }

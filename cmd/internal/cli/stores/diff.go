@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -41,6 +42,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			return f.Run(func(ctx context.Context, _ []string) error { return runFSDiff(ctx, f, versions, paths, patch) })(cmd, args)
 		},
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().BoolVarP(&patch, "patch", "p", false, "print the changed lines")
 	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")
 	cmd.Flags().Lookup("stat").Hidden = true // users of git pass it

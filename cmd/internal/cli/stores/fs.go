@@ -40,7 +40,7 @@ one with a path only inside of that store's folder.` + ExitStatus,
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
-	flags.BoolVar(&f.JSON, "json", false, "print JSON")
+	setup.JSONFlag(flags, &f.JSON)
 	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
 	for _, build := range []func(*Command) *cobra.Command{
 		newFSInitCmd, newFSOpenCmd, newFSCloseCmd, newFSDeleteCmd, newFSListCmd, newFSUseCmd, newFSStatusCmd,

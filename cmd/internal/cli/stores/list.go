@@ -10,11 +10,12 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 func newFSListCmd(f *Command) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List all stores",
 		Long: `Lists all stores: how much room their checkpoints may take, whether they are
@@ -64,6 +65,8 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
+	return cmd
 }
 
 // sizeOrNone returns the text of a size, noSize for 0.

@@ -48,6 +48,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 // addLogFlags adds the flags that select snapshots.
 func addLogFlags(f *Command, cmd *cobra.Command, opts *logOptions) {
 	flags := cmd.Flags()
+	setup.JSONLinesFlag(f.App, flags, &f.JSON)
 	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
 	flags.StringVar(&opts.action, "action", "", "only those of this action, such as Edit")
 	flags.StringVar(&opts.session, "session", "", "only those of this session; the beginning of its id is enough")

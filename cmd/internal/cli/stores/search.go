@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -84,6 +85,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().IntVarP(&limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
 	return cmd
 }

@@ -67,7 +67,8 @@ tree exactly what a snapshot has. Both save what is there first.` + ExitStatus,
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.Store, "store", "", "work on this store of agentfs: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
-	flags.BoolVar(&f.JSON, "json", false, "print JSON")
+	setup.JSONFlag(flags, &f.JSON)
+	setup.JSONLinesFlag(a, cmd.Flags(), &f.JSON)
 	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
 	for _, c := range []struct {
 		build                     func(*Command) *cobra.Command
@@ -190,7 +191,7 @@ With paths after --, or with --patch, it prints the changed lines.` + ExitStatus
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
 	cmd.Flags().StringVar(&f.Store, "store", "", "work on this store of agentfs: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
-	cmd.Flags().BoolVar(&f.JSON, "json", false, "print JSON")
+	setup.JSONFlag(cmd.Flags(), &f.JSON)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -43,6 +44,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 		Args:    cobra.NoArgs,
 		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runTimeline(ctx, f, opts) }),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().StringVar(&opts.agent, "agent", "", "only those of this agent")
 	cmd.Flags().StringVar(&opts.since, "since", "", "only what changed since then: 30m, 2h, 3d, 1w or a date")
 	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")

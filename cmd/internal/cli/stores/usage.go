@@ -9,11 +9,12 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
 func newFSUsageCmd(f *Command) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "du",
 		Short: "Show how much room checkpoints take",
 		Long: `Shows how many bytes only this checkpoint holds, which is what deleting it gives
@@ -56,7 +57,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 				report.Checkpoints = append(report.Checkpoints, row)
 			}
 			if f.JSON {
-				return f.PrintJSON(report)
+				return f.PrintJSONOf(report, "checkpoints")
 			}
 			table := NewTable("MESSAGE")
 			table.AddRow("VERSION", "MESSAGE", "OWN", "FILES")
@@ -72,6 +73,8 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 			return nil
 		}),
 	}
+	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
+	return cmd
 }
 
 // usageJSON is the output of `du --json`.

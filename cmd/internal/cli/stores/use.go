@@ -32,7 +32,7 @@ repository's own store all the same.` + ExitStatus,
 			case err != nil:
 				return err
 			case f.JSON:
-				return f.PrintJSON(map[string]string{"store": entry.Name, "file": path})
+				return f.PrintJSON(usedJSON{entry.Name, path})
 			case isNew:
 				f.Say("Created .agentfs")
 			default:
@@ -43,4 +43,10 @@ repository's own store all the same.` + ExitStatus,
 
 		ValidArgsFunction: completeStores(f, false),
 	}
+}
+
+// usedJSON is the output of `use --json`.
+type usedJSON struct {
+	Store string `json:"store"`
+	File  string `json:"file"`
 }
