@@ -119,8 +119,8 @@ func hostileRepo(t *testing.T) *testkit.Repo {
 // printed byte for byte unless they are shown on a terminal.
 func readings(id string) (all [][]string, raw map[string]bool) {
 	lines := []string{
-		"status", "status --detailed", "status --json", "sessions", "sessions --all", "sessions --json",
-		"log --no-pager", "log -p --no-pager", "log --json", "explain --no-pager", "explain --json",
+		"status", "status --detailed", "status --json", "sessions", "sessions --all", "sessions --json", "sessions --jsonl",
+		"log --no-pager", "log -p --no-pager", "log --json", "log --jsonl", "explain --no-pager", "explain --json",
 		"explain HEAD --no-pager", "explain --commit HEAD --full --no-pager", "explain --commit HEAD --short", "explain --commit HEAD --json",
 		"explain -c " + id + " --no-pager", "explain -c " + id + " --full --no-pager", "explain -c " + id + " --json", "explain -c " + id + " --raw-transcript",
 		"why a.txt:1", "why a.txt:1 --full", "why a.txt:2", "why a.txt:1-2 --json", "why a.txt:1 --full --json", "why HEAD", "why HEAD --full", "why violets",

@@ -37,7 +37,7 @@ func inProcess(c testkit.Call) (testkit.Result, bool) {
 	streams.In, streams.Out, streams.Err = strings.NewReader(c.Stdin), &stdout, &stderr
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	code := cli.Main(ctx, c.Args, app.Env{
+	code := checked(cli.Main)(ctx, c.Args, app.Env{
 		Dir: c.Dir, Home: env.Get("HOME"), Environ: env.Effective(), Getenv: env.Get,
 		Streams: streams, Now: time.Now, Rand: rand.Reader, Version: version,
 	})

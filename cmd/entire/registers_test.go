@@ -185,7 +185,7 @@ func (t *loggedTurn) files() []string {
 
 func (r *registers) logged(args ...string) (list []loggedTurn) {
 	r.TB.Helper()
-	for line := range strings.Lines(r.Entire(append([]string{"log", "--json", "--limit", "1000"}, args...)...)) {
+	for line := range strings.Lines(r.Entire(append([]string{"log", "--jsonl", "--limit", "1000"}, args...)...)) {
 		var t loggedTurn
 		if err := json.Unmarshal([]byte(line), &t); err != nil {
 			r.TB.Fatalf("%v\n%s", err, line)

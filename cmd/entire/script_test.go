@@ -21,10 +21,10 @@ import (
 // entire, which runs all commands itself, and as agentfs. With ENTIRE_TEST_PROGRAMS the programs in
 // that folder are run instead.
 func TestMain(m *testing.M) {
-	entire := func() { os.Exit(app.Run(version, cli.Main)) }
+	entire := func() { os.Exit(app.Run(version, checked(cli.Main))) }
 	testscript.Main(withPrograms{testkit.InMemory(m)}, map[string]func(){
 		"entire": entire, hookrun.CommandsName: entire,
-		"agentfs": func() { os.Exit(app.Run(version, cli.MainFS)) },
+		"agentfs": func() { os.Exit(app.Run(version, checked(cli.MainFS, "agentfs"))) },
 	})
 }
 
@@ -65,9 +65,14 @@ func TestScript(t *testing.T) {
 	if inRefs() {
 		files = withULIDs(t, files)
 	}
+	faults := t.TempDir()
+	t.Cleanup(func() { reportFaults(t, faults) })
 	testscript.Run(t, testscript.Params{
-		Files:     files,
-		Setup:     setup,
+		Files: files,
+		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, faultsVariable+"="+faults)
+			return setup(env)
+		},
 		Cmds:      commands(),
 		Condition: condition,
 	})

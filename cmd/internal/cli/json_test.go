@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/schemas"
 )
 
 // listsOfOtherTools are the commands whose JSON is a list without an envelope.
@@ -109,7 +110,8 @@ func checkEnvelope(t *testing.T, d *desk, name string) {
 	if words[0] == "agentfs" {
 		run = func(args ...string) result { return d.agentfs("", args...) }
 	}
-	out := run(words[1:]...).out
+	done := run(words[1:]...)
+	out := done.out
 	values := json.NewDecoder(strings.NewReader(out))
 	var value json.RawMessage
 	if err := values.Decode(&value); err != nil {
@@ -120,6 +122,9 @@ func checkEnvelope(t *testing.T, d *desk, name string) {
 	}
 	compact := new(bytes.Buffer)
 	fine(t, json.Compact(compact, value))
+	if err := schemas.Check(schemas.Output{Args: slices.DeleteFunc(words, func(w string) bool { return w == "entire" }), Stdout: []byte(out), Code: done.code}); err != nil {
+		t.Errorf("%q printed %s: %v", words, out, err)
+	}
 	isList := slices.Contains(listsOfOtherTools, name) && bytes.HasPrefix(compact.Bytes(), []byte("["))
 	if !isList && !bytes.HasPrefix(compact.Bytes(), []byte(`{"schema":1`)) {
 		t.Errorf("%q printed %.200s", words, compact)
