@@ -26,7 +26,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # entire executes entire-cli: they belong into one folder.
 PROGRAMS := ./cmd/entire ./cmd/entire-cli ./cmd/agentfs
 
-.PHONY: programs browser blame-accuracy server-merges import-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: programs browser blame-accuracy server-merges import-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm orders attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
@@ -46,6 +46,7 @@ help:
 	@echo 'registers   what every command reports about commits of all kinds: the same everywhere'
 	@echo 'mixed       hooks of two versions, by chance: OLD=folder with an older entire'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
+	@echo 'orders      three clones that share and forget, in every order of LENGTH= steps'
 	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'harm        how many lines of code redaction changes: CODE=folders'
@@ -199,8 +200,14 @@ registers:
 # 20 sessions in 6 worktrees, and records, pushes and forgetting in four clones. make test has one
 # run, six sessions and two orders in the clones.
 STORM ?= 200
+# Three clones that record, push, fetch and forget a text, in every order of LENGTH steps, with either
+# form of checkpoints: 4 take hours.
+LENGTH ?= 3
+orders:
+	ENTIRE_TEST_ORDERS=$(LENGTH) go test -count=1 -timeout 24h -v -run '^TestForgetOrders$$' ./cmd/entire
+
 storm:
-	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^Test(Storm(OfSessions)?|ForgetInClones)$$' ./cmd/entire
+	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^Test(Storm(OfSessions)?|ForgetInClones|ForgetOrders)$$' ./cmd/entire
 
 # Hostile repositories, input and secrets: docs/security-tests.md. make test has
 # fewer tries.

@@ -76,8 +76,7 @@ func known(ctx context.Context, w *workspace.Workspace) ([]checkpoint.ID, error)
 // list content as forgotten that this repository still has, and removes it here. Otherwise it uses
 // no network.
 func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
-	const prefix, suffix = "refs/remotes/", "/entire/checkpoints/v1"
-	refs, err := git.ListRefs(ctx, w.Repo, prefix+"*"+suffix)
+	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.RemoteBranches)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func FetchForgotten(ctx context.Context, w *workspace.Workspace) error {
 		if !more {
 			continue
 		}
-		remote := strings.TrimSuffix(strings.TrimPrefix(ref.Name, prefix), suffix)
+		remote := remoteOf(ref.Name)
 		place, err := git.FindPushDestination(ctx, w.Repo, remote)
 		if err != nil {
 			return err
@@ -181,6 +180,12 @@ func trackingRef(remote string) string {
 	return "refs/remotes/" + remote + "/" + strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
 }
 
+// remoteOf returns the remote of the ref that trackingRef returns for it.
+func remoteOf(ref string) string {
+	prefix, suffix, _ := strings.Cut(checkpoint.RemoteBranches, "*")
+	return strings.TrimSuffix(strings.TrimPrefix(ref, prefix), suffix)
+}
+
 // taken describes the history that was fetched from a remote.
 type taken struct {
 	tip git.OID
@@ -244,19 +249,27 @@ func exchange(ctx context.Context, w *workspace.Workspace, do func(searched bool
 	return errors.Join(err, dropped, lock.Unlock())
 }
 
-// takeIn fetches a remote's checkpoints and merges them into the local branch. sent is the commit
-// that was last sent there, if any.
+// takeIn fetches a remote's checkpoints and merges them into those here. sent is the commit that was last
+// sent there, if any.
 func takeIn(ctx context.Context, w *workspace.Workspace, remote string, sent git.OID) (taken, error) {
-	err := git.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
-	if isNone := errors.Is(err, git.ErrNoRemoteRef); isNone || err == nil && w.Options.Order == checkpoint.RefsFirst {
-		some, failed := takeInRefs(ctx, w, remote)
-		if failed != nil {
-			return taken{}, failed
-		}
-		if isNone && some { // it has checkpoints without the branch
-			return taken{}, takeInNotes(ctx, w, remote)
-		}
+	got, err := takeInBranch(ctx, w, remote, sent) // first: its list also holds for the refs
+	isNone := errors.Is(err, git.ErrNoRemoteRef)
+	if !isNone && (err != nil || w.Options.Order != checkpoint.RefsFirst) {
+		return got, err
 	}
+	some, failed := takeInRefs(ctx, w, remote)
+	switch {
+	case failed != nil:
+		return got, failed
+	case isNone && some: // it has checkpoints without the branch
+		return got, takeInNotes(ctx, w, remote)
+	}
+	return got, err
+}
+
+// takeInBranch is takeIn of the branch and the notes.
+func takeInBranch(ctx context.Context, w *workspace.Workspace, remote string, sent git.OID) (taken, error) {
+	err := git.Fetch(ctx, w.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched, "+"+git.NotesRef+"*:"+fetchedNotes+"*")
 	if err != nil {
 		return taken{}, err
 	}

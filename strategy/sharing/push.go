@@ -24,15 +24,13 @@ const (
 
 // PrePush sends the checkpoints to the remote named in the user's settings, or proposed by the
 // project's if the user has allowed sending there, and to no other, whichever remote git is pushing
-// to. It does nothing if none is named, if that one has them already, for a dry run (--dry-run), and if git's command line, which shows that, can't be
-// read. If the remote has checkpoints of other clones, both sides get the union.
+// to. It does nothing if that one has them already, for a dry run (--dry-run), and if git's command line,
+// which shows that, can't be read. If nothing may be sent it prints why, once in a clone, provided that
+// others share their checkpoints or the settings name a remote. If the remote has checkpoints of other clones, both sides get the union.
 //
 // An error means that they were not sent; it is one line, fit for the user. ctx bounds the
 // total time.
 func PrePush(ctx context.Context, w *workspace.Workspace) error {
-	if w.Options.PushRemote == "" && (w.Options.ProposedRemote == "" || !w.Options.Global.TrustsAny()) {
-		return nil
-	}
 	verb, args := record.GitCommand(ctx, w) // git doesn't pass its command line to the pre-push hook
 	call, known := readPush(args), verb == "push"
 	if !known {
@@ -45,8 +43,13 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 	if to.Remote == "" || w.Options.NeedsConsent {
 		var err error
 		to, err = FindDestination(ctx, w)
-		if err != nil || to.IsProposed && !to.Allowed {
+		switch {
+		case err != nil:
 			return err
+		case !to.Allowed && call.Quiet:
+			return nil
+		case !to.Allowed:
+			return tellUnsent(ctx, w)
 		}
 	}
 	if to.IsProposed { // CheckRemote checks it as one
@@ -54,7 +57,7 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 		asProject.Options.PushRemote, asProject.Options.OwnRemote = to.Remote, false
 		w = &asProject
 	}
-	p := &push{w: w, remote: to.Remote, shown: git.HideURL(to.Remote), say: w.Env.Say, held: !to.Allowed}
+	p := &push{w: w, remote: to.Remote, shown: git.HideURL(to.Remote), say: w.Env.Say}
 	if call.Quiet {
 		p.say = func(string) {}
 	}
@@ -70,7 +73,7 @@ func Push(ctx context.Context, w *workspace.Workspace, remote string) error {
 	if err := p.sendAll(ctx); err != nil || p.changed {
 		return err
 	}
-	p.say("entire: " + p.shown + " has all checkpoints of this clone")
+	p.say("entire: all checkpoints of this clone are at " + p.shown)
 	return nil
 }
 
@@ -94,9 +97,6 @@ type push struct {
 	shown  string // remote without credentials, for messages
 	say    func(line string)
 	refs   []sharedRef
-	// held reports that the user hasn't allowed sending to the remote: nothing is sent, and that is
-	// said if there is something to send.
-	held bool
 	// asked reports that the user asked for the push: what the remote has is read from it.
 	asked bool
 	// changed reports that something was sent.
@@ -120,9 +120,6 @@ func (p *push) run(ctx context.Context) error {
 	}
 	record := sentRecord(place)
 	p.refs = []sharedRef{{checkpoint.MetadataBranch, record}, {git.NotesRef, record + "-notes"}}
-	if p.held {
-		return p.hold(ctx)
-	}
 	if err := p.checkRemote(ctx, place); err != nil {
 		return err
 	}
@@ -166,6 +163,9 @@ func (p *push) run(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := p.learn(ctx); err != nil {
+			return err
+		}
 		for _, ref := range p.refs {
 			if err := p.send(ctx, ref); err != nil {
 				return err
@@ -178,56 +178,43 @@ func (p *push) run(ctx context.Context) error {
 	})
 }
 
-// hold says how to allow sending if there is something to send.
-func (p *push) hold(ctx context.Context) error {
-	queued, err := p.queued(ctx)
-	hasMore := len(queued) > 0
-	for _, ref := range p.refs {
-		if err != nil || hasMore {
-			break
-		}
-		var tip git.OID
-		tip, err = p.missing(ctx, ref)
-		hasMore = tip != ""
-	}
-	if err == nil && hasMore {
-		p.say("entire: checkpoints not sent to " + p.shown + ": `entire trust` allows it, once for all clones")
-	}
-	return err
-}
-
 // sentRecord returns the ref that records what was last sent to a destination.
 func sentRecord(place git.PushDestination) string {
 	return checkpoint.PushedRefs + disk.Digest([]byte(place.URL))[:16]
 }
 
-// checkRemote compares what the remote is known to have with what the last fetch of it showed. If its
-// checkpoints were set back, the record is dropped, so that they are sent again; if they were
-// replaced, only the user can decide which to keep.
+// checkRemote reads what the last fetch has shown of the remote. If it has lost checkpoints that were sent
+// to it, the record of that is dropped, so that they are sent again.
 func (p *push) checkRemote(ctx context.Context, place git.PushDestination) error {
-	record := p.refs[0].record
-	sent, err := tipOf(ctx, p.w, record)
-	if err != nil || !place.Configured {
+	if !place.Configured {
+		return nil
+	}
+	sent, err := tipOf(ctx, p.w, p.refs[0].record)
+	if err != nil {
 		return err
 	}
 	shown, err := tipOf(ctx, p.w, trackingRef(p.remote))
-	if err != nil || shown == "" || shown == sent {
+	if err != nil || shown != "" && shown == sent {
 		return err
 	}
-	p.stale, err = p.w.LacksTombstones(ctx, shown)
-	if err != nil || p.stale || sent == "" {
+	if shown != "" {
+		if p.stale, err = p.w.LacksTombstones(ctx, shown); err != nil || p.stale {
+			return err
+		}
+	}
+	lost, err := FindLost(ctx, p.w, p.remote, place)
+	if err != nil || lost.How == NoLoss {
 		return err
 	}
-	base, err := git.MergeBase(ctx, p.w.Repo, sent, shown)
-	switch {
-	case err != nil || base == sent:
-		return err
-	case base != shown:
-		p.say("entire: the checkpoints of " + p.shown + " were replaced since the last push: yours are merged with them at the next push")
-		return nil
+	if lost.How == Deleted { // the ref may be missing for another reason
+		at, err := git.RemoteRef(ctx, p.w.Repo, p.remote, checkpoint.MetadataBranch)
+		if err != nil || at != "" {
+			return err
+		}
 	}
-	p.say("entire: the checkpoints of " + p.shown + " were reset since the last push: sending them again")
-	return git.UpdateRefs(ctx, p.w.Repo, "entire: remote set back", []git.RefChange{{Name: record, Old: sent}})
+	p.say("entire: " + lost.String() + ": sending it again")
+	p.say("hint: `entire forget --checkpoint ID --push " + p.shown + "` removes one there for good")
+	return git.UpdateRefs(ctx, p.w.Repo, "entire: remote set back", []git.RefChange{{Name: lost.record, Old: lost.sent}})
 }
 
 // missing returns the commit of a ref that the remote should have, empty if it is known to have it

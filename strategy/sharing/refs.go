@@ -116,6 +116,31 @@ func (p *push) queued(ctx context.Context) ([]git.RefChange, error) {
 	})
 }
 
+// learn removes from the refs of checkpoints to send what the remote lists as forgotten: unlike a push of
+// the branch, one of a new ref succeeds without a merge with what the remote has.
+func (p *push) learn(ctx context.Context) error {
+	refs, err := p.queued(ctx)
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	at, err := git.RemoteRef(ctx, p.w.Repo, p.remote, checkpoint.MetadataBranch)
+	if err != nil {
+		return err
+	}
+	if at != "" {
+		more, err := p.w.LacksTombstones(ctx, at)
+		if more = more || errors.Is(err, git.ErrMissing); more {
+			var got taken
+			got, err = takeInBranch(ctx, p.w, p.remote, "")
+			got.report(p.shown, p.say)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return sweep(ctx, p.w)
+}
+
 // queueMissing queues the refs of checkpoints that the remote has not, or not with the commit that is here.
 func (p *push) queueMissing(ctx context.Context) error {
 	list, err := checkpoint.RefsOf(ctx, p.w.Repo)

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session/agent"
 	"github.com/seed-3aff656d/entire/strategy/query"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -185,6 +186,7 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 		if err != nil {
 			r.Notes = append(r.Notes, app.Note{Code: "sending", Message: "The remote for checkpoints can't be found: " + err.Error()})
 		}
+		r.Notes = append(r.Notes, sharingNotes(ctx, a.Workspace(repo))...)
 	}
 	r.Notes = append(r.Notes, settingsNotes(&all, r.Sending)...)
 	if s.Configured {
@@ -216,11 +218,35 @@ func settingsNotes(s *settings.Settings, to *setup.SendingJSON) []app.Note {
 	if to.Proposed && to.Allowed {
 		known.Proposals = slices.DeleteFunc(slices.Clone(s.Proposals), func(p settings.Proposal) bool { return p.Key == settings.KeyPushRemote })
 	}
-	notes := setup.SettingsNotes(&known)
-	if !to.Proposed && !to.Allowed {
+	return setup.SettingsNotes(&known)
+}
+
+// sharingNotes returns the notes on checkpoints that are not sent, and on those that a remote has lost.
+func sharingNotes(ctx context.Context, w *workspace.Workspace) []app.Note {
+	var notes []app.Note
+	fault := func(err error) {
+		if err != nil {
+			notes = append(notes, app.Note{Code: "sending", Message: "What was sent can't be read: " + err.Error()})
+		}
+	}
+	switch u, err := sharing.FindUnsent(ctx, w); {
+	case err != nil:
+		fault(err)
+	case u.Why == sharing.NotTrusted:
+		notes = append(notes, app.Note{Code: "not-trusted", Message: format.Capitalize(u.String()) + ": you have not allowed it for this remote.", Hint: u.Hint()})
+	case u.Why == sharing.NotNamed:
+		notes = append(notes, app.Note{Code: "not-sent", Message: format.Capitalize(u.String()) + ".", Hint: u.Hint()})
+	}
+	to, err := sharing.FindDestination(ctx, w)
+	if err != nil || !to.Allowed {
+		return notes // a remote that can't be found is reported elsewhere
+	}
+	lost, err := sharing.FindLost(ctx, w, to.Remote, to.Place)
+	fault(err)
+	if lost.How != sharing.NoLoss {
 		notes = append(notes, app.Note{
-			Code: "not-trusted", Message: "Checkpoints are not sent to " + to.Remote + ": you have not allowed it for this remote.",
-			Hint: "run `entire trust`",
+			Code: "remote-lost", Message: format.Capitalize(lost.String()) + ".",
+			Hint: "the next `git push` sends it again; `entire forget --checkpoint ID --push " + lost.Remote + "` removes one there for good",
 		})
 	}
 	return notes

@@ -41,16 +41,10 @@ EXIT STATUS
 				if err != nil {
 					return err
 				}
-				said := false
 				w.Env.Say = func(line string) {
-					said = true
 					a.Streams.Printf("%s\n", format.Capitalize(strings.TrimPrefix(line, "entire: ")))
 				}
-				if err := sharing.Push(cmd.Context(), w, remote); err != nil || said {
-					return err
-				}
-				a.Streams.Printf("%s has all checkpoints of this clone\n", git.HideURL(remote))
-				return nil
+				return sharing.Push(cmd.Context(), w, remote)
 			})
 		},
 	}
