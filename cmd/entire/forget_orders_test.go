@@ -14,11 +14,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// secretText is recorded by a in every record of its own, and by c in its first one.
 const secretText = "walrus-4711"
 
-// orderStep is a step of a clone: it records a turn and commits it (r), pushes (p), fetches by git
-// alone (f), or forgets the text and removes it from the remote (x).
+// orderStep is a step of a clone: it records a turn of plain words (r) or of the secret text (t) and
+// commits it, pushes (p), fetches by git alone (f) or with the checkpoints (e), or forgets the text and
+// removes it from the remote (x).
 type orderStep struct {
 	clone int
 	do    byte
@@ -26,10 +26,13 @@ type orderStep struct {
 
 func (s orderStep) String() string { return string("abc"[s.clone]) + string(s.do) }
 
-// orderSteps are all steps: c doesn't forget, as b is another clone that does.
-func orderSteps() []orderStep {
+// orderSteps returns the steps of orders that are all played: b is the clone without the text of its own,
+// c one that doesn't forget.
+func orderSteps() []orderStep { return stepsOf("tpfx", "rpfx", "tpf") }
+
+func stepsOf(clones ...string) []orderStep {
 	var list []orderStep
-	for clone, letters := range []string{"rpfx", "rpfx", "rpf"} {
+	for clone, letters := range clones {
 		for i := range len(letters) {
 			list = append(list, orderStep{clone, letters[i]})
 		}
@@ -43,7 +46,8 @@ func isRedundant(last, next orderStep) bool {
 	if last.clone == next.clone {
 		return last.do == next.do
 	}
-	apart := last.do == 'r' || next.do == 'r' || last.do == 'f' && next.do == 'f'
+	isLocal := func(s orderStep) bool { return s.do == 'r' || s.do == 't' }
+	apart := isLocal(last) || isLocal(next) || last.do == 'f' && next.do == 'f'
 	return apart && last.clone > next.clone
 }
 
@@ -98,7 +102,7 @@ func TestForgetOrders(t *testing.T) {
 				o := newOrders(t, form, begin)
 				rng := rand.New(rand.NewPCG(uint64(len(form)), uint64(len(begin))))
 				for range 3 * stormRuns(t) {
-					o.some(rng, 7)
+					o.some(rng, 9)
 				}
 			})
 		}
@@ -126,7 +130,7 @@ func newOrders(t *testing.T, form, begin string) *orders {
 		one.Write(".entire/settings.local.json", `{"strategy_options": {"push_remote": "origin"}}`)
 	}
 	setUp("a", repo)
-	o.step(orderStep{0, 'r'})
+	o.step(orderStep{0, 't'})
 	if begin == "pushed" {
 		o.step(orderStep{0, 'p'})
 	}
@@ -165,7 +169,7 @@ func (o *orders) all(first orderStep, length int) {
 func (o *orders) some(rng *rand.Rand, length int) {
 	o.Helper()
 	back := o.save()
-	steps := orderSteps()
+	steps := stepsOf("rtpfxe", "rtpfxe", "rtpfxe")
 	for range length {
 		o.step(steps[rng.IntN(len(steps))])
 		if o.Failed() {
@@ -205,11 +209,18 @@ func (o *orders) step(s orderStep) {
 	one := o.clones[s.clone]
 	switch s.do {
 	case 'r':
-		o.record(s.clone)
+		o.record(s.clone, "plain words")
+	case 't':
+		o.record(s.clone, secretText)
 	case 'p':
 		o.push(s.clone)
 	case 'f':
 		one.Git("fetch", "-q")
+	case 'e':
+		got := one.TryEntire("fetch")
+		if got.Code != 0 && !strings.Contains(got.Stderr, "origin has no checkpoints") {
+			o.Errorf("exit %d after %v: %s", got.Code, o.state.path, got.Stderr)
+		}
 	case 'x':
 		one.Entire("forget", "--text", secretText, "--force", "--push", "origin")
 		o.check(one, "--all", "--reflog")
@@ -232,23 +243,16 @@ func (o *orders) check(repo *testkit.Repo, revs ...string) {
 	}
 }
 
-// record records a turn and commits it.
-func (o *orders) record(clone int) {
+// record records a turn with a text and commits it.
+func (o *orders) record(clone int, text string) {
 	o.Helper()
 	one, name := o.clones[clone], string("abc"[clone])
 	o.state.records++
 	session := o.state.sessions[clone]
-	text := "plain words"
 	if session == nil {
 		session = testkit.NewSession(one, "session of "+name, one.Path("../claude-"+name))
 		session.Start("startup")
 		o.state.sessions[clone] = session
-		if clone == 2 {
-			text = secretText
-		}
-	}
-	if clone == 0 {
-		text = secretText
 	}
 	path := fmt.Sprintf("%s-%d.txt", name, o.state.records)
 	session.Prompt("About " + text + ".")
