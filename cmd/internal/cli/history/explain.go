@@ -19,7 +19,6 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/index"
-	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/record"
@@ -363,51 +362,27 @@ func (e *explaining) commit(ctx context.Context) error {
 		return app.WithHint(&query.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
 	}
 	x := e.text()
+	if of.Merge {
+		e.opts.show(e.App, x.brought(of)+notStored(of.Missing))
+		return nil
+	}
 	var b strings.Builder
-	switch {
-	case len(of.Points) > 0:
-	case of.Imported:
-		fmt.Fprintf(&b, "Commit %s was linked to %s by an import, after it was made.\n\n", of.Commit.OID.Short(), ui.Plural(len(of.Checkpoints)+len(of.Missing), "checkpoint"))
-	case of.Derived:
-		fmt.Fprintf(&b, "Commit %s has lines of %s: derived from its content, as its message names none.\n\n", of.Commit.OID.Short(), ui.Plural(len(of.Checkpoints)+len(of.Missing), "checkpoint"))
-	}
-	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
-		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(plain.FirstLine(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
-	}
-	if len(of.Points) > 0 {
-		what, how := "names", ""
+	b.WriteString(x.overview(of))
+	if len(of.Checkpoints) == 1 && len(of.Missing) == 0 {
 		switch {
-		case of.Merge:
-			what = "brings in"
 		case of.Imported:
-			what, how = "is linked to", " ("+imported+" after it was made)"
+			fmt.Fprintf(&b, "Commit %s was linked to 1 checkpoint by an import, after it was made.\n\n", of.Commit.OID.Short())
 		case of.Derived:
-			what, how = "has lines of", " (derived from its content, as its message names none)"
+			fmt.Fprintf(&b, "Commit %s has lines of 1 checkpoint: derived from its content, as its message names none.\n\n", of.Commit.OID.Short())
 		}
-		fmt.Fprintf(&b, "Commit %s %s %s%s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"), how)
-		for _, p := range of.Points {
-			if !of.Merge {
-				p.Commits = nil // it is printed above
-			}
-			x.writePoint(&b, p)
-		}
-		b.WriteString("\n`entire explain -c ID` shows one of them")
-		if !of.Merge {
-			b.WriteString(", --full all")
-		}
-		b.WriteString(".\n")
 	}
 	for i, d := range of.Checkpoints {
-		if i > 0 {
+		if i > 0 || len(of.Checkpoints)+len(of.Missing) > 1 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(x.checkpoint(d))
 	}
-	if n := len(of.Missing); n > 1 {
-		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing), fetchHint)
-	} else if n == 1 {
-		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", of.Missing[0], fetchHint)
-	}
+	b.WriteString(notStored(of.Missing))
 	e.opts.show(e.App, b.String())
 	return nil
 }

@@ -92,7 +92,7 @@ func sessionName(d query.Detail, t query.CheckpointSession) string {
 	return cmp.Or(format.SessionNames(ids)(t.Session), "unknown")
 }
 
-// writeFacts writes the ids, the author, the time, tokens, attribution and commits.
+// writeFacts writes the ids, the person, the time, tokens, attribution and commits.
 func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 	fact := func(name, value string) {
 		if value != "" {
@@ -125,11 +125,11 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 	if !d.Created.IsZero() {
 		fact("Created", d.Created.In(x.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(x.Now(), d.Created)+")")
 	}
-	author, email := ui.Line(d.Author.Name, format.NameWidth), ui.Line(d.Author.Email, format.NameWidth)
+	person, email := ui.Line(d.Author.Name, format.NameWidth), ui.Line(d.Author.Email, format.NameWidth)
 	if email != "" {
-		author = strings.TrimSpace(author + " <" + email + ">")
+		person = strings.TrimSpace(person + " <" + email + ">")
 	}
-	fact("Author", author)
+	fact("Person", person)
 	var models []string
 	for _, t := range d.Sessions {
 		if name := ui.Line(t.Model, format.NameWidth); name != "" && !slices.Contains(models, name) {
