@@ -14,6 +14,26 @@ func (r *Reader) Turns(ctx context.Context, f Filter, limit int) (list []Row, mo
 	return list, more, err
 }
 
+// Numbers returns the number of each turn in its session, by the turn's ID; the first turn has 1. It counts
+// the turns that Turns lists for the session.
+func (r *Reader) Numbers(ctx context.Context, turns []Row) (map[int64]int, error) {
+	sessions := make([]string, len(turns))
+	for i := range turns {
+		sessions[i] = turns[i].Session
+	}
+	const query = `SELECT t.id, row_number() OVER (PARTITION BY t.session ORDER BY t.at, t.id)
+FROM turns t JOIN sessions s ON s.id = t.session WHERE ` + notCopied + ` AND s.name IN (SELECT value FROM json_each(?))`
+	numbers := map[int64]int{}
+	err := each(ctx, r.conn, query, []any{jsonArray(sessions)}, func(rows scanner) error {
+		var id int64
+		var n int
+		err := rows.Scan(&id, &n)
+		numbers[id] = n
+		return err
+	})
+	return numbers, err
+}
+
 // Count returns the number of turns that a filter selects.
 func (r *Reader) Count(ctx context.Context, f Filter) (n int, err error) {
 	where, args := f.condition()

@@ -95,27 +95,32 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 			if !slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.StuckSession }) {
 				w.Printf("No stuck sessions found.\n")
 			}
-			switch {
-			case problems == 0 && slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.PartlyExamined }):
-				w.Printf("No problems found in what was examined.\n")
-			case problems == 0:
-				w.Printf("No problems found.\n")
-				if slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == codeNotSetUp }) {
-					w.Printf("Next: `entire enable` records this repository\n")
-				}
-			case fixable == 0 && firstHint(list) != "":
-				w.Printf("%s found. Next: %s\n", ui.Plural(problems, "problem"), firstHint(list))
-			case fixable == 0:
-				w.Printf("%s found. Next: `entire doctor --report FILE` writes a file for a bug report.\n", ui.Plural(problems, "problem"))
-			default:
-				w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
-			}
+			printTotal(w, list, problems, fixable)
 		})
 	}
 	if problems > 0 {
 		return app.ErrFailed
 	}
 	return nil
+}
+
+// printTotal prints the number of problems, and what to do next.
+func printTotal(w ui.Streams, list []doctor.Finding, problems, fixable int) {
+	switch {
+	case problems == 0 && slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.PartlyExamined }):
+		w.Printf("No problems found in what was examined.\n")
+	case problems == 0:
+		w.Printf("No problems found.\n")
+		if slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == codeNotSetUp }) {
+			w.Printf("Next: `entire enable` records this repository\n")
+		}
+	case fixable == 0 && firstHint(list) != "":
+		w.Printf("%s found.\nNext: %s\n", ui.Plural(problems, "problem"), firstHint(list))
+	case fixable == 0:
+		w.Printf("%s found.\nNext: `entire doctor --report FILE` writes a file for a bug report.\n", ui.Plural(problems, "problem"))
+	default:
+		w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
+	}
 }
 
 // firstHint returns the hint of the first problem that has one.

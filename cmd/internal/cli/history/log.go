@@ -207,6 +207,7 @@ func (l *log) run(ctx context.Context) error {
 type entry struct {
 	index.Row
 
+	number   int // in its session
 	commands []index.Call
 	files    []index.ChangedFile
 	others   []string // repositories that the turn changed, too
@@ -223,12 +224,17 @@ func (l *log) read(ctx context.Context, repo *git.Repo, r *index.Reader) (list [
 	if err != nil {
 		return nil, false, err
 	}
+	numbers, err := r.Numbers(ctx, rows)
+	if err != nil {
+		return nil, false, err
+	}
 	others := query.NewOthers(repo)
 	for i := range rows {
 		e, err := l.entry(ctx, r, &rows[i], others)
 		if err != nil {
 			return nil, false, err
 		}
+		e.number = numbers[e.ID]
 		list = append(list, e)
 	}
 	return list, more, nil
@@ -277,14 +283,15 @@ func (l *log) ofRange(ctx context.Context, repo *git.Repo, r *index.Reader) (row
 // text returns the turns as a table, with the details below each.
 func (l *log) text(turns []entry) string {
 	table := &ui.Table{Spare: []string{"AGENT", "COMMANDS", "FILES", "TOKENS", "LINES", "PERSON"}}
-	const person = 6 // the place of PERSON
+	const person = 7 // the place of PERSON
 	row := func(cells ...string) {
 		if !l.persons {
 			cells = slices.Delete(cells, person, person+1)
 		}
 		table.AddRow(cells...)
 	}
-	row("WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "PERSON", "COMMIT", "PROMPT")
+	names := shortNames(turns)
+	row("TURN", "WHEN", "AGENT", "FILES", "LINES", "COMMANDS", "TOKENS", "PERSON", "COMMIT", "PROMPT")
 	now := l.app.Now()
 	for i := range turns {
 		e := &turns[i]
@@ -304,7 +311,7 @@ func (l *log) text(turns []entry) string {
 		if name := commitOf(&e.Row); name != "" {
 			commit = name
 		}
-		row(agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Person, format.PersonWidth), "-"), commit, ui.Line(labelOf(&e.Row), format.LineWidth))
+		row(names[e.Session]+":"+strconv.Itoa(e.number), agoOf(now, e.At), agent, files, lines, commands, ui.Count(e.Tokens.Total()+e.Subagents.Total()), cmp.Or(ui.Line(e.Person, format.PersonWidth), "-"), commit, ui.Line(labelOf(&e.Row), format.LineWidth))
 	}
 	heads := strings.SplitAfter(l.app.Streams.Table(table), "\n")
 	var b strings.Builder
@@ -314,6 +321,21 @@ func (l *log) text(turns []entry) string {
 		l.below(&b, &turns[i])
 	}
 	return b.String()
+}
+
+// shortNames returns the shortened ids of the turns' sessions.
+func shortNames(turns []entry) map[string]string {
+	var ids []string
+	for i := range turns {
+		if !slices.Contains(ids, turns[i].Session) {
+			ids = append(ids, turns[i].Session)
+		}
+	}
+	names := map[string]string{}
+	for i, name := range format.UniqueSessions(ids) {
+		names[ids[i]] = name
+	}
+	return names
 }
 
 // below writes the files and commands of a turn.

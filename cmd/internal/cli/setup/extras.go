@@ -101,13 +101,7 @@ func (e *enabling) installServer(ctx context.Context, p *Project) error {
 		return err
 	}
 	if e.shared || e.listed {
-		list := ProjectServers(e.repo, e.repo.Root)
-		if _, err := os.Lstat(list.Path); errors.Is(err, fs.ErrNotExist) && e.opts.local {
-			if err := p.Exclude("/" + relativeTo(e.repo.Root, list.Path)); err != nil {
-				return err
-			}
-		}
-		if _, err := list.Install(); err != nil {
+		if err := e.listServer(p); err != nil {
 			return err
 		}
 	} else if err := RegisterServer(ctx, e.App, e.repo); err != nil {
@@ -133,6 +127,18 @@ func (e *enabling) installServer(ctx context.Context, p *Project) error {
 		e.Streams.Notef("%s asks each person once whether the project's servers may run.", ClaudeLabel)
 	}
 	return nil
+}
+
+// listServer adds the server to the project's list. With --local git ignores a new one.
+func (e *enabling) listServer(p *Project) error {
+	list := ProjectServers(e.repo, e.repo.Root)
+	if _, err := os.Lstat(list.Path); errors.Is(err, fs.ErrNotExist) && e.opts.local {
+		if err := p.Exclude("/" + relativeTo(e.repo.Root, list.Path)); err != nil {
+			return err
+		}
+	}
+	_, err := list.Install()
+	return err
 }
 
 // servers returns the lists of MCP servers of the chosen agents that have one, except Claude
