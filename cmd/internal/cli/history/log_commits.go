@@ -99,7 +99,7 @@ func (l *log) commitsText(points []query.ExplainPoint) string {
 			continue
 		}
 		for _, c := range p.Commits {
-			row(c.OID.Short(), ui.Ago(now, c.Committer.When), format.ID(p.ID), agent, files, person, ui.Line(plain.FirstLine(c.Message), format.LineWidth))
+			row(c.OID.Short(), ui.Ago(now, c.Committer.When), p.ID[:min(len(p.ID), len("a1b2c3d4e5f6"))], agent, files, person, ui.Line(plain.FirstLine(c.Message), format.LineWidth))
 		}
 	}
 	return l.app.Streams.Table(table)

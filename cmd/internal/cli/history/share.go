@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
-	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
@@ -42,7 +41,7 @@ EXIT STATUS
 					return err
 				}
 				w.Env.Say = func(line string) {
-					a.Streams.Printf("%s\n", format.Capitalize(strings.TrimPrefix(line, "entire: ")))
+					a.Streams.Printf("%s\n", strings.TrimPrefix(line, "entire: "))
 				}
 				return sharing.Push(cmd.Context(), w, remote)
 			})
