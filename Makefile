@@ -32,7 +32,7 @@ help:
 	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
 	@echo 'install     the programs into GOBIN'
 	@echo 'browser     pages of entire report in Chromium (installed where it can be), with axe-core from npm: PAGES="files ..." TEXTS='
-	@echo 'picture     docs/day.svg from docs/day.txt'
+	@echo 'picture     records docs/day.txt, and draws docs/day.svg, the picture in the README'
 	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository; of a genuine agent: AGENT=codex AGENTLAB=folder'
 	@echo 'test        format, vet, all tests and what they cover, those with goroutines again with the race detector'
@@ -104,6 +104,7 @@ browser:
 		go test -count=1 -timeout 60m -v -run '^TestBrowser$$' ./cmd/internal/report && echo 'screenshots: bin/browser'
 
 picture:
+	ENTIRE_UPDATE=1 go test -count=1 -run '^TestDay$$' ./cmd/entire
 	go run ./internal/testkit/picture docs/day.txt docs/day.svg
 
 demo: build
