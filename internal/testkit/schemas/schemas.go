@@ -60,13 +60,20 @@ func List(key string, entry any, structs ...any) Shape {
 
 // Types derives schemas from Go types. Those of structs are definitions, to which others refer.
 type Types struct {
-	known map[reflect.Type]*jsonschema.Schema
-	defs  map[string]*jsonschema.Schema
+	known  map[reflect.Type]*jsonschema.Schema
+	defs   map[string]*jsonschema.Schema
+	values map[fieldKey][]any
+}
+
+// fieldKey is a field of a struct, by its name in JSON.
+type fieldKey struct {
+	of   reflect.Type
+	name string
 }
 
 // NewTypes returns Types that know how the types of other packages are printed.
 func NewTypes() *Types {
-	return &Types{defs: map[string]*jsonschema.Schema{}, known: map[reflect.Type]*jsonschema.Schema{
+	return &Types{defs: map[string]*jsonschema.Schema{}, values: map[fieldKey][]any{}, known: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 		reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 		reflect.TypeFor[json.RawMessage](): {},
@@ -81,6 +88,14 @@ func Enum[T ~string](types *Types, values ...T) {
 		s.Enum = append(s.Enum, string(v))
 	}
 	types.known[reflect.TypeFor[T]()] = s
+}
+
+// EnumOf lists all values of a field of strings, given its name in JSON.
+func EnumOf[S any, T ~string](types *Types, name string, values ...T) {
+	key := fieldKey{reflect.TypeFor[S](), name}
+	for _, v := range values {
+		types.values[key] = append(types.values[key], string(v))
+	}
 }
 
 // Golden compares the schema of a command's output with its file, as testkit.Golden does. The name of
@@ -210,18 +225,22 @@ func (types *Types) define(t reflect.Type) {
 		}
 		types.known[t] = &jsonschema.Schema{Ref: refs + name}
 		types.defs[name] = &jsonschema.Schema{} // the name is taken
-		fields := fieldsOf(t)
+		fields, owners := fieldsOf(t)
 		for _, f := range fields {
 			types.define(f.Type)
 		}
-		types.defs[name] = types.of(reflect.StructOf(fields))
+		def := types.of(reflect.StructOf(fields))
+		for i, key := range def.PropertyOrder {
+			def.Properties[key].Enum = append(def.Properties[key].Enum, types.values[fieldKey{owners[i], key}]...)
+		}
+		types.defs[name] = def
 	default:
 	}
 }
 
 // fieldsOf returns the fields of a struct that are printed, with those of embedded structs, named by
-// their order. Fields of an embedded pointer may be absent.
-func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
+// their order, and the struct that each is of. Fields of an embedded pointer may be absent.
+func fieldsOf(t reflect.Type) (fields []reflect.StructField, owners []reflect.Type) {
 	var add func(t reflect.Type, more string)
 	add = func(t reflect.Type, more string) {
 		for f := range t.Fields() {
@@ -232,6 +251,7 @@ func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
 			case f.Anonymous && key == "":
 				add(f.Type, more)
 			case key != "" && key != "-":
+				owners = append(owners, t)
 				fields = append(fields, reflect.StructField{
 					Name: fmt.Sprintf("F%d", len(fields)), Type: f.Type, Tag: reflect.StructTag(fmt.Sprintf("json:%q", key+more)),
 				})
@@ -239,7 +259,7 @@ func fieldsOf(t reflect.Type) (fields []reflect.StructField) {
 		}
 	}
 	add(t, "")
-	return fields
+	return fields, owners
 }
 
 func notNull(s *jsonschema.Schema) {

@@ -184,8 +184,13 @@ func (e *explaining) json(ctx context.Context, of query.OfCommit) error {
 		for _, t := range d.Sessions {
 			s := explainSessionJSON{
 				ID: t.Session, Agent: t.Agent, Model: t.Model, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens, Others: t.Others,
-				Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
+				Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary,
 				NothingNew: t.NothingNew, RecordedBy: t.Recorder, Imported: t.Imported,
+			}
+			if t.Attribution != nil {
+				shown := *t.Attribution
+				shown.CalculatedAt = format.UTC(shown.CalculatedAt)
+				s.Attribution = &shown
 			}
 			if t.Problem != nil {
 				s.Problem = problemText(t)

@@ -3,8 +3,11 @@ package history
 import (
 	"testing"
 
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/internal/testkit/schemas"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/blame"
 	"github.com/seed-3aff656d/entire/strategy/importing"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -21,6 +24,11 @@ func TestSchemas(t *testing.T) {
 	schemas.Enum(types, recall.Pending, recall.Kept)
 	schemas.Enum(types, recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested)
 	schemas.Enum(types, recall.SummaryMode, recall.StatefulMode)
+
+	schemas.EnumOf[authorJSON](types, "kind", blame.Agent, blame.Person, blame.Unknown)
+	schemas.EnumOf[hitJSON](types, "kind", index.KindNames()...)
+	schemas.EnumOf[commandJSON](types, "outcome", "unknown", "passed", "failed")
+	schemas.EnumOf[format.GapJSON](types, "part", format.CheckpointsPart, format.ContentsPart, format.HistoryPart)
 
 	checkpoints := schemas.List("checkpoints", explainPointJSON{}, explainHeadJSON{}, explainEndJSON{})
 	types.Golden(t, "log", "entire log, sessions", schemas.List("turns", logJSON{}, logEndJSON{}), schemas.List("sessions", sessionJSON{}, moreJSON{}), checkpoints)

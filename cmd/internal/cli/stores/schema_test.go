@@ -3,6 +3,8 @@ package stores
 import (
 	"testing"
 
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
@@ -13,6 +15,10 @@ import (
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	types := schemas.NewTypes()
+	schemas.EnumOf[format.CheckpointJSON](types, "cause", bands.Named, bands.Auto, bands.Prompt, bands.Commit, bands.Rescue)
+	schemas.EnumOf[format.DiffJSON](types, "kind", diff.Added, diff.Deleted, diff.Modified, diff.Renamed, diff.Attributes, diff.Retyped, "unknown")
+	schemas.EnumOf[format.StepJSON](types, "kind", "create", "rewrite", "replace", "attributes", "delete")
+	schemas.EnumOf[runJSON](types, "result", diff.BisectGood, diff.BisectBad, diff.BisectSkip)
 	types.Golden(t, "error", "An error of any command", schemas.Object(app.ErrorJSON{}))
 
 	types.Golden(t, "snapshot-create", "entire snapshot create", schemas.Object(createdJSON{}))
