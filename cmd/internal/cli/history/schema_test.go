@@ -39,6 +39,8 @@ func TestSchemas(t *testing.T) {
 	types.Golden(t, "blame", "entire blame", schemas.Object(blameJSON{}).Lines("lines"))
 	types.Golden(t, "import", "entire import", schemas.Object(importJSON{}).Lines("sessions"), schemas.Object(changedImportJSON{}))
 	types.Golden(t, "link", "entire link, unlink", schemas.Object(foundListJSON{}).Lines("found"), schemas.Object(relinkedJSON{}))
+	types.Golden(t, "push", "entire push", schemas.Object(sharedJSON{}))
+	types.Golden(t, "fetch", "entire fetch", schemas.Object(sharedJSON{}))
 	types.Golden(t, "resume", "entire resume", schemas.Object(resumedJSON{}))
 	types.Golden(t, "recall", "entire recall, recall resume", schemas.Object(briefJSON{}))
 	types.Golden(t, "recall-list", "entire recall list, recall search", schemas.Object(recallListJSON{}).Lines("checkpoints"))

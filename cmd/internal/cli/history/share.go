@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
@@ -17,7 +18,8 @@ import (
 
 // NewPush returns the command that sends checkpoints to a remote.
 func NewPush(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use:   "push [<remote>]",
 		Short: "Send checkpoints to a remote now",
 		Long: `Sends the checkpoints of this clone, and the links of commits, to a remote, and takes in
@@ -40,13 +42,27 @@ EXIT STATUS
 				if err != nil {
 					return err
 				}
-				w.Env.Say = func(line string) {
-					a.Streams.Printf("%s\n", strings.TrimPrefix(line, "entire: "))
+				say := a.Streams.Printf
+				if asJSON {
+					say = func(format string, args ...any) { a.Streams.Notef(strings.TrimSuffix(format, "\n"), args...) }
 				}
-				return sharing.Push(cmd.Context(), w, remote)
+				w.Env.Say = func(line string) { say("%s\n", strings.TrimPrefix(line, "entire: ")) }
+				if err := sharing.Push(cmd.Context(), w, remote); err != nil || !asJSON {
+					return err
+				}
+				return a.Streams.JSON(sharedJSON{Remote: git.HideURL(remote)})
 			})
 		},
 	}
+	setup.JSONFlag(cmd.Flags(), &asJSON)
+	return cmd
+}
+
+// sharedJSON is the output of `push --json` and `fetch --json`; docs/formats/sharing.md describes it.
+type sharedJSON struct {
+	Remote string `json:"remote"`
+	// Fetched is the number of checkpoints that are new here.
+	Fetched *int `json:"fetched,omitempty"`
 }
 
 // pushRemote returns the remote to send to: the one that is named, else the one of the settings if the
@@ -73,7 +89,8 @@ func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (stri
 
 // NewFetch returns the command that fetches checkpoints from a remote.
 func NewFetch(a *app.App) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use:        "fetch [<remote>]",
 		SuggestFor: []string{"pull", "sync"},
 		Short:      "Fetch the checkpoints of others",
@@ -90,9 +107,13 @@ EXIT STATUS
   entire fetch upstream`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withRemotes(a, "fetch", func(w *workspace.Workspace) error { return runFetch(cmd.Context(), a, w, strings.Join(args, "")) })
+			return withRemotes(a, "fetch", func(w *workspace.Workspace) error {
+				return runFetch(cmd.Context(), a, w, strings.Join(args, ""), asJSON)
+			})
 		},
 	}
+	setup.JSONFlag(cmd.Flags(), &asJSON)
+	return cmd
 }
 
 // withRemotes calls do with the repository of the working directory.
@@ -107,7 +128,7 @@ func withRemotes(a *app.App, command string, do func(*workspace.Workspace) error
 	return do(w)
 }
 
-func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote string) error {
+func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote string, asJSON bool) error {
 	if remote == "" {
 		remotes, err := sharing.ReadRemotes(ctx, w)
 		switch {
@@ -138,6 +159,9 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 		if err := a.FetchObjects(ctx, w.Repo, records.Absent); err != nil {
 			return err
 		}
+	}
+	if asJSON {
+		return a.Streams.JSON(sharedJSON{Remote: shown, Fetched: &more})
 	}
 	if more == 0 {
 		a.Streams.Printf("%s has no checkpoints that are new here\n", shown)
