@@ -146,8 +146,10 @@ func strict(root *jsonschema.Schema) {
 		if !isDef && s.AdditionalProperties == nil && (s.Properties != nil || s.Ref != "") {
 			s.UnevaluatedProperties = none
 		}
-		if s.Format == "date-time" {
-			s.Pattern = `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`
+		for name, property := range s.Properties {
+			if property.Format == "date-time" && name != "last_modified" { // of a file
+				property.Pattern = `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`
+			}
 		}
 	})
 }
