@@ -29,7 +29,7 @@ show() {
 	"$@"
 }
 show git log --notes=entire --format='%h %s%n%b%N' -2
-show entire sessions
-show entire explain HEAD
+show entire log --sessions
+show entire show HEAD
 show entire blame made.txt
 show entire agents

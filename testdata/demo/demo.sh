@@ -83,7 +83,7 @@ id=$(git log --format='%(trailers:key=Entire-Checkpoint,valueonly,separator=%x20
 dir=$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
 run git show "entire/checkpoints/v1:$dir/0/prompt.txt"
 echo
-run entire explain --no-pager --short --commit HEAD~1
+run entire show HEAD~1 --short --no-pager
 echo
 
 title '7. A turn goes wrong: .env deleted, a database rewritten, forty files changed, node_modules reinstalled'
@@ -144,11 +144,11 @@ check() {
 }
 run entire rewind --to "$point"
 check
-run entire rewind --undo
+run entire undo
 [ ! -e .env ]
-run entire rewind --redo
+run entire redo
 check
-run entire fs checkpoint list --limit 5
+run entire snapshot list --limit 5
 
 title '9. /clear, and the next session knows what this one knew'
 event session-end ',"reason":"other"'
@@ -179,12 +179,12 @@ The repository stays at $project
     cd $project
     export PATH="$(dirname "$(command -v entire)"):\$PATH"
     entire status
-    entire explain                          # what each commit came out of
-    entire explain HEAD~1                   # one of them, with its conversation
+    entire log --commits                    # what each commit came out of
+    entire show HEAD~1                      # one of them, with its conversation
     entire doctor                           # is all well?
     entire rewind                           # pick a moment
     entire recall                           # what the next session would be given
-    entire fs diff v1                       # what changed since
+    entire diff v1                          # what changed since
     git commit --amend -m 'said better'     # the link stays
     git rebase -i --root                    # so it does here
 
