@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,8 @@ func RecordOf(c git.Commit) (Record, bool) {
 	return r, true
 }
 
-// Authors returns the authors of checkpoints: the persons in whose clones they were recorded first.
+// Authors returns the authors of checkpoints: the persons in whose clones they were recorded first, with
+// their names of git's mailmap.
 // The commits that carry their ids don't tell, as a squash or a cherry-pick may be another person's.
 // A checkpoint is left out if its author isn't recorded, or the record isn't in this clone.
 func Authors(ctx context.Context, repo *git.Repo, ids ...ID) (map[ID]git.Signature, error) {
@@ -68,12 +70,20 @@ func Authors(ctx context.Context, repo *git.Repo, ids ...ID) (map[ID]git.Signatu
 			first[r.ID] = r.By
 		}
 	}
+	persons := make(map[ID]*git.Signature, len(first))
 	for id, by := range first {
-		if by.Name+by.Email == "" || !slices.Contains(ids, id) {
-			delete(first, id)
+		if by.Name+by.Email != "" && slices.Contains(ids, id) {
+			persons[id] = &by
 		}
 	}
-	return first, nil
+	if err := git.MapPersons(ctx, repo, slices.Collect(maps.Values(persons))); err != nil {
+		return nil, err
+	}
+	found := make(map[ID]git.Signature, len(persons))
+	for id, by := range persons {
+		found[id] = *by
+	}
+	return found, nil
 }
 
 // Tips returns the commits of all metadata branches, local and fetched from remotes.

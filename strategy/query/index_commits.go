@@ -172,10 +172,11 @@ func (r *run) noted(ctx context.Context, former, notes git.NoteTrees, tips []git
 	return nil
 }
 
-// authors updates the authors of checkpoints from the history of the metadata branches, if that has
-// changed since the last run.
+// authors updates the authors of checkpoints from the history of the metadata branches, if that or the
+// mailmap has changed since the last run.
 func (r *run) authors(ctx context.Context) error {
-	if r.known.Refs == r.now.Refs && r.known.Shallow == r.now.Shallow {
+	mapped := r.known.Mailmap == r.now.Mailmap
+	if r.known.Refs == r.now.Refs && r.known.Shallow == r.now.Shallow && mapped {
 		return nil
 	}
 	tips, err := checkpoint.Tips(ctx, r.Repo)
@@ -193,14 +194,14 @@ func (r *run) authors(ctx context.Context) error {
 	if err := r.meta(ctx, recordsKey, &before); err != nil {
 		return err
 	}
-	if r.known.Shallow == r.now.Shallow && slices.Equal(before, tips) {
+	if r.known.Shallow == r.now.Shallow && mapped && slices.Equal(before, tips) {
 		return nil
 	}
 	gone, err := git.CommitsBetween(ctx, r.Repo, checkpoint.RecordSubject, before, tips)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil || len(gone) > 0 || r.known.Shallow != r.now.Shallow { // rewritten, or there may be earlier records
+	if err != nil || len(gone) > 0 || r.known.Shallow != r.now.Shallow || !mapped { // rewritten, or there may be earlier records
 		before = nil
 		if err := r.w.Checkpoints.DropAuthors(ctx); err != nil {
 			return err
@@ -225,21 +226,35 @@ func (r *run) authors(ctx context.Context) error {
 		r.skip(ctx, "authors of checkpoints", err) // a history that lacks objects
 		return nil
 	}
-	for _, c := range slices.Backward(come) { // the oldest first
-		if err := r.putAuthor(ctx, c); err != nil {
-			return err
-		}
+	slices.Reverse(come) // the oldest first
+	if err := r.putAuthors(ctx, come); err != nil {
+		return err
 	}
 	return r.setMeta(ctx, recordsKey, tips)
 }
 
-// putAuthor writes the author of the record in a commit, if it has one.
-func (r *run) putAuthor(ctx context.Context, c git.Commit) error {
-	record, ok := checkpoint.RecordOf(c)
-	if !ok {
-		return nil
+// putAuthors writes the authors of the records in commits, with their names of the mailmap.
+func (r *run) putAuthors(ctx context.Context, commits []git.Commit) error {
+	records := make([]checkpoint.Record, 0, len(commits))
+	for _, c := range commits {
+		if record, ok := checkpoint.RecordOf(c); ok {
+			records = append(records, record)
+		}
 	}
-	return r.w.Checkpoints.PutAuthor(ctx, index.Recorded{
-		Checkpoint: string(record.ID), Session: record.Session, At: record.By.When, Name: record.By.Name, Email: record.By.Email,
-	})
+	persons := make([]*git.Signature, len(records))
+	for i := range records {
+		persons[i] = &records[i].By
+	}
+	if err := git.MapPersons(ctx, r.Repo, persons); err != nil {
+		r.skip(ctx, "names of the mailmap", err)
+	}
+	for _, record := range records {
+		err := r.w.Checkpoints.PutAuthor(ctx, index.Recorded{
+			Checkpoint: string(record.ID), Session: record.Session, At: record.By.When, Name: record.By.Name, Email: record.By.Email,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }

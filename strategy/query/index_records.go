@@ -189,6 +189,7 @@ func (refs refsOf) save(ctx context.Context, r *run) error {
 // refAuthors updates the authors of checkpoints from the commits of refs that are new: those of a ref up
 // to the tip in since.
 func (r *run) refAuthors(ctx context.Context, s *recordState, since map[checkpoint.ID]git.OID) error {
+	var all []git.Commit
 	for _, ref := range s.refs {
 		known, changed := since[ref.ID]
 		if !changed {
@@ -207,11 +208,8 @@ func (r *run) refAuthors(ctx context.Context, s *recordState, since map[checkpoi
 			chain = append(chain, c)
 			oid = c.FirstParent()
 		}
-		for _, c := range slices.Backward(chain) { // the oldest first
-			if err := r.putAuthor(ctx, c); err != nil {
-				return err
-			}
-		}
+		slices.Reverse(chain) // the oldest first
+		all = append(all, chain...)
 	}
-	return nil
+	return r.putAuthors(ctx, all)
 }

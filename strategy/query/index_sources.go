@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
@@ -28,6 +29,8 @@ type sources struct {
 	Forgotten string `json:"forgotten"`
 	// Shallow changes with the boundary of a shallow clone.
 	Shallow string `json:"shallow,omitempty"`
+	// Mailmap changes with the worktree's file .mailmap, which maps the names of persons.
+	Mailmap string `json:"mailmap,omitempty"`
 	// Packs changes with git's packs. It is empty unless something was not indexed because
 	// this clone lacks it: a new pack may have it.
 	Packs string `json:"packs,omitempty"`
@@ -47,7 +50,7 @@ func decodeSources(text string) (s sources) {
 }
 
 func (s *sources) equal(o *sources) bool {
-	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && s.Shallow == o.Shallow && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
+	return s.Refs == o.Refs && s.Contexts == o.Contexts && s.Snapshots == o.Snapshots && s.Forgotten == o.Forgotten && s.Packs == o.Packs && s.Shallow == o.Shallow && s.Mailmap == o.Mailmap && maps.Equal(s.States, o.States) && maps.Equal(s.Live, o.Live)
 }
 
 // stampOf returns a text that changes when the file does.
@@ -71,6 +74,9 @@ func look(w *workspace.Workspace, known *sources) *sources {
 		Snapshots: stampAt(filepath.Join(registry.RepositoryDir(w.Repo.CommonDir), "checkpoints")),
 		Forgotten: stampAt(checkpoint.TombstonesPath(w.Repo.CommonDir)), Shallow: stampAt(filepath.Join(w.Repo.CommonDir, "shallow")),
 		States: map[string]string{}, Live: map[string]string{}, Open: maps.Clone(known.Open),
+	}
+	if data := git.Mailmap(w.Repo); len(data) > 0 {
+		now.Mailmap = disk.Digest(data)
 	}
 	if known.Packs != "" {
 		now.Packs = packs(w)
