@@ -16,6 +16,11 @@ func JSONCommandPaths() []string {
 	})
 }
 
+// LinesCommandPaths returns those with the flag --jsonl.
+func LinesCommandPaths() []string {
+	return pathsOf(func(cmd *cobra.Command) bool { return cmd.Runnable() && cmd.Flags().Lookup("jsonl") != nil })
+}
+
 func pathsOf(wanted func(*cobra.Command) bool) []string {
 	var paths []string
 	var walk func(cmd *cobra.Command)

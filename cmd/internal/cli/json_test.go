@@ -29,12 +29,16 @@ var listsOfOtherTools = []string{
 var notJSON = []string{"agentfs bisect", "entire fs bisect", "agentfs version", "agentfs show", "entire fs show", "agentfs completion", "agentfs completion install", "agentfs completion uninstall"}
 
 // Every command with --json prints one value, an object that begins with "schema", in a repository
-// with snapshots, and as an error in an empty directory.
+// with snapshots, and as an error in an empty directory. With --jsonl each line is such an object.
 func TestJSONOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	commands := cli.JSONCommandPaths()
 	if len(commands) < 30 { //nolint:mnd // about as many as there are
 		t.Fatalf("commands with --json: %q", commands)
+	}
+	lines := cli.LinesCommandPaths()
+	if len(lines) < 20 { //nolint:mnd // about as many as there are
+		t.Fatalf("commands with --jsonl: %q", lines)
 	}
 	for _, name := range testkit.ShortOf(commands, 8) {
 		if slices.Contains(notJSON, name) {
@@ -51,6 +55,10 @@ func TestJSONOfEveryCommand(t *testing.T) {
 			d.fs("checkpoint", "create", "first")
 			checkEnvelope(t, d, name)
 			checkEnvelope(t, newDesk(t), name)
+			if slices.Contains(lines, name) {
+				checkLines(t, d, name)
+				checkLines(t, newDesk(t), name)
+			}
 		})
 	}
 }
@@ -103,15 +111,39 @@ func TestJSONCheckpointListStreams(t *testing.T) {
 	}
 }
 
-func checkEnvelope(t *testing.T, d *desk, name string) {
+// printed runs a command with a flag, compares what it prints with its schema, and returns it.
+func printed(t *testing.T, d *desk, name, flag string) (words []string, out string) {
 	t.Helper()
-	words := strings.Fields(name + " --json " + attackArgs()[name])
+	words = strings.Fields(name + " " + flag + " " + attackArgs()[name])
 	run := d.entire
 	if words[0] == "agentfs" {
 		run = func(args ...string) result { return d.agentfs("", args...) }
 	}
 	done := run(words[1:]...)
-	out := done.out
+	args := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "entire" })
+	if err := schemas.Check(schemas.Output{Args: args, Stdout: []byte(done.out), Code: done.code}); err != nil {
+		t.Errorf("%q printed %s: %v", words, done.out, err)
+	}
+	return words, done.out
+}
+
+// checkLines checks that each line is an object, and that only the last one has "end", or is an error.
+func checkLines(t *testing.T, d *desk, name string) {
+	t.Helper()
+	words, out := printed(t, d, name, "--jsonl")
+	list := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	for i, line := range list {
+		_, rest, hasSchema := strings.Cut(line, `{"schema":1,`)
+		isEnd := strings.HasPrefix(rest, `"end":true`) || strings.HasPrefix(rest, `"error":`)
+		if !hasSchema || isEnd != (i == len(list)-1) {
+			t.Errorf("%q: line %d of %d: %s", words, i+1, len(list), line)
+		}
+	}
+}
+
+func checkEnvelope(t *testing.T, d *desk, name string) {
+	t.Helper()
+	words, out := printed(t, d, name, "--json")
 	values := json.NewDecoder(strings.NewReader(out))
 	var value json.RawMessage
 	if err := values.Decode(&value); err != nil {
@@ -122,9 +154,6 @@ func checkEnvelope(t *testing.T, d *desk, name string) {
 	}
 	compact := new(bytes.Buffer)
 	fine(t, json.Compact(compact, value))
-	if err := schemas.Check(schemas.Output{Args: slices.DeleteFunc(words, func(w string) bool { return w == "entire" }), Stdout: []byte(out), Code: done.code}); err != nil {
-		t.Errorf("%q printed %s: %v", words, out, err)
-	}
 	isList := slices.Contains(listsOfOtherTools, name) && bytes.HasPrefix(compact.Bytes(), []byte("["))
 	if !isList && !bytes.HasPrefix(compact.Bytes(), []byte(`{"schema":1`)) {
 		t.Errorf("%q printed %.200s", words, compact)
