@@ -74,7 +74,7 @@ func TestProgramsApart(t *testing.T) {
 	cmd := exec.Command(filepath.Join(alone, "entire"), "status")
 	cmd.Env, cmd.Dir = []string{"PATH=" + others, "HOME=" + alone}, repo.Dir
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "Error: the program entire-cli is neither in the folder of entire nor on the PATH\nhint: ") {
+	if err == nil || !strings.Contains(string(out), "Error: the program entire-cli is neither beside entire nor on the PATH\nhint: ") {
 		t.Errorf("without entire-cli: %v, %s", err, out)
 	}
 }

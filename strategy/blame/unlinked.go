@@ -63,7 +63,7 @@ func (b Basis) Text() string {
 	case NoSession:
 		return "no session is recorded in this repository"
 	case NotFetched:
-		return "the remote's checkpoints are not in this clone: run `entire explain --fetch`"
+		return "the remote's checkpoints are not in this clone: run `entire fetch`"
 	case NotSeen:
 		return "the commit was made in another clone or without git hooks, and no checkpoint matches it"
 	case OnServer:
@@ -71,7 +71,7 @@ func (b Basis) Text() string {
 	case Declined:
 		return "the commit declines a link to a session"
 	case Merge:
-		return "the commit is a merge: `entire explain` shows what it merged"
+		return "the commit is a merge: `entire show` shows what it merged"
 	case Cut:
 		return "this clone is shallow, and the line may be older than the commit"
 	case NoRecord:

@@ -269,7 +269,7 @@ func (a *audit) find(ctx context.Context, records checkpoint.Records, n namedChe
 		return err
 	case n.id.IsULID():
 		f.What = "the checkpoint's ref is not in this clone"
-		f.Hint = "`entire explain --fetch " + string(n.id) + "` fetches it, if its author has pushed it"
+		f.Hint = "`entire fetch` fetches it, if its author has pushed it"
 	case empty:
 		f.What = "this clone has no checkpoints"
 		f.Hint = "git fetch --filter=blob:none origin +entire/checkpoints/v1:refs/remotes/origin/entire/checkpoints/v1"

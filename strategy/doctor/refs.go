@@ -58,7 +58,7 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 		case name == checkpoint.MetadataBranch:
 			f.Hint, f.Repair = "fetch the branch from a clone that has it", nil
 		case strings.HasPrefix(name, checkpoint.CheckpointRefs):
-			f.Fix = "remove it, so that `entire explain --fetch` can fetch it again"
+			f.Fix = "remove it, so that `entire fetch` can fetch it again"
 		case checkpoint.IsShadow(name):
 			f.Fix = "remove it; the next turn creates it again"
 		default:

@@ -40,7 +40,7 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 			Code: DamagedSnapshot, Severity: Error, Subject: b.Version.String(),
 			What: "the snapshot is damaged: " + lines(b.Err)[0],
 			Why:  "it can't be restored completely",
-			Hint: "`entire fs verify " + b.Version.String() + "` lists what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
+			Hint: "`entire snapshot verify " + b.Version.String() + "` lists what is lost, `entire snapshot delete " + b.Version.String() + "` removes it",
 		})
 	}
 	if known, failed := store.Damaged(); failed == nil && len(known) > 0 {
@@ -48,7 +48,7 @@ func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
 			Code: DamagedSnapshot, Severity: Error, Subject: dir,
 			What: fmt.Sprintf("%d records in the snapshot store can't be read", len(known)),
 			Why:  "files of some snapshots can't be restored",
-			Hint: "`entire fs checkpoint create` repairs those whose files are unchanged, `entire fs verify` lists the rest",
+			Hint: "`entire snapshot create` repairs those whose files are unchanged, `entire snapshot verify` lists the rest",
 		})
 	}
 	return list, err
@@ -116,7 +116,7 @@ func interruptedFinding(root, target string, other bool) Finding {
 		return f
 	}
 	f.What = "the rewind to " + target + " was interrupted: some files are from " + target + ", some are not"
-	f.Hint = "`entire rewind --undo` undoes it, `entire rewind --to " + target + "` completes it"
+	f.Hint = "`entire undo` undoes it, `entire rewind --to " + target + "` completes it"
 	return f
 }
 

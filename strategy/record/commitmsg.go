@@ -90,7 +90,7 @@ func CommitMsg(ctx context.Context, w *workspace.Workspace, file string) error {
 	if err := rewrite(&msg); err != nil {
 		return err
 	}
-	w.Env.Say("entire: the " + checkpoint.TrailerKey + " trailer was missing from the message and was restored; `entire unlink` removes it")
+	w.Env.Say("entire: the " + checkpoint.TrailerKey + " trailer was missing from the message and was restored; `entire link --remove` removes it")
 	return nil
 }
 

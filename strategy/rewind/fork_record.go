@@ -62,7 +62,7 @@ func (f *Fork) Describe() string {
 	}
 	text += ". `entire fork diff` lists what changed since."
 	if f.Session != "" {
-		text += fmt.Sprintf(" `entire explain %.8s` shows the session that led there.", f.Session)
+		text += fmt.Sprintf(" `entire show %.8s` shows the session that led there.", f.Session)
 	}
 	return text
 }

@@ -353,7 +353,7 @@ func (t *Together) stateOf(w *workspace.Workspace, store *bands.Store, p *Togeth
 	case last >= 0 && is(past.Undo[last]):
 		return partEnded, nil
 	case slices.ContainsFunc(past.Undo, is):
-		return partUntouched, errors.New("the repository was rewound again since: undo that with `entire rewind --undo` first")
+		return partUntouched, errors.New("the repository was rewound again since: undo that with `entire undo` first")
 	}
 	return partUntouched, nil
 }

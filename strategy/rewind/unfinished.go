@@ -63,16 +63,16 @@ func (u Unfinished) Explain() (what, hint string) {
 		const left = "the files are restored, but the sessions are not updated"
 		if u.Op == bands.OpRestore {
 			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Name, left),
-				"`entire rewind --undo` undoes it, `entire rewind --to " + u.Name + "` completes it"
+				"`entire undo` undoes it, `entire rewind --to " + u.Name + "` completes it"
 		}
-		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire rewind --" + string(u.Op) + "` completes it"
+		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire " + string(u.Op) + "` completes it"
 	}
 	if u.Op == bands.OpRestore {
 		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, but not the conversation", u.Name),
-			"`entire rewind --undo` undoes it, `entire rewind --to " + u.Name + " --conversation` completes it"
+			"`entire undo` undoes it, `entire rewind --to " + u.Name + " --conversation` completes it"
 	}
 	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, but not the conversation", u.Op),
-		"`entire rewind --" + string(u.Op) + "` completes it"
+		"`entire " + string(u.Op) + "` completes it"
 }
 
 // FindUnfinished returns the last rewind of a worktree if it was stopped between its files and

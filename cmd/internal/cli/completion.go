@@ -41,7 +41,7 @@ func shells() []shell {
 		{
 			"zsh", (*cobra.Command).GenZshCompletion,
 			func(data, _, program string) string { return filepath.Join(data, "zsh", "site-functions", "_"+program) },
-			"put `fpath=(%s $fpath)` into ~/.zshrc, above `compinit`",
+			"add `fpath=(%s $fpath)` to ~/.zshrc, before `compinit`",
 		},
 		{
 			"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
@@ -53,7 +53,7 @@ func shells() []shell {
 		{
 			"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc,
 			func(_, config, program string) string { return filepath.Join(config, "powershell", program+".ps1") },
-			"put `. %s` into the file that $PROFILE names",
+			"add `. %s` to the file in $PROFILE",
 		},
 	}
 }
@@ -67,10 +67,10 @@ func newCompletionCmd(a *app.App) *cobra.Command {
 	synopsis := "<" + strings.Join(names, " | ") + ">"
 	cmd := &cobra.Command{
 		Use:   "completion " + synopsis,
-		Short: "Let the shell complete commands, flags and values",
-		Long: `Prints the script with which a shell completes commands, flags and values such as
-versions of snapshots and ids of sessions. ` + "`completion install`" + ` puts it where the
-shell finds it.
+		Short: "Print or install shell completion",
+		Long: `Prints the script for completion of commands, flags and values, such as versions of
+snapshots and ids of sessions, in a shell. ` + "`completion install`" + ` installs it where
+the shell finds it.
 
 EXIT STATUS
   0  printed
@@ -95,10 +95,9 @@ EXIT STATUS
 func newCompletionInstallCmd(a *app.App, names []string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "install [" + strings.Join(names, " | ") + "]",
-		Short: "Put the script where the shell finds it",
-		Long: `Writes the script to your own folder of the shell's completions, of the shell that
-$SHELL names unless one is given. No file of yours is edited: what is still to be
-done is printed.
+		Short: "Install the completion script",
+		Long: `Writes the script to your folder of completions for a shell, by default the one in
+$SHELL. Your own files are not edited: what is left to do is printed.
 
 EXIT STATUS
   0  written
@@ -110,14 +109,14 @@ EXIT STATUS
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && a.Getenv("SHELL") == "" {
-				return app.WithHint(app.Usagef("$SHELL names no shell"), "type "+cmd.CommandPath()+" <"+strings.Join(names, " | ")+">")
+				return app.WithHint(app.Usagef("$SHELL is not set"), "type "+cmd.CommandPath()+" <"+strings.Join(names, " | ")+">")
 			}
 			s, err := shellNamed(append(args, filepath.Base(a.Getenv("SHELL")))[0])
 			if err != nil {
 				return err
 			}
 			if a.Home == "" {
-				return errors.New("there is no home directory to write to")
+				return errors.New("no home directory to write to")
 			}
 			path := s.path(a, cmd.Root().Name())
 			var script bytes.Buffer
@@ -138,7 +137,7 @@ EXIT STATUS
 				}
 				a.Streams.Hint(fmt.Sprintf(s.next, format.Path(where)))
 			}
-			a.Streams.Printf("It completes in the next shell.\n")
+			a.Streams.Printf("Start a new shell to use it.\n")
 			return nil
 		},
 	}
@@ -147,12 +146,12 @@ EXIT STATUS
 func newCompletionUninstallCmd(a *app.App, names []string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall [" + strings.Join(names, " | ") + "]",
-		Short: "Remove the script that install wrote",
-		Long: `Removes the scripts that ` + "`completion install`" + ` wrote, of all shells unless one is
-given. A file that another program wrote stays.
+		Short: "Remove the completion script",
+		Long: `Removes the scripts that ` + "`completion install`" + ` wrote, for all shells unless one is
+given. Files of other programs are kept.
 
 EXIT STATUS
-  0  removed, or there is none
+  0  removed, or nothing to remove
   1  failure
   2  wrong usage`,
 		Example:     "  entire completion uninstall\n  entire completion uninstall fish",
@@ -169,7 +168,7 @@ EXIT STATUS
 				which = []shell{s}
 			}
 			if a.Home == "" {
-				return errors.New("there is no home directory")
+				return errors.New("no home directory")
 			}
 			removed := 0
 			for _, s := range which {
@@ -185,7 +184,7 @@ EXIT STATUS
 				// The first line of a script is the same in all versions of the program.
 				first, _, _ := bytes.Cut(script.Bytes(), []byte("\n"))
 				if !bytes.HasPrefix(found, first) {
-					a.Streams.Notef("%s was written by another program; it stays", format.Path(path))
+					a.Streams.Notef("kept %s: another program wrote it", format.Path(path))
 					continue
 				}
 				if err := disk.Remove(path); err != nil {

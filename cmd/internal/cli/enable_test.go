@@ -112,7 +112,7 @@ func TestDisableAndEnableAgain(t *testing.T) {
 func TestDisableWithoutSetup(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
-	check(t, "Entire is not set up here, so it is disabled.\n", d.must("disable"))
+	check(t, "Entire is not set up here, so it is already disabled.\n", d.must("disable"))
 	check(t, "", d.git("status", "--porcelain"))
 }
 
@@ -358,7 +358,7 @@ func TestEnableRefuses(t *testing.T) {
 	if err := os.Symlink(link.home, link.path(".entire")); err != nil {
 		t.Fatal(err)
 	}
-	if r := link.entire("enable", "--agent", "claude-code"); r.code != 1 || !strings.Contains(r.err, "is not a folder") {
+	if r := link.entire("enable", "--agent", "claude-code"); r.code != 1 || !strings.Contains(r.err, "is not a directory") {
 		t.Errorf("%d %s", r.code, r.err)
 	}
 	broken := repoDesk(t)

@@ -220,8 +220,8 @@ func TestFSErrorsAsJSON(t *testing.T) {
 		code int
 		want map[string]any
 	}{
-		{"checkpoint info v7", 4, map[string]any{"code": 4.0, "hint": "`agentfs checkpoint list` shows the versions there are"}},
-		{"status --store other", 3, map[string]any{"code": 3.0, "hint": "`agentfs list` shows the stores there are"}},
+		{"checkpoint info v7", 4, map[string]any{"code": 4.0, "hint": "`agentfs checkpoint list` lists the versions"}},
+		{"status --store other", 3, map[string]any{"code": 3.0, "hint": "`agentfs list` lists the stores"}},
 		{"checkpoint delete", 2, map[string]any{"hint": "type agentfs checkpoint delete <version>..."}},
 	} {
 		r := d.agentfs("", append([]string{"--json"}, strings.Fields(c.args)...)...)

@@ -128,7 +128,7 @@ func usageText(cmd *cobra.Command, columns int) string {
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.\n")
 		if !cmd.HasParent() && hasWorkflows(cmd) {
-			b.WriteString("`entire help workflows` shows how they go together, `entire help --all` lists all there are.\n")
+			b.WriteString("`entire help workflows` shows how they go together, `entire help --all` lists all commands.\n")
 		}
 	}
 	return b.String()
@@ -189,35 +189,35 @@ func commandList(cmd *cobra.Command, group string, columns int) string {
 const workflows = `Record a day's work
   entire enable --agent claude-code    once in each repository
   entire enable --global               or once for every repository on this machine
-  claude                               work as always, and commit with git as always
-  entire status                        what is recorded, and what the next commit takes
+  claude                               work and commit as usual
+  entire status                        what is recorded, and what the next commit would be linked to
   entire show HEAD                     what was asked, said and done for the commit
 
-Take a turn back
-  entire rewind                        choose a moment, see what would change
-  entire rewind last --preview         the beginning of the last turn
-  entire rewind v12 --paths src        only a folder
+Undo a turn
+  entire rewind                        choose a moment, and see what would change
+  entire rewind last --preview         to before the last turn
+  entire rewind v12 --paths src        only one folder
   entire undo                          undo the rewind
 
 Continue after /clear, tomorrow, or on another machine
-  entire recall                        what the next session will be given
+  entire recall                        what the next session will get
   entire recall save -m "the tests of the parser fail"
-  entire log --sessions                every session that is known here
+  entire log --sessions                all sessions
   entire resume 3f9a                   continue one of them
   entire resume main                   the session behind a branch's last commit
 
 Share the record with a team
   entire config push_remote origin --user
-                                       each git push sends the checkpoints there, too
-  entire config trust                  needed for that after enable --global, once for each remote
-  entire fetch                         get what colleagues recorded
+                                       each git push also sends checkpoints there
+  entire config trust                  needed after enable --global, once for each remote
+  entire fetch                         fetch what colleagues recorded
   entire resume feature                continue a colleague's session on a branch
 
-Keep secrets out, and room free
+Keep secrets out, and free disk space
   entire redact check .env             what would be masked
-  entire forget --text -               remove what was recorded, everywhere
-  entire snapshot du                   how much room snapshots take
-  entire clean                         what nothing needs any more
+  entire forget --text -               remove recorded text everywhere
+  entire snapshot du                   disk usage of snapshots
+  entire clean                         records that are no longer needed
 `
 
 // hasWorkflows reports whether root is the program that the workflows describe.
@@ -248,7 +248,7 @@ func newHelpCmd(a *app.App) *cobra.Command {
 			return about.Help()
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "list all commands, also those of commands, and former names")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list all commands, subcommands and former names")
 	return cmd
 }
 

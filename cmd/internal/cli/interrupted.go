@@ -27,8 +27,8 @@ func warnInterrupted(ctx context.Context, a *app.App, cmd *cobra.Command) {
 		return
 	}
 	if top.Name() != "forget" && forget.IsInterrupted(repo.CommonDir) {
-		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
-		a.Streams.Hint("run the same `entire forget` again to continue")
+		a.Streams.Notef("`entire forget` was interrupted: some of the content is still recorded.")
+		a.Streams.Hint("run the same `entire forget` command again to continue")
 	}
 	if err := a.EndRewindsTogether(ctx, repo); err != nil {
 		a.Streams.Notef("%v", err)

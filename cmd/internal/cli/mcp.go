@@ -30,23 +30,21 @@ import (
 func newMCP(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "Offer context checkpoints to an agent",
-		Long: `Serves the Model Context Protocol on standard input and output, until the other
-end is closed: tools that save, list, search and resume context checkpoints, and
-the questions before and after /clear.
+		Short: "Serve context checkpoints to an agent",
+		Long: `Serves the Model Context Protocol on standard input and output: tools that save, list,
+search and resume context checkpoints, and the questions before and after /clear.
 
-Agents start it themselves, in the folder they work in. "entire enable --mcp"
-registers it with Claude Code.
+Agents start it themselves. "entire enable --mcp" registers it with Claude Code.
 
 EXIT STATUS
-  0  the client has ended
-  1  standard output can't be written`,
+  0  the client closed the connection
+  1  failure`,
 		Example:     `  claude mcp add entire --scope local -- entire mcp`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.Streams.Terminal.In {
-				a.Streams.Notef("Waiting for a client of the Model Context Protocol on standard input; end it with Ctrl-D.")
+				a.Streams.Notef("Waiting for a Model Context Protocol client on standard input; press Ctrl-D to stop.")
 			}
 			dir := a.Getenv("CLAUDE_PROJECT_DIR")
 			if !filepath.IsAbs(dir) {

@@ -27,7 +27,7 @@ func TestResetAsks(t *testing.T) {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 	d.input = strings.NewReader("y\n")
-	check(t, "✓ Forgot session 1111111 (1 pending file)\n", d.must("reset"))
+	check(t, "✓ Discarded session 1111111 (1 pending file)\n", d.must("reset"))
 	if out := d.must("reset"); !strings.HasPrefix(out, "Nothing to reset for entire/") {
 		t.Error(out)
 	}

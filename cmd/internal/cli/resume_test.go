@@ -109,7 +109,7 @@ func TestResumeAsksBeforeItReplacesANewerTranscript(t *testing.T) {
 		"no":      {"n\n", 0, "Nothing was written.", true},
 		"silence": {"\n", 0, "Nothing was written.", true},
 		"the end": {"", 130, "Cancelled.", true},
-		"yes":     {"y\n", 0, "The former one is kept:", false},
+		"yes":     {"y\n", 0, "The previous one is kept:", false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestResumeReportsNewerTranscript(t *testing.T) {
 
 func TestResumeAsksAboutCommitsWithoutACheckpoint(t *testing.T) {
 	t.Parallel()
-	for input, want := range map[string]string{"n\n": "Resume cancelled, nothing is changed.", "y\n": "claude -r s1"} {
+	for input, want := range map[string]string{"n\n": "Resume cancelled, nothing was changed.", "y\n": "claude -r s1"} {
 		d := resumeDesk(t)
 		d.git("commit", "-q", "--allow-empty", "-m", "by hand")
 		d.interactive(input)
@@ -290,15 +290,15 @@ func TestResumeUsesLastTrailer(t *testing.T) {
 		t.Errorf("exit %d\n%s", r.code, r.err)
 	}
 	d.git("commit", "-q", "--allow-empty", "-m", "squash\n\nEntire-Checkpoint: a1b2c3d4e5f6\nEntire-Checkpoint: c1b2c3d4e5f6")
-	if r := d.entire("resume", "HEAD"); r.code != 0 || !strings.Contains(r.err, "c1b2c3d4e5f6 is not stored; this is the one before it, a1b2c3d4e5f6") {
+	if r := d.entire("resume", "HEAD"); r.code != 0 || !strings.Contains(r.err, "c1b2c3d4e5f6 is missing; using the one before it, a1b2c3d4e5f6") {
 		t.Errorf("a checkpoint that is not stored: exit %d\n%s", r.code, r.err)
 	}
 	d.git("commit", "-q", "--allow-empty", "-m", "lost\n\nEntire-Checkpoint: c1b2c3d4e5f6")
-	if r := d.entire("resume", "HEAD"); r.code != 1 || !strings.Contains(r.err, "c1b2c3d4e5f6 is not stored here: there is no remote") {
+	if r := d.entire("resume", "HEAD"); r.code != 1 || !strings.Contains(r.err, "c1b2c3d4e5f6 is not in this clone: no remote") {
 		t.Errorf("nothing stored: exit %d\n%s", r.code, r.err)
 	}
 	d.putCheckpoint("a1b2c3dfffff", storedSession{map[string]any{"session_id": "s2"}, "{}"})
-	if r := d.entire("resume", "a1b2c3d"); r.code != 1 || !strings.Contains(r.err, "several") {
+	if r := d.entire("resume", "a1b2c3d"); r.code != 1 || !strings.Contains(r.err, "ambiguous") {
 		t.Errorf("an ambiguous prefix: exit %d\n%s", r.code, r.err)
 	}
 }

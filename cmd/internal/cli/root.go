@@ -141,9 +141,9 @@ func newRootCmd(a *app.App, groups []group) *cobra.Command {
 		Use:   "entire",
 		Short: "Record the sessions of coding agents with the commits that come out of them",
 		Example: `  entire enable         record this repository from now on
-  entire log            what agents did, a line for each turn
+  entire log            what agents did, one line per turn
   entire show HEAD      what was asked, said and done for a commit
-  entire undo           take the last rewind back`,
+  entire undo           undo the last rewind`,
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Annotations: map[string]string{app.WorksDisabled: "yes"},

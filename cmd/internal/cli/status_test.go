@@ -66,7 +66,7 @@ func TestStatusWithoutSetup(t *testing.T) {
 		text, json string
 	}{
 		"no repository": {nil, "✕ not a git repository\n", "no-repository"},
-		"bare":          {[]string{"init", "-q", "--bare"}, "○ bare repository: nothing to do here\n", "bare"},
+		"bare":          {[]string{"init", "-q", "--bare"}, "○ bare repository: nothing to record\n", "bare"},
 		"not set up":    {[]string{"init", "-q"}, "○ not set up (run `entire enable`)\n", "not-set-up"},
 	} {
 		t.Run(name, func(t *testing.T) {

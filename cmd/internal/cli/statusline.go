@@ -13,9 +13,8 @@ func newStatusline(a *app.App) *cobra.Command {
 		Use:    hookrun.StatuslineCommand,
 		Short:  "Print the agent's status line",
 		Hidden: true,
-		Long: `Is what Claude Code runs for its status line after entire enable --statusline.
-It notes how full the context is, and then runs the status line that was set
-before, or prints a short one of its own.
+		Long: `Claude Code runs this command after entire enable --statusline. It records how full the
+context is, and then runs the status line that was set before, or prints a short one.
 
 EXIT STATUS
   0  always`,

@@ -349,7 +349,7 @@ func TestEnableOffersImport(t *testing.T) {
 		s.wait("Who is this for?")
 		s.wait("Import 1 session of the last 4 months?")
 		s.pressAndSee("\x1b[B")
-		s.wait("nothing is sent anywhere")
+		s.wait("nothing is sent")
 		s.press(answer.key)
 		s.press("\r")
 		s.wait(answer.said)
@@ -401,12 +401,12 @@ func TestForgetOnATerminal(t *testing.T) {
 	}
 	for _, answer := range []struct{ key, said, left string }{
 		{"n", "Nothing was forgotten", "a line with walrus-4711\n"},
-		{"y", "Forgot it", "a line with REDACTEDRED\n"},
+		{"y", "Removed from", "a line with REDACTEDRED\n"},
 	} {
 		cmd := exec.Command(bin, "forget", "--text", "walrus-4711")
 		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
 		s := start(t, cmd)
-		s.wait("Forget it in all")
+		s.wait("Remove it from all")
 		s.press(answer.key)
 		s.wait(answer.said)
 		if err := cmd.Wait(); err != nil {
@@ -437,14 +437,14 @@ func TestEnableInTmux(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := startInTmux(t, d, bin+" enable; echo left $?", size.columns, size.rows)
-			s.wait("> Ask before /clear", "[yes]  no", "Read context usage", "push recorded sessions", "a summary of each session",
+			s.wait("> Ask before /clear", "[yes]  no", "Read context usage", "push recorded sessions", "summarize each session",
 				"for you only", "enter accept all · esc leave")
 			s.press("Down", "y")
 			s.wait("> Read context usage", "saved exactly when needed")
 			s.press("Up", "Right")
 			s.wait("> Ask before /clear", "yes  [no]")
 			s.press("Enter")
-			s.wait("a summary of each session at commit", "Status line installed", "Next:", "work and commit as usual", "left 0")
+			s.wait("summarize each session at commit", "Status line installed", "Next:", "work and commit as usual", "left 0")
 			s.lacks("asks before /clear (")
 
 			s = startInTmux(t, repoDesk(t), bin+" enable; echo left $?", size.columns, size.rows)
@@ -565,7 +565,7 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 			s.press("r")
 			s.wait("Rewind to: 1 before this turn", "2 after it")
 			s.press("1")
-			s.wait("guide.md", "Rewind to v", "What is there now is saved first")
+			s.wait("guide.md", "Rewind to v", "The current state is saved first")
 			s.press("y", "Enter")
 			s.wait("Rewound to v", "Enter goes back to the list.")
 			if _, err := os.Stat(d.path("guide.md")); err == nil {
@@ -574,7 +574,7 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 			s.press("Enter")
 			s.wait("q leave")
 			s.press("u")
-			s.wait("Undo: ", "Enter goes back to the list.")
+			s.wait("Undid ", "Enter goes back to the list.")
 			if d.read("guide.md") != "A walrus.\n" {
 				t.Error("guide.md isn't back")
 			}
@@ -608,7 +608,7 @@ func TestBrowseWithoutScreen(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
-	if r := d.entire("browse"); r.code != 2 || !strings.Contains(r.err, "hint: `entire log` lists turns in lines") {
+	if r := d.entire("browse"); r.code != 2 || !strings.Contains(r.err, "hint: `entire log` lists the turns") {
 		t.Errorf("%+v", r)
 	}
 	w := newWorker(t, d)
@@ -617,7 +617,7 @@ func TestBrowseWithoutScreen(t *testing.T) {
 		cmd := exec.Command(w.bin, "browse")
 		cmd.Dir, cmd.Env = d.root, d.with(mode)
 		s := start(t, cmd)
-		s.wait("`entire log` lists turns in lines")
+		s.wait("`entire log` lists the turns")
 		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 2 {
 			t.Errorf("%s: exit %d", mode, cmd.ProcessState.ExitCode())
 		}

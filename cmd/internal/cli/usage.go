@@ -20,12 +20,12 @@ type refusal struct{ text, hint, help string }
 
 // refuse returns the description of an error of wrong usage.
 func refuse(cmd *cobra.Command, err error) refusal {
-	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows how it is used", cmd.CommandPath())}
+	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows the usage", cmd.CommandPath())}
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	unknownFlag, isUnknownFlag := errors.AsType[*pflag.NotExistError](err)
 	switch {
 	case isNoTerminal:
-		r.text, r.hint, r.help = "can't ask without a terminal: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
+		r.text, r.hint, r.help = noTerminal.Text(), "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -125,19 +125,19 @@ var guesses = map[string]string{ //nolint:gochecknoglobals // a table
 	"pause":     "`entire disable` pauses recording, `entire enable` resumes it",
 	"stop":      "`entire disable` stops recording",
 	"start":     "`entire enable` starts recording",
-	"init":      "`entire enable` starts recording here, `agentfs init` makes a store of snapshots",
+	"init":      "`entire enable` starts recording here, `agentfs init` creates a store of snapshots",
 	"install":   "`entire enable` installs the hooks",
 	"uninstall": "`entire disable --uninstall` removes everything that `entire enable` set up",
-	"rm":        "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
-	"remove":    "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
-	"delete":    "`entire forget` removes what was recorded, `entire snapshot delete` snapshots",
+	"rm":        "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
+	"remove":    "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
+	"delete":    "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
 	"pull":      "`entire fetch` fetches the checkpoints of others",
 	"clone":     "`git clone` copies the repository, then `entire fetch` the checkpoints",
 	"commit":    "commit with git: hooks link the commit to its session",
 	"login":     "there is no account: checkpoints go only to git remotes, with `entire push`",
 	"logout":    "there is no account: checkpoints go only to git remotes, with `entire push`",
 	"backup":    "`entire snapshot create` takes a snapshot of the whole working tree",
-	"save":      "`entire snapshot create` saves the working tree, `entire recall save` what a session knows",
+	"save":      "`entire snapshot create` saves the working tree, `entire recall save` a session's context",
 	"stash":     "`entire snapshot create` takes a snapshot of the whole working tree",
 	"gc":        "`entire clean` removes records that are no longer needed, `entire snapshot prune` old snapshots",
 	"prune":     "`entire snapshot prune` deletes old snapshots, `entire clean` records that are no longer needed",

@@ -10,8 +10,7 @@ func newVersionCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Long: `Shows the version of entire and of what it was built with, and the program with the
-commands that are not hooks.
+		Long: `Shows the version of entire, how it was built, and the program that runs its commands.
 
 EXIT STATUS
   0  always`,

@@ -90,7 +90,7 @@ func (s *Server) build() *mcp.Server {
 	add(server, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
 		`and returns the values in force. Without input it only returns them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
 	add(server, tool("history_search", "Search what was said and done", `Finds turns of all sessions in this repository by words of prompts, answers, commands, outputs and paths: `+
-		`why something was done, whether an error was seen before, how a command was used. At most 1,500 tokens; entire explain -c CHECKPOINT has the conversation.`,
+		`why something was done, whether an error was seen before, how a command was used. At most 1,500 tokens; entire show CHECKPOINT has the conversation.`,
 		historySearchSchema, read), s.historySearch)
 	add(server, tool("history_log", "List what was done", `Lists turns of all sessions in this repository, the newest first: when, what was asked, what changed, the commit. `+
 		`With file: every turn that changed it, also what was reverted or never committed. Call it before you change code whose history matters. At most 1,500 tokens.`,

@@ -197,7 +197,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 			ID: turnID(row, ids), Session: row.Session, Agent: row.Agent, Branch: row.Branch, At: row.At.In(here), Ended: row.Ended.In(here), Title: row.Prompt,
 			Prompt: d.Texts[index.Prompt], Answer: d.Texts[index.Answer], Output: d.Texts[index.Output], Subagents: d.Texts[index.Subagent],
 			Tokens: row.Tokens, SubagentTokens: row.Subagents, TakenBack: row.TakenBack,
-			Show: "entire explain --session " + row.Session,
+			Show: "entire show " + row.Session,
 		}
 		if heading := transcript.PromptTitle(t.Prompt); heading != "" && heading != strings.TrimSpace(t.Prompt) { // of a plan
 			t.Title = heading
@@ -205,7 +205,7 @@ func (f *filling) turns(ctx context.Context) (err error) {
 		if row.Context != "" {
 			t.Show = "entire recall show " + row.Context
 		} else if n := len(row.Checkpoints); n > 0 {
-			t.Show = "entire explain -c " + row.Checkpoints[n-1] + " --full"
+			t.Show = "entire show " + row.Checkpoints[n-1] + " --full"
 		}
 		for _, name := range others.In(row.Session, row.Line, row.End) {
 			t.Others = append(t.Others, f.Redact.Text(name))

@@ -106,7 +106,7 @@ func (m *summary) write() {
 	if r.Omitted > 0 {
 		m.line("\n%s left out.", plural(r.Omitted, "older turn"))
 	}
-	m.line("\n<sub>Made by `entire report`. `entire explain -c ID` shows a conversation, `entire why FILE:LINE` what led to a line.</sub>")
+	m.line("\n<sub>Made by `entire report`. `entire show ID` shows a conversation, `entire show FILE:LINE` what led to a line.</sub>")
 }
 
 // more writes the number of omitted items of a list.

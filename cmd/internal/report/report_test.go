@@ -215,7 +215,7 @@ func TestPageIsBounded(t *testing.T) {
 	long := strings.Repeat("a line of a long answer\n", 2000)
 	for i := range 1000 {
 		r.Turns = append(r.Turns, report.Turn{
-			ID: "turn-" + strings.Repeat("x", i%7) + "-" + time.Unix(int64(i), 0).Format("150405"), Session: "s", At: time.Unix(int64(1e9+i*600), 0), Title: "title", Answer: long, Show: "entire explain -c 1234",
+			ID: "turn-" + strings.Repeat("x", i%7) + "-" + time.Unix(int64(i), 0).Format("150405"), Session: "s", At: time.Unix(int64(1e9+i*600), 0), Title: "title", Answer: long, Show: "entire show 1234",
 			Files: []report.File{{Path: "a.go", Added: 2000, Hunks: []report.Hunk{{New: 1, Blocks: []report.Block{{Kind: report.Added, Turn: -1, Text: long, Lines: 2000}}}}}},
 		})
 	}
@@ -223,7 +223,7 @@ func TestPageIsBounded(t *testing.T) {
 	if len(page) > report.MaxPage || len(page) < report.MaxPage/10 {
 		t.Errorf("%d bytes", len(page))
 	}
-	if n := strings.Count(page, "more: <code>entire explain -c 1234</code>"); n < 1000 {
+	if n := strings.Count(page, "more: <code>entire show 1234</code>"); n < 1000 {
 		t.Errorf("%d cuts name the command", n)
 	}
 	if text := markdown(t, r); len(text) > report.MaxMarkdown {

@@ -165,7 +165,7 @@ func (d *document) turn(t *Turn) {
 		d.raw("<h5>Changed</h5>\n")
 		more := t.Show
 		if t.Before != "" && t.After != "" {
-			more = "entire fs diff " + t.Before + " " + t.After
+			more = "entire diff " + t.Before + " " + t.After
 		}
 		d.files(t.Files, d.limits.turnDiff, more)
 	}
@@ -314,7 +314,7 @@ func (d *document) commit(c *Commit) {
 	}
 	if len(c.Checkpoints) > 0 {
 		d.element("<div><dt>Checkpoint</dt><dd>", strings.Join(c.Checkpoints, ", "), "")
-		d.element(" <code>", "entire explain --commit "+shortOID(c.OID), "</code></dd></div>\n")
+		d.element(" <code>", "entire show "+shortOID(c.OID), "</code></dd></div>\n")
 	}
 	d.raw("<div class=\"here\"><dt>Link</dt><dd><a")
 	d.href(commitID(c))

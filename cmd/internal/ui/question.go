@@ -1,6 +1,9 @@
 package ui
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // ErrAborted means that the user left a question without an answer.
 var ErrAborted = errors.New("cancelled")
@@ -12,8 +15,16 @@ type NoTerminalError struct {
 }
 
 // Error returns a message with the flag.
-func (e *NoTerminalError) Error() string {
-	return "can't ask without a terminal: " + e.Title + " (pass " + e.Flag + ")"
+func (e *NoTerminalError) Error() string { return e.Text() + " (pass " + e.Flag + ")" }
+
+// Text returns a message without the flag. It has the title if that is a question: others only make
+// sense above a list.
+func (e *NoTerminalError) Text() string {
+	const text = "can't ask without a terminal"
+	if strings.HasSuffix(e.Title, "?") {
+		return text + ": " + e.Title
+	}
+	return text
 }
 
 // Question asks for one of several options, the first of which is the default, or for yes

@@ -99,7 +99,7 @@ func (a *App) Registry() *registry.Registry {
 // git.ErrNotRepository with a hint.
 func (a *App) Repository() (*git.Repo, error) {
 	if a.Dir == "" {
-		return nil, errors.New("the working directory is gone")
+		return nil, errors.New("the working directory no longer exists")
 	}
 	repo, err := git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
 	if errors.Is(err, git.ErrNotRepository) {
@@ -109,7 +109,7 @@ func (a *App) Repository() (*git.Repo, error) {
 }
 
 // NoRepositoryHint is the hint of commands outside a repository.
-const NoRepositoryHint = "run it in a repository; `git init` makes one"
+const NoRepositoryHint = "run it in a repository; `git init` creates one"
 
 // Settings reads the settings in force in repo; nil means no repository.
 func (a *App) Settings(repo *git.Repo) settings.Settings {
@@ -196,8 +196,8 @@ func (a *App) Worktree() (*git.Repo, error) {
 		return nil, err
 	}
 	if repo.Bare {
-		return nil, WithHint(errors.New("this is a bare repository: there are no files to work on, so there is nothing to record"),
-			"run the command in a worktree of it")
+		return nil, WithHint(errors.New("this is a bare repository: it has no working tree to record"),
+			"run the command in a worktree")
 	}
 	return repo, nil
 }

@@ -14,9 +14,9 @@ import (
 func StoreHint(err error, program string) string {
 	switch {
 	case errors.Is(err, bands.ErrDamaged), errors.Is(err, band.ErrDamaged):
-		return fmt.Sprintf("`%s verify` names what is damaged; everything else can be restored", program)
+		return fmt.Sprintf("`%s verify` lists what is damaged; everything else can be restored", program)
 	case errors.Is(err, bands.ErrNoRoom), errors.Is(err, syscall.ENOSPC):
-		return fmt.Sprintf("make room on the disk, or with `%s prune`", program)
+		return fmt.Sprintf("free disk space, or run `%s prune`", program)
 	case errors.Is(err, syscall.EROFS):
 		return "the file system is read-only"
 	}
@@ -25,4 +25,4 @@ func StoreHint(err error, program string) string {
 
 // BandsOffHint is the hint of commands that need snapshots, in a repository where the settings
 // disable them.
-const BandsOffHint = "snapshots are off in this repository; `entire config set bands.enabled true` turns them on"
+const BandsOffHint = "snapshots are off in this repository; `entire config bands.enabled true` turns them on"

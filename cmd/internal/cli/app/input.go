@@ -12,7 +12,7 @@ import (
 const inputTimeout = 10 * time.Minute
 
 // errInputTimeout means that standard input did not end within inputTimeout.
-var errInputTimeout = errors.New("standard input did not end in time")
+var errInputTimeout = errors.New("timed out reading standard input")
 
 // input reads a command's standard input. A read fails when the command's context ends, or when all
 // reads together have waited too long, regardless of how much they have read.

@@ -45,7 +45,7 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 	target, other := InterruptedRewind(repo)
 	switch {
 	case other:
-		return "A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.", ""
+		return "A rewind by another version of entire was interrupted: use that version to complete or undo it.", ""
 	case target == "":
 		former, found := tracking.ReadFormerRewind(repo.CommonDir, checkpoint.WorktreeHash(repo.WorktreeID))
 		if found && former.Interrupted {
@@ -53,7 +53,7 @@ func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 		}
 	default:
 		return fmt.Sprintf("The rewind to %s was interrupted: some files are from %s, some are not.", target, target),
-			"`entire rewind --undo` undoes it, `entire rewind --to " + target + "` completes it"
+			"`entire undo` undoes it, `entire rewind --to " + target + "` completes it"
 	}
 	return "", ""
 }
@@ -83,14 +83,14 @@ func (a *App) EndRewindsTogether(ctx context.Context, repo *git.Repo) error {
 			return a.Workspace(other), other.Close, nil
 		})
 		if err != nil {
-			return WithHint(fmt.Errorf("a rewind of %d repositories was interrupted, and can't be ended: %w", len(t.Parts), err),
+			return WithHint(fmt.Errorf("can't complete an interrupted rewind of %d repositories: %w", len(t.Parts), err),
 				"run `entire rewind --list` there to see what was restored; the next command tries again")
 		}
 		switch outcome {
 		case rewind.Completed:
-			a.Streams.Notef("A rewind of %d repositories was interrupted; it is completed now.", len(t.Parts))
+			a.Streams.Notef("Completed an interrupted rewind of %d repositories.", len(t.Parts))
 		case rewind.TakenBack:
-			a.Streams.Notef("A rewind of %d repositories was interrupted; it is taken back in all of them now.", len(t.Parts))
+			a.Streams.Notef("Undid an interrupted rewind of %d repositories.", len(t.Parts))
 		case rewind.Unbegun:
 		}
 	}
@@ -102,12 +102,12 @@ func (a *App) NoteConversation(t rewind.Conversation) {
 	if t.Changed {
 		a.Streams.Notef("Writing transcript to: %s", t.Path)
 	} else {
-		a.Streams.Notef("Transcript is as stored: %s", t.Path)
+		a.Streams.Notef("Transcript unchanged: %s", t.Path)
 	}
 	if t.Copy != "" {
-		a.Streams.Notef("The former one is kept: %s", t.Copy)
+		a.Streams.Notef("The previous one is kept: %s", t.Copy)
 	}
 	if n := len(t.Subagents); n > 0 {
-		a.Streams.Notef("Writing those of %s to: %s", ui.Plural(n, "subagent"), filepath.Dir(t.Subagents[0]))
+		a.Streams.Notef("Writing transcripts of %s to: %s", ui.Plural(n, "subagent"), filepath.Dir(t.Subagents[0]))
 	}
 }

@@ -15,7 +15,7 @@ func (a *App) WarnOperation(ctx context.Context, repo *git.Repo, command string)
 		return fmt.Errorf("read the operation in progress: %w", err)
 	}
 	if name := op.Name(); name != "" {
-		a.Streams.Notef("warning: a %s is in progress: a %s changes the files, and leaves HEAD, the index and the state of the %s as they are", name, command, name)
+		a.Streams.Notef("warning: a %s is in progress: a %s only changes files, not HEAD, the index or the state of the %s", name, command, name)
 	}
 	return nil
 }

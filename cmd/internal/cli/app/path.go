@@ -25,7 +25,7 @@ func TreePaths(root, dir string, typed []string) ([]string, error) {
 		}
 		rel, ok := resolver.Rel(path)
 		if !ok {
-			return nil, Usagef("%s is outside of %s", format.Path(path), root)
+			return nil, Usagef("%s is outside %s", format.Path(path), root)
 		}
 		paths[i] = rel
 	}

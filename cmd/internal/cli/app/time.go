@@ -24,5 +24,5 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	if t, ok := rewind.ParseTime(text, now); ok {
 		return t, nil
 	}
-	return time.Time{}, errors.New("not a time: write 90m, 2d, 3w, today, 2026-01-15 or 2026-01-15T10:00")
+	return time.Time{}, errors.New("not a time such as 90m, 2d, 3w, today, 2026-01-15 or 2026-01-15T10:00")
 }

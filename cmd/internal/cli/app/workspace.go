@@ -64,7 +64,7 @@ func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger)
 		Log: log,
 	}
 	if err := w.MaskForgotten(); err != nil {
-		log.Error("the list of forgotten content is not readable", "error", err.Error())
+		log.Error("the list of forgotten content can't be read", "error", err.Error())
 	}
 	return w
 }
@@ -91,7 +91,7 @@ func (a *App) OpenIndex(ctx context.Context, repo *git.Repo) (r *index.Reader, e
 		return err
 	})
 	if errors.Is(err, index.ErrBusy) {
-		return nil, WithHint(errors.New("another process is filling the index"), "try again in a moment")
+		return nil, WithHint(errors.New("another process is updating the index"), "try again in a moment")
 	}
 	return r, err
 }
@@ -107,11 +107,11 @@ func Summarize(ctx context.Context, w *workspace.Workspace, of record.SummaryOf)
 	err := record.Summarize(ctx, w, of)
 	switch {
 	case errors.Is(err, record.ErrSummarized):
-		return WithHint(err, "use --force to rewrite it")
+		return WithHint(err, "use --force to replace it")
 	case errors.Is(err, proc.ErrNoProgram):
-		return WithHint(err, "summaries are written by Claude Code's own program: install it, or put it on the PATH")
+		return WithHint(err, "summaries need the program `claude`: install it, or add it to the PATH")
 	case errors.Is(err, claude.ErrAnswer), errors.Is(err, record.ErrNoSummary):
-		return WithHint(err, "try again, or see whether `claude --print hello` works")
+		return WithHint(err, "try again, or check that `claude --print hello` works")
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func PairText(s bands.Snapshot) string {
 
 // DamageText describes n damaged records in the output of status.
 func DamageText(n int) string {
-	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
+	return ui.Plural(n, "record") + " of the store can't be read; `verify` lists the affected files."
 }
 
 // LinkingText describes how snapshots share content.

@@ -11,7 +11,7 @@ import (
 )
 
 // DeepenHint is the hint if a shallow clone lacks commits.
-const DeepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
+const DeepenHint = "run `git fetch --unshallow`, or `git fetch --deepen=N`"
 
 // GapJSON is a part of the record or of the history that a clone lacks, in the output of several
 // commands; docs/formats/json.md describes it.
@@ -31,11 +31,11 @@ const (
 func gapOf(gap query.Gap) GapJSON {
 	switch gap {
 	case query.NoRecord:
-		return GapJSON{CheckpointsPart, "the branch with checkpoints is not in this clone", "`entire explain --fetch` fetches it, if the remote has one"}
+		return GapJSON{CheckpointsPart, "the checkpoints are not in this clone", "`entire fetch` fetches them, if the remote has any"}
 	case query.NoContents:
 		return GapJSON{
-			ContentsPart, "contents of checkpoints are missing from this clone",
-			"`entire explain -c ID --fetch` gets those of one checkpoint, `git fetch --refetch --no-filter` all",
+			ContentsPart, "this clone lacks contents of checkpoints",
+			"`entire fetch` fetches those of one checkpoint, `git fetch --refetch --no-filter` all",
 		}
 	case query.NoHistory:
 	}

@@ -21,7 +21,7 @@ func LinesError(repo *git.Repo, err error, rev, path string) (hint string, said 
 	_, isExit := errors.AsType[*git.ExitError](err)
 	partial, failed := repo.IsPartial()
 	if failed == nil && partial && (isExit && hint == "" || errors.Is(err, git.ErrMissing)) {
-		return "`git fetch --refetch --no-filter` fetches them", errors.New("contents of the file's history are not in this partial clone")
+		return "`git fetch --refetch --no-filter` fetches them", errors.New("this partial clone lacks the file's history")
 	}
 	return hint, said
 }
@@ -29,24 +29,24 @@ func LinesError(repo *git.Repo, err error, rev, path string) (hint string, said 
 func linesError(err error, rev, path string) (hint string, said error) {
 	exit, isExit := errors.AsType[*git.ExitError](err)
 	shown := Path(path)
-	const naming = "a revision is named as git does it: HEAD~2, a branch, the beginning of an id"
+	const naming = "give a revision as for git: HEAD~2, a branch, a commit id"
 	switch {
 	case errors.Is(err, blame.ErrBinary):
-		return "`entire explain " + shown + "` lists the checkpoints that changed it", fmt.Errorf("%s is binary: it has no lines", shown)
+		return "`entire show " + shown + "` lists the checkpoints that changed it", fmt.Errorf("%s is binary", shown)
 	case errors.Is(err, blame.ErrEmpty):
 		return "", fmt.Errorf("%s is empty", shown)
 	case errors.Is(err, git.ErrTooMuch):
 		return "", fmt.Errorf("%s is too large", shown)
 	case errors.Is(err, fs.ErrNotExist):
-		return "name a revision before it that has it: `entire blame HEAD~1 " + shown + "`", fmt.Errorf("no file %s in the worktree", shown)
+		return "give an earlier revision that has it: `entire blame HEAD~1 " + shown + "`", fmt.Errorf("no file %s in the worktree", shown)
 	case errors.Is(err, git.ErrMissing):
 		return naming, fmt.Errorf("%s has no file %s", ui.Line(rev, NameWidth), shown)
 	case isExit && strings.Contains(exit.Stderr, "no such path"):
-		return "a file that was never added has no history: `git add -N " + shown + "` makes it known", fmt.Errorf("git has no file %s", shown)
+		return "the file is untracked; add it first: `git add -N " + shown + "`", fmt.Errorf("git has no file %s", shown)
 	case isExit && exit.Code == gitUsage: // only the range can be invalid
-		return "lines are given as -L 40,60, -L 40,+20 or -L :function", errors.New("no such range of lines")
+		return "give lines as -L 40,60, -L 40,+20 or -L :function", errors.New("no such range of lines")
 	case isExit && (strings.Contains(exit.Stderr, "has only") || strings.Contains(exit.Stderr, "-L")):
-		return "lines count from 1: -L 10,20", errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth))
+		return "lines are numbered from 1: -L 10,20", errors.New(ui.Line(strings.TrimPrefix(strings.TrimSpace(exit.Stderr), "fatal: "), LineWidth))
 	case isExit && strings.Contains(exit.Stderr, "bad revision"):
 		return naming, fmt.Errorf("unknown revision %s", ui.Line(rev, NameWidth))
 	}

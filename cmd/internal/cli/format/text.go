@@ -167,14 +167,8 @@ func WrittenBy(a checkpoint.Attribution) string {
 	return strings.Join(parts, ", ")
 }
 
-// AbsentHint returns the hint for a checkpoint, or for several in a list (""), whose contents are
-// not in this clone.
-func AbsentHint(checkpoint string) string {
-	if checkpoint != "" {
-		checkpoint = " -c " + checkpoint
-	}
-	return "`entire explain" + checkpoint + " --fetch` fetches the missing contents from the remote; `entire doctor` reports the missing objects"
-}
+// AbsentHint is the hint for checkpoints whose contents are not in this clone.
+const AbsentHint = "`entire fetch` fetches them from the remote; `entire doctor` lists missing objects"
 
 // LineWidth is the maximum width of a text of unknown origin.
 const LineWidth = 400
@@ -230,4 +224,4 @@ const (
 )
 
 // TooLargeHint is the hint if a part of a checkpoint is too large to be read.
-const TooLargeHint = "a part of it is larger than any that is written here; it was not read"
+const TooLargeHint = "part of it is too large to read"

@@ -24,15 +24,15 @@ func NewAgents(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "agents",
 		SuggestFor: []string{"agent"},
-		Short:      "List the agents that can be recorded, and whether they are here",
+		Short:      "List supported agents and their hooks",
 		Long: `Lists the agents that can be recorded: whether each is installed or used in this
-project, whether its hooks are in this worktree and trusted, when the newest of
-its sessions had its last event, and what doesn't work with it.
+project, whether its hooks are installed and trusted, when its newest session had
+its last event, and what doesn't work with it.
 
-  FOUND  program, on your PATH; project, its folder is in the worktree
-  HOOKS  how many there are; user, they are in your own settings of the agent
-  TRUST  yes; no, the agent doesn't run the hooks until you accept them; -, it
-         asks about nothing, or doesn't record the answer
+  FOUND  program: it is on your PATH; project: its folder is in the worktree
+  HOOKS  the number of hooks; user: they are in your own settings of the agent
+  TRUST  yes; no: the agent ignores the hooks until you accept them; -: the agent
+         doesn't ask, or doesn't record the answer
 
 EXIT STATUS
   0  listed

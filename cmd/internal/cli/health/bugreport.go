@@ -28,7 +28,7 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 	if path != "-" {
 		path = c.Absolute(path)
 		if _, err := os.Lstat(path); err == nil {
-			return app.WithHint(fmt.Errorf("%s exists", c.ShortPath(path)), "name another file with --report")
+			return app.WithHint(fmt.Errorf("%s already exists", c.ShortPath(path)), "name another file with --report")
 		}
 	}
 	list, err := c.look(ctx)
@@ -88,6 +88,6 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	c.Streams.Printf("Wrote %s. Nothing was sent.\n", c.ShortPath(path))
-	c.Streams.Hint("read it before you give it to anybody: secrets are replaced, names of files and sessions are not")
+	c.Streams.Hint("read it before you share it: secrets are replaced, names of files and sessions are not")
 	return nil
 }

@@ -35,26 +35,25 @@ func NewCheck(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "check [RANGE...]",
 		SuggestFor: []string{"audit", "lint", "scan"},
-		Short:      "Check the checkpoints of commits before they are shared",
-		Long: `Checks the checkpoints that the commits of a range name, as git log takes it; HEAD
-and all before it, if there is none. It finds
+		Short:      "Check the checkpoints of commits before sharing them",
+		Long: `Checks the checkpoints that the commits of a range name. The range is as for git
+log; the default is HEAD and everything before it. It reports
 
-  commits whose checkpoint isn't here, and checkpoints that can't be read
-  commits of the range that aren't here, as in a shallow clone
+  commits whose checkpoint is missing or can't be read
+  commits of the range that are not in this clone
   sessions without a transcript
-  secrets that today's rules mask: those that an older version or another program let by
-  files of more than --max-size
+  secrets that the current rules mask
+  files larger than --max-size
 
-It needs a clone with the branch of the checkpoints, as a CI job has, and no settings;
-nothing is written. What a clone lacks that was fetched with --filter is a finding, or is
-fetched with --fetch. ` + "`entire doctor`" + ` finds what is wrong with the records as a whole, and
-repairs it.
+It only needs a clone with the checkpoints, as in a CI job, and writes nothing.
+Contents missing from a partial clone are reported; --fetch fetches them. To check
+and repair all records, use ` + "`entire doctor`" + `.
 
-With --json it prints one object; docs/formats/doctor.md describes it.
+With --json it prints one object; see docs/formats/doctor.md.
 
 EXIT STATUS
-  0  nothing was found
-  1  something was, or failure
+  0  no problems
+  1  problems found, or failure
   2  wrong usage`,
 		Example: `  entire check
   entire check origin/main..HEAD
@@ -63,8 +62,8 @@ EXIT STATUS
 		RunE:        func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.maxSize, "max-size", "50MB", "report files of more than this")
-	f.BoolVar(&c.fetch, "fetch", false, "fetch missing objects from the remote")
+	f.StringVar(&c.maxSize, "max-size", "50MB", "report files larger than this")
+	f.BoolVar(&c.fetch, "fetch", false, "fetch missing objects from the remote first")
 	setup.JSONFlags(a, f, &c.json)
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
 	return cmd
@@ -92,7 +91,7 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	})
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
 		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
-			format.HintWithGaps(ctx, repo, "name a range as git log takes it, such as origin/main..HEAD; a CI job may have to fetch it first"))
+			format.HintWithGaps(ctx, repo, "give a range as for git log, such as origin/main..HEAD; a CI job may have to fetch it first"))
 	}
 	if err != nil {
 		return err
@@ -113,7 +112,7 @@ func (c *checking) run(ctx context.Context, revs []string) (err error) {
 	}
 	if gaps, err := (query.CheckpointReader{Repo: repo}).Gaps(ctx); err == nil && len(gaps) > 0 {
 		what, hint := format.Gaps(gaps)
-		c.Streams.Notef("There may be more to check: %s.", what)
+		c.Streams.Notef("Not everything was checked: %s.", what)
 		c.Streams.Hint(hint)
 	}
 	return app.ErrFailed

@@ -26,23 +26,15 @@ func NewClean(a *app.App) *cobra.Command {
 		Use:        "clean",
 		SuggestFor: []string{"prune", "gc", "tidy"},
 		Short:      "Remove records that are no longer needed",
-		Long: `Shows what is orphaned in the repository's records, in all worktrees: shadow
-branches that no session has anything on, states of sessions that are long over,
-refs of rewinds whose snapshot is gone, auto-commit checkpoints that no commit
-refers to, old copies of transcripts, and remains of what was stopped. With
---force it deletes that. A session that works, or has something to commit, loses
-nothing, and neither does a point to rewind to.
-
-Checkpoints of your own commits are never removed.
-
-With --pending it discards what sessions of this worktree did since the last commit:
-the next commit is not linked to it. Files, commits and checkpoints stay as they are.
-What is discarded is kept under a ref for a month; the command prints how to go back.
-It asks first, and refuses while an agent is at work, unless --force is given.
+		Long: `Lists records that are no longer needed, in all worktrees: shadow branches and
+states of finished sessions, refs of rewinds whose snapshot was deleted, auto-commit
+checkpoints that no commit names, old copies of transcripts, and temporary files.
+With --force it deletes them. Sessions with uncommitted work, points to rewind to,
+and checkpoints of your own commits are kept.
 
 EXIT STATUS
   0    done, or nothing to do
-  1    failure, or some items could not be deleted; they are named
+  1    failure, or some items could not be deleted
   2    wrong usage
   130  interrupted`,
 		Example: `  entire clean
@@ -52,7 +44,7 @@ EXIT STATUS
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch dryRun := cmd.Flags().Changed("dry-run"); {
 			case pending && dryRun:
-				return app.Usagef("--pending asks before it changes something: leave --dry-run out")
+				return app.Usagef("--pending and --dry-run can't be combined")
 			case cmd.Flags().Changed("session") && !pending:
 				return app.Usagef("--session needs --pending")
 			case cmd.Flags().Changed("session") && session == "": // an empty variable must not select all
@@ -64,11 +56,11 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&pending, "pending", false, "discard what sessions did since the last commit, so that no commit is linked to it")
-	f.StringVar(&session, "session", "", "with --pending: only this session; its id may be shortened")
+	f.BoolVar(&pending, "pending", false, "discard what sessions recorded since the last commit")
+	f.StringVar(&session, "session", "", "with --pending: only the session with this id, or prefix of one")
 	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
-	f.BoolP("dry-run", "n", false, "only show what is found (the default)")
-	f.BoolVarP(&opts.force, "force", "f", false, "delete what is found")
+	f.BoolP("dry-run", "n", false, "only list them (the default)")
+	f.BoolVarP(&opts.force, "force", "f", false, "delete them")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "force")
 	setup.JSONFlags(a, f, &opts.json)
 	return cmd
@@ -128,7 +120,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 		w.Printf("Nothing was deleted.\n")
 	}
 	for _, i := range done.Kept {
-		w.Notef("Kept, as it is needed now: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
+		w.Notef("Kept, needed again: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
 	}
 	for _, i := range done.Failed {
 		w.Notef("Not deleted: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))

@@ -29,32 +29,29 @@ func NewDoctor(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "doctor [backup]",
 		SuggestFor: []string{"check", "fsck", "repair", "verify"},
-		Short:      "Find what is wrong with the records, and repair it",
-		Long: `Looks for what keeps sessions from being recorded and for what is wrong with the
-records of this repository, in all its worktrees: turns that no stop will end,
-commits without their checkpoint, damaged files, hooks that don't run. It says
-what each means. Nothing is written.
+		Short:      "Find and repair problems with the records",
+		Long: `Finds what prevents sessions from being recorded, and damage in the records of this
+repository, in all its worktrees: turns that never ended, commits without their
+checkpoint, damaged files, hooks that don't run. It changes nothing.
 
-Of more than 1,000 checkpoints it examines the 1,000 that were changed last, and
-says so; --all examines all, and finds checkpoints that no commit names.
+Of more than 1,000 checkpoints it examines the latest 1,000; --all examines all.
 
-With --fix it repairs what it can, and asks before each kind of repair unless
---yes is given. What a repair may change is copied first; --undo puts the copy of
-the last repair back, or of the one that is named. Copies are kept for 30 days.
-No repair discards work that no commit has taken up.
+With --fix it repairs what it can, and asks before each kind of repair unless --yes
+is given. Whatever a repair may change is copied first; --undo restores the copy of
+the last repair, or of the named one. Copies are kept for 30 days. No repair
+discards uncommitted work.
 
-With --report it writes a file to attach to a bug report: versions, settings, what
-is wrong here, events of agents that could not be decoded, the end of the log.
-Secrets are replaced, and the home directory is ~. Read the file before you give it
-to anybody; nothing is sent.
+With --report it writes a file to attach to a bug report: versions, settings,
+problems, events that could not be decoded, the end of the log. Secrets are
+replaced, and the home directory is ~. Nothing is sent. Read the file before you
+share it.
 
-With --json it prints one object; docs/formats/doctor.md describes it, and lists
-all that can be found.
+With --json it prints one object; see docs/formats/doctor.md.
 
 EXIT STATUS
-  0    all is well, or is now
-  1    something is wrong, or failure
-  2    wrong usage, or a question that nobody can answer
+  0    no problems, or all repaired
+  1    problems found, or failure
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire doctor
   entire doctor --all
@@ -66,11 +63,11 @@ EXIT STATUS
 		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, opts, args) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opts.fix, "fix", false, "repair what can be repaired")
+	f.BoolVar(&opts.fix, "fix", false, "repair problems")
 	f.BoolVarP(&opts.yes, "yes", "y", false, "don't ask before repairs")
-	f.BoolVarP(&opts.force, "force", "f", false, "--fix --yes; with --undo also put back what has changed since")
-	f.BoolVar(&opts.all, "all", false, "examine all checkpoints of a long record")
-	f.BoolVar(&opts.undo, "undo", false, "take a repair back")
+	f.BoolVarP(&opts.force, "force", "f", false, "the same as --fix --yes; with --undo: also restore what has changed since")
+	f.BoolVar(&opts.all, "all", false, "examine all checkpoints")
+	f.BoolVar(&opts.undo, "undo", false, "undo a repair")
 	f.StringVar(&opts.bugReport, "report", "", "write a file to attach to a bug report; - is standard output")
 	setup.JSONFlags(a, f, &opts.json)
 	cmd.MarkFlagsMutuallyExclusive("fix", "undo", "report")
@@ -89,7 +86,7 @@ type consulting struct {
 
 func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []string) (err error) {
 	if len(args) > 0 && !opts.undo {
-		return app.Usagef("a backup is named with --undo only")
+		return app.Usagef("a backup can only be named with --undo")
 	}
 	repo, err := a.Worktree()
 	if err != nil {
@@ -227,7 +224,7 @@ func (c *consulting) undo(ctx context.Context, args []string) error {
 	_, changed := errors.AsType[*doctor.ChangedError](err)
 	switch {
 	case changed:
-		return app.WithHint(err, "--force restores it anyway, after a copy of the current files")
+		return app.WithHint(err, "--force restores it anyway, and keeps a copy of the current files")
 	case errors.Is(err, doctor.ErrNoBackup):
 		return app.WithHint(err, "`entire doctor --json` lists the backups")
 	case err != nil:

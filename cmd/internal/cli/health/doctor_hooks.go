@@ -36,7 +36,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 	if !is.Configured {
 		return []doctor.Check{func(context.Context) ([]doctor.Finding, error) {
 			f := doctor.Finding{
-				Code: codeNotSetUp, Severity: doctor.Note, What: "sessions are not recorded here", Why: "nothing is linked to commits until that is set up",
+				Code: codeNotSetUp, Severity: doctor.Note, What: "sessions are not recorded here", Why: "commits are not linked to sessions",
 				Hint: "run `entire enable`",
 			}
 			if is.Activation.Reason != settings.NotEnabled {
@@ -57,7 +57,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			if !found {
 				return []doctor.Finding{{
 					Code: "not-on-path", Severity: doctor.Warning, What: "`entire` isn't on your PATH", Why: "the hooks do nothing",
-					Hint: "add its folder to PATH, also to that of programs with windows that commit",
+					Hint: "add its folder to PATH, also for graphical programs that commit",
 				}}, nil
 			}
 			self, err := os.Executable()
@@ -70,7 +70,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			}
 			return []doctor.Finding{{
 				Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
-				What: "hooks run another program than this one, " + self, Why: "it may be of another version",
+				What: "hooks run a different program, " + self, Why: "it may be another version",
 				Hint: "`" + path + " version` says which",
 			}}, nil
 		},
@@ -97,7 +97,7 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 			return []doctor.Finding{{
 				Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
 				What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
-				Why:  "the next hook completes the work of a failed one, unless a finding above names it",
+				Why:  "the next hook completes the work, unless it is reported above",
 			}}, nil
 		},
 	}
@@ -140,7 +140,7 @@ func checkGitHooks(ctx context.Context, repo *git.Repo, is settings.Settings) ([
 			Why: "commits are not linked to sessions",
 		}
 		if n.Hint != "" {
-			f.Fix, f.Repair = "put our hooks in place; those of others go on running", repair
+			f.Fix, f.Repair = "install Entire's hooks; other hooks continue to run", repair
 		} else {
 			f.Severity, f.Why = doctor.Note, ""
 		}
@@ -150,8 +150,8 @@ func checkGitHooks(ctx context.Context, repo *git.Repo, is settings.Settings) ([
 		if path := filepath.Join(s.Dir, name); syscall.Access(path, executable) != nil {
 			list = append(list, doctor.Finding{
 				Code: codeNotExecutable, Severity: doctor.Warning, Subject: path,
-				What: "the system refuses to execute the hook",
-				Why:  "its file system is mounted noexec, or its folder can't be entered: commits are not linked to sessions",
+				What: "the system doesn't execute the hook",
+				Why:  "commits are not linked to sessions: the file system is mounted noexec, or the folder is not accessible",
 				Hint: "mount it without noexec, or move hooks elsewhere with core.hooksPath and run `entire enable`",
 			})
 			break // it applies to all of them
@@ -174,7 +174,7 @@ func checkAgentHooks(a *app.App, repo *git.Repo, is settings.Settings) ([]doctor
 	for i, h := range lacks {
 		list = append(list, doctor.Finding{
 			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
-			Why: "sessions of this worktree are not recorded, or not all of them",
+			Why: "sessions of this worktree are not recorded completely",
 			Fix: "add them to " + h.Settings.Path,
 			Repair: &doctor.Repair{Files: []string{h.Settings.Path}, Do: func(context.Context) error {
 				_, _, err := h.Settings.Install()
@@ -194,8 +194,8 @@ func checkAgentHooks(a *app.App, repo *git.Repo, is settings.Settings) ([]doctor
 	if agents[0].Former {
 		list = append(list, doctor.Finding{
 			Code: "former-hooks", Severity: doctor.Note, Subject: agents[0].Settings.Path,
-			What: "hooks of the former Entire CLI are here too",
-			Why:  "its `rewind` must not be run on sessions recorded by this program, it would delete files",
+			What: "hooks of the earlier Entire CLI are also installed",
+			Why:  "don't run its `rewind` on sessions recorded by this program: it would delete files",
 		})
 	}
 	return list, err
@@ -212,7 +212,7 @@ func checkUserHooks(a *app.App, is settings.Settings) []doctor.Finding {
 	for i, s := range setup.UserHooksMissing(a) {
 		list = append(list, doctor.Finding{
 			Code: notes[i].Code, Severity: doctor.Warning, Subject: s.Path, What: sentence(notes[i].Message),
-			Why: "sessions in repositories without hooks of their own are not recorded, or not all of them",
+			Why: "sessions in repositories without their own hooks are not recorded completely",
 			Fix: "add them to " + s.Path,
 			Repair: &doctor.Repair{Files: []string{s.Path}, Do: func(context.Context) error {
 				_, _, err := s.Install()

@@ -37,7 +37,7 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 			Code: codeServerOther, Severity: doctor.Warning, Subject: at.File,
 			What: fmt.Sprintf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
 			Why:  "no question is asked before /clear",
-			Hint: "rename it or take it out, and run `entire enable --mcp`",
+			Hint: "rename or remove it, and run `entire enable --mcp`",
 		}}, nil
 	case !at.Found || !at.Server.IsOurs() || at.All:
 		return nil, nil
@@ -47,14 +47,14 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	if at.Scope == claude.ProjectScope {
 		file = app.ClaudeFiles(repo.Root)[0]
 	}
-	what := "the MCP server is registered, and no hook asks it at a /clear"
+	what := "the MCP server is registered, but no hook calls it at /clear"
 	if at.Installed > 0 {
-		what = "the MCP server is registered, and one of the hooks that ask it is missing"
+		what = "the MCP server is registered, but one of its hooks is missing"
 	}
 	return []doctor.Finding{{
 		Code: codeQuestionsMissing, Severity: doctor.Note, Subject: file,
 		What: what,
-		Why:  "the context is saved without a question, and announced afterwards",
+		Why:  "the context is saved without asking, and reported afterwards",
 		Fix:  "add the hooks to " + file,
 		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
 			_, err := app.ClaudeSettings(repo, file).InstallAsking()
@@ -68,8 +68,8 @@ func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 func serverMissing(a *app.App, repo *git.Repo, at setup.Asking) doctor.Finding {
 	f := doctor.Finding{
 		Code: codeServerMissing, Severity: doctor.Warning, Subject: at.File,
-		What: fmt.Sprintf("hooks ask the MCP server %q, which isn't registered", claude.ServerName),
-		Why:  setup.ClaudeLabel + " shows an error at each /clear, and asks nothing",
+		What: fmt.Sprintf("hooks call the MCP server %q, which isn't registered", claude.ServerName),
+		Why:  setup.ClaudeLabel + " shows an error at each /clear, and doesn't ask",
 	}
 	switch {
 	case at.File == app.ClaudeFiles(repo.Root)[0]:
@@ -83,7 +83,7 @@ func serverMissing(a *app.App, repo *git.Repo, at setup.Asking) doctor.Finding {
 		f.Fix = "register it with " + setup.ClaudeLabel
 		f.Repair = &doctor.Repair{Do: func(ctx context.Context) error { return setup.RegisterServer(ctx, a, repo) }}
 	default:
-		f.Fix = "take these hooks out of " + at.File
+		f.Fix = "remove these hooks from " + at.File
 		f.Repair = &doctor.Repair{Files: []string{at.File}, Do: func(context.Context) error {
 			_, err := app.ClaudeSettings(repo, at.File).RemoveAsking()
 			return err

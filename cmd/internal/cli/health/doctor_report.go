@@ -70,6 +70,9 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 	if problems == 0 && slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Err != nil }) {
 		problems = 1 // a failed repair describes the problem itself
 	}
+	has := func(code string) bool {
+		return slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == code })
+	}
 	if c.opts.json {
 		j := doctorJSON{OK: problems == 0, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
 		for _, f := range list {
@@ -92,7 +95,10 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 		c.PageText(func(w ui.Streams) {
 			printOutcomes(w, done)
 			printFindings(w, list)
-			if !slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == doctor.StuckSession }) {
+			if problems == 0 && has(codeNotSetUp) {
+				return // nothing is recorded
+			}
+			if !has(doctor.StuckSession) {
 				w.Printf("No stuck sessions found.\n")
 			}
 			printTotal(w, list, problems, fixable)

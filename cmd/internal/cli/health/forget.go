@@ -42,38 +42,35 @@ func NewForget(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "forget",
 		SuggestFor: []string{"delete", "purge", "erase"},
-		Short:      "Remove what was recorded",
-		Long: `Removes a session, a checkpoint, a text, a file, or all that is older than a date
-from what was recorded in this repository: from checkpoints and their whole history,
-shadow branches, saved contexts, session states, kept transcripts and logs. It
-shows every place first, and asks. What was forgotten is not recorded again,
-and merging a copy that still has it doesn't bring it back.
+		Short:      "Remove recorded content",
+		Long: `Removes a session, a checkpoint, a text, a file, or everything before a date from
+what was recorded in this repository: checkpoints and their whole history, shadow
+branches, saved contexts, session states, kept transcripts and logs. It lists every
+place and asks first. What was forgotten is not recorded again, and merging a copy
+that still has it doesn't bring it back.
 
-A session or checkpoint stays named, as forgotten. A text is replaced by
-REDACTED, as it is and escaped for JSON, percent- or base64-encoded; to keep it
-out of the shell's history let it be read from standard input (--text -) or
-from a file.
+A session or checkpoint stays listed, as forgotten. A text is replaced by REDACTED,
+also where it is escaped for JSON, percent- or base64-encoded; to keep it out of the
+shell's history, read it from standard input (--text -) or from a file.
 
---file takes a file out of all snapshots, shadow branches and saved contexts, of
-all worktrees, and keeps it out of later ones. What tools were given and returned
-of it is masked in conversations, and so are lines of 12 characters or more that it
-has had and no other file of HEAD has. Your own commits that have it are named.
+--file removes a file from all snapshots, shadow branches and saved contexts, and
+keeps it out of later ones. In conversations it masks what tools read from and wrote
+to the file, and lines of 12 characters or more that only this file had. Your own
+commits with the file are listed.
 
-The entire/checkpoints/v1 branch gets a new history. --push puts it in the
-place of the one that a remote has; without it the remote keeps what it has, and
-nothing more is sent there. Other clones remove the same from their checkpoints
-with their next push or fetch: the branch lists ids, paths and salted hashes of
-texts, with which readers of the branch can test guesses of a text. --listed
-forgets the texts of that list in all other places of such a clone.
+The branch entire/checkpoints/v1 gets a new history. --push replaces the remote's
+with it; without --push the remote keeps the old one, and nothing more is sent to
+it. Other clones remove the same content at their next push or fetch: the branch
+lists ids, paths and salted hashes of texts. --listed forgets those texts everywhere
+else in such a clone.
 
-It does not reach forks and backups, what other clones keep beside their
-checkpoints, what a host keeps of replaced branches, and your own commits and
-files. The agent's own transcripts
-are changed with --agent-transcript only.
+It doesn't reach forks, backups, what a host keeps of replaced branches, or your own
+commits and files. The agent's own transcripts are changed only with
+--agent-transcript.
 
 EXIT STATUS
-  0    done, or nothing to do, or the preview was shown
-  1    failure, or something is left in a place that belongs to the records
+  0    done, nothing to do, or only listed
+  1    failure, or something recorded is left
   2    wrong usage
   130  interrupted`,
 		Example: `  entire forget --session 3f2a9c1e
@@ -99,15 +96,15 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.StringVar(&opts.text, "text", "", "forget a text; - reads it from standard input")
 	f.StringVar(&opts.textFile, "text-file", "", "forget the text in a file")
-	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
-	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
-	f.StringVar(&opts.file, "file", "", "forget a file: in snapshots, shadow branches, saved contexts and conversations")
-	f.BoolVar(&opts.listed, "listed", false, "forget the texts that other clones have forgotten, as the checkpoints list them")
-	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
-	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
+	f.StringVar(&opts.session, "session", "", "forget the session with this id, or prefix of one")
+	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget the checkpoint with this id, or prefix of one")
+	f.StringVar(&opts.file, "file", "", "forget a file in snapshots, shadow branches, saved contexts and conversations")
+	f.BoolVar(&opts.listed, "listed", false, "forget the texts that other clones have forgotten")
+	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots before a date (2026-01-31)")
+	f.BoolVar(&opts.transcript, "agent-transcript", false, "also change the agent's own transcripts; those of active sessions only with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
 	setup.JSONFlag(f, &opts.json)
-	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
+	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote (default: push_remote)")
 	f.Lookup("push").NoOptDefVal = pushConfigured
 	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
 	setup.Flag(cmd, "checkpoint", setup.FlagValue(a, setup.Checkpoints))
@@ -140,7 +137,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	case w.Options.PushRemote != "":
 		remote = w.Options.PushRemote
 	default:
-		return app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
+		return app.Usagef("--push needs a remote, since push_remote isn't set: --push origin")
 	}
 	var what forget.What
 	switch {
@@ -159,7 +156,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 			what.Before, err = time.ParseInLocation(time.RFC3339, opts.before, time.Local)
 		}
 		if err != nil {
-			return app.Usagef("--before: %q is no date such as 2026-01-31", opts.before)
+			return app.Usagef("--before: %q is not a date such as 2026-01-31", opts.before)
 		}
 	}
 	if err != nil {
@@ -183,7 +180,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	defer func() {
 		partial, failed := job.w.Repo.IsPartial()
 		if failed == nil && partial && errors.Is(err, git.ErrMissing) {
-			err = app.WithHint(fmt.Errorf("this partial clone lacks contents of checkpoints: %w", err), "`git fetch --refetch --no-filter` fetches them; then run the same command again")
+			err = app.WithHint(fmt.Errorf("this partial clone lacks contents of checkpoints: %w", err), "run `git fetch --refetch --no-filter`, then the same command again")
 		}
 	}()
 	var f *forget.Forgetting
@@ -238,14 +235,14 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 	if opts.json {
 		return printForgotten(a, opts, done.Done, done.Left, true)
 	}
-	a.Streams.Printf("%s Forgot it in %s\n", a.Streams.Paint(ui.Green, "✓"), ui.Plural(len(done.Done), "place"))
+	a.Streams.Printf("%s Removed from %s\n", a.Streams.Paint(ui.Green, "✓"), ui.Plural(len(done.Done), "place"))
 	if len(done.Left) > 0 {
-		a.Streams.Printf("\nLeft, as it isn't for this command to change:\n")
+		a.Streams.Printf("\nNot changed by this command:\n")
 		printPlaces(a.Streams, done.Left)
 	}
 	isBranch := func(p forget.Place) bool { return p.Kind == forget.Branch }
 	if job.remote == "" && slices.ContainsFunc(done.Done, isBranch) {
-		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")
+		a.Streams.Hint("a remote keeps the old checkpoints until `entire forget --push REMOTE`")
 	}
 	return nil
 }
@@ -279,7 +276,7 @@ func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool
 		return false, nil
 	}
 	answers, err := a.Prompter.Ask(ctx, ui.Question{
-		Title: "Forget it in all of these places?", Help: "This can't be undone. The checkpoints get a new history.", Flag: "--force",
+		Title: "Remove it from all of these places?", Help: "This can't be undone. The checkpoints get a new history.", Flag: "--force",
 	})
 	if err != nil || answers[0] == ui.Yes {
 		return err == nil, err
@@ -380,9 +377,9 @@ func sessionToForget(ctx context.Context, w *workspace.Workspace, spec string) (
 	case 1:
 		return matches[0], nil
 	case 0:
-		return "", app.WithHint(fmt.Errorf("no session's id begins with %q", spec), "`entire sessions` lists them")
+		return "", app.WithHint(fmt.Errorf("no session id starts with %q", spec), "`entire log --sessions` lists them")
 	default:
-		return "", fmt.Errorf("%q names %d sessions", spec, len(matches))
+		return "", fmt.Errorf("%q is ambiguous: it matches %d sessions", spec, len(matches))
 	}
 }
 
@@ -402,9 +399,9 @@ func checkpointToForget(ctx context.Context, w *workspace.Workspace, spec string
 	case 1:
 		return ids[0], nil
 	case 0:
-		return "", app.WithHint(fmt.Errorf("no checkpoint's id begins with %q", spec), "`entire explain` lists them")
+		return "", app.WithHint(fmt.Errorf("no checkpoint id starts with %q", spec), "`entire log --commits` lists them")
 	default:
-		return "", fmt.Errorf("%q names %d checkpoints", spec, len(ids))
+		return "", fmt.Errorf("%q is ambiguous: it matches %d checkpoints", spec, len(ids))
 	}
 }
 
@@ -412,7 +409,7 @@ func checkpointToForget(ctx context.Context, w *workspace.Workspace, spec string
 func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *workspace.Workspace, remote string) error {
 	err := a.WithTransferProgress(w.Repo, "Pushing", func() error { return sharing.PushForgotten(ctx, w, remote) })
 	if err != nil {
-		return app.WithHint(err, "it is forgotten here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
+		return app.WithHint(err, "it was removed here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
 	}
 	if !opts.json {
 		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), git.HideURL(remote))

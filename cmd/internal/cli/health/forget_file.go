@@ -34,7 +34,7 @@ func fileToForget(a *app.App, repo *git.Repo, path string) (string, error) {
 	full = filepath.Join(disk.Physical(filepath.Dir(full)), filepath.Base(full)) // a symlink is a file of its own
 	rel, err := filepath.Rel(disk.Physical(repo.Root), full)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
-		return "", app.Usagef("--file: %q is outside of the worktree", path)
+		return "", app.Usagef("--file: %q is outside the worktree", path)
 	}
 	if len(rel) > maxForgottenPath {
 		return "", app.Usagef("--file: the path is longer than %d bytes", maxForgottenPath)

@@ -24,21 +24,20 @@ func NewRedact(a *app.App) *cobra.Command {
 	stored := &redactStored{App: a}
 	cmd := &cobra.Command{
 		Use:   "redact",
-		Short: "Show what is replaced as a secret",
-		Long: `Shows what is replaced by REDACTED before anything of a conversation is stored.
+		Short: "Show or mask secrets in what is recorded",
+		Long: `Shows what is replaced by REDACTED before a conversation is stored.
 
-Rules get better, and other programs have other rules. --scan lists what today's rules
-would replace in the checkpoints that are stored: the checkpoint, file, line, rule and
-length, never the value. --apply replaces it in all checkpoints, in metadata on shadow
-branches, in saved contexts, states and logs, as ` + "`entire forget --text`" + ` does: it shows
-every place first and asks, the branch gets a new history, and a run that was killed
-is completed by the next one. Snapshots and your own files stay as they are. Values of
-less than 8 bytes, ordinary words and what looks like an id are left: as texts they
-would be replaced in too much else. ` + "`entire forget --push`" + ` then replaces what a remote has.
+--scan lists what the current rules would replace in stored checkpoints, which may
+have been written under older rules or by another program: the checkpoint, file,
+line, rule and length, never the value. --apply replaces it in all checkpoints, on
+shadow branches, in saved contexts, states and logs, as ` + "`entire forget --text`" + ` does: it lists
+every place and asks first, and the branch gets a new history. An interrupted run is
+completed by the next one. Snapshots and your own files are not changed. Values
+shorter than 8 bytes, ordinary words and ids are left as they are. ` + "`entire forget --push`" + ` then replaces the remote's checkpoints.
 
 EXIT STATUS
-  0    nothing would be replaced, or everything was
-  1    something would be, or is left, or failure
+  0    nothing to replace, or all replaced
+  1    something to replace, or failure
   2    wrong usage
   130  interrupted`,
 		Example: `  entire redact --scan
@@ -57,7 +56,7 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&stored.scan, "scan", false, "list what today's rules would replace in stored checkpoints")
+	f.BoolVar(&stored.scan, "scan", false, "list what the current rules would replace in stored checkpoints")
 	f.BoolVar(&stored.apply, "apply", false, "replace it")
 	f.BoolVarP(&stored.force, "force", "f", false, "don't ask")
 	setup.JSONFlags(a, f, &stored.json)
@@ -71,15 +70,14 @@ func newRedactCheckCmd(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|-",
 		Short: "Show which parts of a file would be replaced",
-		Long: `Shows which parts of a file, or of the standard input, would be replaced before
-they are stored: the rule, line, column and length in bytes, never the value. A
-file that begins with { is read as a transcript, line by line, any other as text.
-In a repository the values in its secret files (.env, private keys, .netrc and the
-like) count, too.
+		Long: `Shows which parts of a file, or of standard input, would be replaced before they are
+stored: the rule, line, column and length in bytes, never the value. A file that
+starts with { is read as a transcript, line by line. In a repository, the values in
+its secret files (.env, private keys, .netrc and the like) are found, too.
 
 EXIT STATUS
-  0  nothing would be replaced
-  1  something would be, or the file can't be read
+  0  nothing to replace
+  1  something to replace, or failure
   2  wrong usage`,
 		Example: `  entire redact check ~/.claude/projects/x/session.jsonl
   git diff | entire redact check -`,

@@ -77,7 +77,7 @@ func (c *redactStored) run(ctx context.Context) (err error) {
 	}
 	const most = 200 // values: the branch lists at most 4,096 forms of texts
 	if n := len(what.Secrets); n > most {
-		c.Streams.Notef("The first %d of %d values are replaced; run the command again for the others.", most, n)
+		c.Streams.Notef("Only the first %d of %d values are replaced; run the command again for the rest.", most, n)
 		what.Secrets = what.Secrets[:most]
 	}
 	if err := runForgetJob(ctx, c.App, forgetOptions{force: c.force, json: c.json}, forgetJob{w: w, what: what}); err != nil {
@@ -103,7 +103,7 @@ func (c *redactStored) raise(ctx context.Context, w *workspace.Workspace, found 
 	}
 	n, err := forget.RaiseRules(ctx, w, found.searched)
 	if n > 0 && !c.json {
-		c.Streams.Printf("%s Marked %s as masked by today's rules\n", c.Streams.Paint(ui.Green, "✓"), ui.Plural(n, "checkpoint"))
+		c.Streams.Printf("%s Marked %s as masked by the current rules\n", c.Streams.Paint(ui.Green, "✓"), ui.Plural(n, "checkpoint"))
 	}
 	return err
 }
@@ -167,13 +167,13 @@ func printStored(w ui.Streams, found scanJSON) {
 		w.Printf("%s\n", w.Table(t))
 	}
 	for _, place := range found.NotSearched {
-		w.Printf("Not searched, as it is not here or too large: %s\n", format.Path(place))
+		w.Printf("Not searched, missing or too large: %s\n", format.Path(place))
 	}
 	switch n := len(found.Findings); n {
 	case 0:
-		w.Printf("Today's rules would replace nothing in %s.\n", ui.Plural(found.Checkpoints, "checkpoint"))
+		w.Printf("The current rules would replace nothing in %s.\n", ui.Plural(found.Checkpoints, "checkpoint"))
 	default:
-		w.Printf("Today's rules would replace %s in %s.\n", ui.Plural(n, "text"), ui.Plural(found.Checkpoints, "checkpoint"))
-		w.Printf("Replace those secrets where they are used. Then `entire redact --apply` masks them; what it\nleaves goes with `entire forget --checkpoint ID`.\n")
+		w.Printf("The current rules would replace %s in %s.\n", ui.Plural(n, "text"), ui.Plural(found.Checkpoints, "checkpoint"))
+		w.Printf("Revoke these secrets, then run `entire redact --apply`. It leaves some values unmasked:\n`entire forget --checkpoint ID` removes those.\n")
 	}
 }

@@ -24,22 +24,21 @@ func NewReset(a *app.App) *cobra.Command {
 	var opts resetOptions
 	cmd := &cobra.Command{
 		Use:   "reset",
-		Short: "Forget what sessions did since the last commit",
-		Long: `Forgets what sessions of this worktree did since HEAD was committed, and removes
-their shadow branch: what they have changed since will not be linked to the next
-commit. Files, commits and their checkpoints stay as they are, and so
-does everything of other worktrees. With --session only that session is
-forgotten, whatever commit it is on.
+		Short: "Discard what sessions recorded since the last commit",
+		Long: `Discards what sessions of this worktree recorded since the last commit, and removes
+their shadow branch: those changes will not be linked to the next commit. Files,
+commits, their checkpoints, and other worktrees are not changed. With --session only
+that session is discarded, whatever commit it is on.
 
-The checkpoints that were on the shadow branch are kept under a ref for a
-month; the command names it, and how to go back to them.
+The checkpoints on the shadow branch are kept under a ref for a month; the command
+prints the ref and how to go back to them.
 
-It refuses while an agent is at work, unless --force is given.
+It refuses while an agent is working, unless --force is given.
 
 EXIT STATUS
-  0    done, nothing to do, or the question was answered with no
-  1    failure, or an agent is at work
-  2    wrong usage; no --force where nobody can be asked
+  0    done, nothing to do, or cancelled
+  1    failure, or an agent is working
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire reset
   entire reset --session 3f2a9c1e`,
@@ -52,8 +51,8 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, also while an agent is at work")
-	f.StringVar(&opts.session, "session", "", "forget only this session; the beginning of its id is enough")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, even while an agent is working")
+	f.StringVar(&opts.session, "session", "", "discard only the session with this id, or prefix of one")
 	setup.JSONFlag(f, &opts.json)
 	setup.Flag(cmd, "session", setup.FlagValue(a, setup.Sessions))
 	return cmd
@@ -75,7 +74,7 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 	case plan.Empty():
 		return showReset(a, opts, plan)
 	case len(plan.AtWork) > 0 && !opts.force:
-		return app.WithHint(fmt.Errorf("an agent is at work here: %s", format.Sessions(plan.AtWork)), "end it first, or use --force")
+		return app.WithHint(fmt.Errorf("an agent is working here: %s", format.Sessions(plan.AtWork)), "end it first, or use --force")
 	}
 	if !opts.force {
 		files := 0
@@ -83,8 +82,8 @@ func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
 			files += len(s.FilesTouched)
 		}
 		q := ui.Question{
-			Title: "Forget the uncommitted records of " + ui.Plural(len(plan.Sessions), "session") + "?",
-			Help:  ui.Plural(files, "pending file") + " will not be linked to a commit; the files stay as they are.",
+			Title: "Discard the uncommitted records of " + ui.Plural(len(plan.Sessions), "session") + "?",
+			Help:  ui.Plural(files, "pending file") + " will not be linked to a commit; the files are not changed.",
 			Flag:  "--force",
 		}
 		if plan.Removes {
@@ -140,7 +139,7 @@ func showReset(a *app.App, opts resetOptions, plan cleanup.Reset) error {
 		if n := len(s.FilesTouched); n > 0 {
 			pending = " (" + ui.Plural(n, "pending file") + ")"
 		}
-		w.Printf("%s Forgot session %s%s\n", w.Paint(ui.Green, "✓"), format.Session(s.ID), pending)
+		w.Printf("%s Discarded session %s%s\n", w.Paint(ui.Green, "✓"), format.Session(s.ID), pending)
 	}
 	if plan.Removes {
 		w.Printf("%s Removed %s\n", w.Paint(ui.Green, "✓"), plan.Branch)

@@ -35,16 +35,15 @@ func NewStatus(a *app.App) *cobra.Command {
 	var opts statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what is recorded here, and what prevents recording",
-		Long: `Shows whether sessions are recorded in this repository, the sessions that are
-open in all worktrees, what the next commit here would be linked to, the latest
-snapshot and the room that all take, and what prevents recording: missing hooks,
-bad settings, failures of hooks since you last looked. With --json it prints the
-same for programs, and doesn't count as a look; the schema is
+		Short: "Show what is recorded and what prevents recording",
+		Long: `Shows whether sessions are recorded in this repository, the open sessions of all
+worktrees, what the next commit would be linked to, the latest snapshot, the disk
+space used, and problems: missing hooks, bad settings, failures of hooks since you
+last looked. With --json it prints one object, and failures stay unseen; see
 docs/formats/status.md.
 
 EXIT STATUS
-  0  the status was shown, whatever it is
+  0  shown
   1  failure
   2  wrong usage`,
 		Example: `  entire status
@@ -59,7 +58,7 @@ EXIT STATUS
 			return runStatus(a, opts, s)
 		},
 	}
-	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "show each settings file and pending file too")
+	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "also show each settings file and pending file")
 	setup.JSONFlag(cmd.Flags(), &opts.json)
 	return cmd
 }
@@ -184,7 +183,7 @@ func status(ctx context.Context, a *app.App) (*statusReport, error) {
 	if s.Enabled {
 		r.Sending, err = setup.Sending(ctx, a.Workspace(repo))
 		if err != nil {
-			r.Notes = append(r.Notes, app.Note{Code: "sending", Message: "The remote for checkpoints can't be found: " + err.Error()})
+			r.Notes = append(r.Notes, app.Note{Code: "sending", Message: "No remote for checkpoints: " + err.Error()})
 		}
 		r.Notes = append(r.Notes, sharingNotes(ctx, a.Workspace(repo))...)
 	}
@@ -259,7 +258,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	isMachine := s.Activation.Level == settings.Machine
 	hooks, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
-		r.Notes = append(r.Notes, app.Note{Code: "git-hooks", Message: "The git hooks can't be checked: " + err.Error()})
+		r.Notes = append(r.Notes, app.Note{Code: "git-hooks", Message: "Can't check the git hooks: " + err.Error()})
 	}
 	missing := slices.Concat(hooks.Missing, hooks.Overwritten, hooks.Outdated)
 	r.GitHooks = &gitHooksJSON{Installed: hooks.OK(), Dir: hooks.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(hooks.Chained)}
@@ -283,7 +282,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 		if _, r.AgentHooks.Server, found, err = setup.FindServer(a, repo); err == nil && !found {
 			server = []app.Note{{
 				Code:    codeServerMissing,
-				Message: "Hooks ask an MCP server before /clear that isn't registered with " + setup.ClaudeLabel + ".",
+				Message: "Hooks call an MCP server before /clear that isn't registered with " + setup.ClaudeLabel + ".",
 				Hint:    "run `entire enable --mcp`, or `entire enable --no-mcp`",
 			}}
 		}
@@ -304,7 +303,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	if agents[0].Former {
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "former-hooks",
-			Message: "Hooks of the former Entire CLI are here: its `rewind` must not be run on sessions recorded by this program, it would delete files.",
+			Message: "Hooks of the earlier Entire CLI are also installed: don't run its `rewind` on sessions recorded by this program, it would delete files.",
 		})
 	}
 	if !app.OnPath(a.Getenv, "entire") {
@@ -359,7 +358,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 		w.Printf("%s not a git repository\n", w.Paint(ui.Red, "✕"))
 		w.Hint(app.NoRepositoryHint)
 	case stateBare:
-		w.Printf("%s bare repository: nothing to do here\n", w.Paint(ui.Dim, "○"))
+		w.Printf("%s bare repository: nothing to record\n", w.Paint(ui.Dim, "○"))
 	case stateNotSetUp:
 		if r.Activation.Reason != settings.NotEnabled {
 			w.Printf("%s not recorded: %s\n", w.Paint(ui.Dim, "○"), r.text)
@@ -384,7 +383,7 @@ func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
 	printSnapshots(a, w, r.Snapshots, opts.detailed)
 	printContexts(a, w, r.Contexts)
 	if c := r.Copies; c != nil {
-		w.Printf("Replaced transcripts: %d, unredacted, %s, in %s\n", c.Count, format.Size(c.Bytes), c.Dir)
+		w.Printf("Replaced transcripts: %d, not redacted, %s, in %s\n", c.Count, format.Size(c.Bytes), c.Dir)
 	}
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)

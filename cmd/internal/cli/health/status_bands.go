@@ -40,7 +40,7 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 		return
 	}
 	if err != nil {
-		r.Notes = append(r.Notes, app.Note{Code: "snapshots-damaged", Message: "The store of snapshots can't be read: " + err.Error()})
+		r.Notes = append(r.Notes, app.Note{Code: "snapshots-damaged", Message: "Can't read the snapshot store: " + err.Error()})
 		return
 	}
 	w := a.WorkspaceOf(repo, s, slog.New(slog.DiscardHandler))
@@ -59,17 +59,17 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	}
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{
-			Code: "snapshots-damaged", Message: "Some snapshots can't be read: " + err.Error(), Hint: "run `entire fs verify`",
+			Code: "snapshots-damaged", Message: "Can't read some snapshots: " + err.Error(), Hint: "run `entire snapshot verify`",
 		})
 	}
 	if bad, err := store.Damaged(); err == nil && len(bad) > 0 {
 		r.Notes = append(r.Notes, app.Note{
 			Code: "snapshots-damaged", Message: format.DamageText(len(bad)),
-			Hint: "the next snapshot repairs what is still in the tree: `entire fs checkpoint create`, then `entire fs verify`",
+			Hint: "the next snapshot repairs it where files are unchanged: `entire snapshot create`, then `entire snapshot verify`",
 		})
 	}
 	if text := format.AutoFailures(store, a.Now()); text != "" {
-		r.Notes = append(r.Notes, app.Note{Code: "auto-failed", Message: text, Hint: "`entire fs checkpoint --auto` tries again"})
+		r.Notes = append(r.Notes, app.Note{Code: "auto-failed", Message: text, Hint: "`entire snapshot create` takes one now"})
 	}
 	r.Snapshots.Missed = format.NotNil(tracking.MissedRequests(w))
 	if !r.Snapshots.Enabled {
@@ -86,8 +86,8 @@ func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settin
 	if space.Free < floor {
 		r.Notes = append(r.Notes, app.Note{
 			Code:    "floor",
-			Message: fmt.Sprintf("No automatic snapshots are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
-			Hint:    "make room on the disk, or set bands.free_floor",
+			Message: fmt.Sprintf("No automatic snapshots are taken: %s free, %s required.", format.Size(space.Free), format.Size(floor)),
+			Hint:    "free disk space, or lower bands.free_floor",
 		})
 	}
 }

@@ -41,7 +41,7 @@ func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Sett
 	return func(r *statusReport) {
 		<-done
 		if err != nil {
-			r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to isn't known: " + err.Error()})
+			r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "Can't tell what the next commit would be linked to: " + err.Error()})
 			return
 		}
 		if next.Staged == 0 && len(next.Shares) == 0 {
@@ -70,7 +70,7 @@ func printNext(w ui.Streams, next *nextCommitJSON) {
 	of += format.Sessions(ids)
 	switch {
 	case !next.Linked:
-		w.Printf("Next commit: %s staged, none of a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
+		w.Printf("Next commit: %s staged, none from a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
 	case next.Staged == 0:
 		w.Printf("Next commit: nothing staged; with the pending files it would be linked to %s\n", of)
 	case len(ids) > 1: // they may share files

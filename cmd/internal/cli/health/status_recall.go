@@ -75,7 +75,7 @@ func lookForContexts(ctx context.Context, store contextLister, root string) (con
 func (r *statusReport) addContexts(found contextJSON, err error) {
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{
-			Code: "contexts", Message: "The context checkpoints can't be read: " + err.Error(), Hint: "run `entire doctor`",
+			Code: "contexts", Message: "Can't read the context checkpoints: " + err.Error(), Hint: "run `entire doctor`",
 		})
 		return
 	}
@@ -90,6 +90,6 @@ func printContexts(a *app.App, w ui.Streams, j *contextJSON) {
 	}
 	w.Printf("Context: checkpoint %s%s (%s)\n", j.Latest.ID, format.Quoted(j.Latest.Summary), ui.Ago(a.Now(), j.Latest.CreatedAt))
 	for _, id := range j.Pending {
-		w.Printf("  pending; unwanted? entire recall discard %s\n", id)
+		w.Printf("  pending; to discard it: entire recall discard %s\n", id)
 	}
 }

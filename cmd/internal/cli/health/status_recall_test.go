@@ -42,7 +42,7 @@ func TestStatusOfContexts(t *testing.T) {
 	report.addContexts(found, nil)
 	printContexts(a, a.Streams, report.Contexts)
 	want := "Context: checkpoint 3f9a1c-77b0e2 \"Implemented \\u001b[31mJWT middleware\" (45m ago)\n" +
-		"  pending; unwanted? entire recall discard 3f9a1c-77b0e2\n"
+		"  pending; to discard it: entire recall discard 3f9a1c-77b0e2\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}

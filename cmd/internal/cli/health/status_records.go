@@ -42,7 +42,7 @@ type sessionJSON struct {
 func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo) {
 	states, failed := session.Open(repo.CommonDir).All()
 	for _, err := range failed {
-		r.Notes = append(r.Notes, app.Note{Code: "session-state", Message: "A session's state can't be read: " + err.Error()})
+		r.Notes = append(r.Notes, app.Note{Code: "session-state", Message: "Can't read a session's state: " + err.Error()})
 	}
 	branches := map[string]string{}
 	var incomplete []string
@@ -92,7 +92,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 	if len(incomplete) > 0 {
 		r.Notes = append(r.Notes, app.Note{
 			Code: "incomplete-transcripts",
-			Message: ui.Plural(len(incomplete), "checkpoint") + " without the end of the transcript, which is stored in the background: " +
+			Message: ui.Plural(len(incomplete), "checkpoint") + " still without the end of the transcript: " +
 				ui.Line(strings.Join(incomplete, ", "), format.LineWidth) + ".",
 		})
 	}
@@ -132,7 +132,7 @@ func printSessions(w ui.Streams, r *statusReport, now time.Time) {
 	}
 	w.Printf("%s", w.Table(&table))
 	if more := len(r.Sessions) - shownSessions; more > 0 {
-		w.Printf("  and %d more: `entire sessions` lists them\n", more)
+		w.Printf("  and %d more: `entire log --sessions` lists them\n", more)
 	}
 }
 
@@ -193,14 +193,14 @@ func branchSuffix(branch string) string {
 func factsOf(s sessionJSON) []string {
 	phase := cmp.Or(s.Phase, string(session.Idle))
 	if s.AgentGone {
-		phase = "its agent is gone"
+		phase = "its agent has exited"
 	}
 	if s.PendingFiles == 0 {
 		return []string{phase}
 	}
 	text := ui.Plural(s.PendingFiles, "file") + " pending"
 	if s.SharedFiles > 0 {
-		text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
+		text += fmt.Sprintf(" (%d maybe from another session)", s.SharedFiles)
 	}
 	return []string{phase, text}
 }

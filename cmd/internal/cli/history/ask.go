@@ -40,7 +40,7 @@ type outputFlags struct{ json, noPager bool }
 // addOutput adds --json and --no-pager.
 func (o *outputFlags) addOutput(f *pflag.FlagSet) {
 	setup.JSONFlag(f, &o.json)
-	f.BoolVar(&o.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	f.BoolVar(&o.noPager, "no-pager", false, "don't use a pager")
 }
 
 // addListOutput is addOutput for a command that prints a list: it adds --jsonl, too.
@@ -63,7 +63,7 @@ func addLimit(cmd *cobra.Command, limit *int, byDefault int, text string) {
 	cmd.Flags().IntVarP(limit, "limit", "n", byDefault, text)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *limit < 1 {
-			return app.Usagef("--limit is less than 1")
+			return app.Usagef("--limit must be at least 1")
 		}
 		return nil
 	}
@@ -73,8 +73,8 @@ func addLimit(cmd *cobra.Command, limit *int, byDefault int, text string) {
 func (q *turnQuery) addFlags(cmd *cobra.Command) {
 	q.addSelection(cmd)
 	f := cmd.Flags()
-	f.StringVar(&q.filter.Tool, "tool", "", "only where this tool was used: Bash, Edit, ...")
-	f.BoolVar(&q.filter.Failed, "failed", false, "only where a command failed; with --tool, where that tool did")
+	f.StringVar(&q.filter.Tool, "tool", "", "only turns that used this tool: Bash, Edit, ...")
+	f.BoolVar(&q.filter.Failed, "failed", false, "only turns in which a command failed, with --tool: that tool")
 	q.addListOutput(q.app, f)
 	setup.Flag(cmd, "tool", setup.FlagValue(q.app, setup.Indexed(index.Tools)))
 }
@@ -98,10 +98,10 @@ func (p *personFlags) text() string { return cmp.Or(p.by, p.author) }
 func (q *turnQuery) addSelection(cmd *cobra.Command) {
 	q.person.add(q.app, cmd)
 	f := cmd.Flags()
-	f.StringVar(&q.filter.Session, "session", "", "only of the session with this id, or prefix of one")
-	f.StringVar(&q.filter.Agent, "agent", "", "only of this agent: codex, or a part of its name")
+	f.StringVar(&q.filter.Session, "session", "", "only the session with this id, or prefix of one")
+	f.StringVar(&q.filter.Agent, "agent", "", "only this agent: codex, or part of its name")
 	f.StringVarP(&q.filter.Branch, "branch", "b", "", "only on this branch")
-	f.StringVarP(&q.file, "file", "f", "", "only where this file, or a file in this directory, was changed")
+	f.StringVarP(&q.file, "file", "f", "", "only turns that changed this file, or a file in this directory")
 	f.StringVar(&q.since, "since", "", "only after this time: 90m, 2d, 3w, today, 2026-01-15")
 	f.StringVar(&q.until, "until", "", "only before this time")
 	setup.Flag(cmd, "session", setup.FlagValue(q.app, setup.Indexed(index.Sessions)))
@@ -171,7 +171,7 @@ func (q *turnQuery) nothing(ctx context.Context, text string) error {
 	defer func() { _ = repo.Close() }()
 	if gaps, err := (query.CheckpointReader{Repo: repo}).GapsGiven(ctx, q.linked); err == nil && len(gaps) > 0 { // `entire doctor` reports the error
 		what, hint := format.Gaps(gaps)
-		q.app.Streams.Notef("Nothing was found here: %s.", what)
+		q.app.Streams.Notef("Nothing found: %s.", what)
 		q.app.Streams.Hint(hint)
 	} else {
 		q.app.Streams.Notef("%s", text)
@@ -216,9 +216,9 @@ func commandOf(r *index.Row) string {
 		return "entire recall show " + r.Context
 	}
 	if n := len(r.Checkpoints); n > 0 {
-		return "entire explain -c " + r.Checkpoints[n-1]
+		return "entire show " + r.Checkpoints[n-1]
 	}
-	return "entire explain --session " + ui.Line(r.Session, 40)
+	return "entire show " + ui.Line(r.Session, 40)
 }
 
 // titleOf returns the prompt of a turn on one line; of a plan only its heading.

@@ -31,24 +31,21 @@ func NewBlame(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "blame [<rev>] <file>",
 		SuggestFor: []string{"annotate", "praise", "authors"},
-		Short:      "Show which commit, author and prompt each line of a file is of",
-		Long: `Shows each line of a file with the commit that added it, who wrote it, and what was
-asked in the turn that did. Lines of one author and commit are a group, which is named
-once. git finds the commits, through renames, moved and copied blocks and new
-indentation (git blame -M -C -w); the record of the commit's checkpoint says whose the
-line is. That holds through amend, rebase, squash and cherry-pick, and for what isn't
-committed yet.
+		Short:      "Show who wrote each line of a file, and why",
+		Long: `Shows each line of a file with its commit, its author, and the prompt that led to it.
+Consecutive lines with the same author and commit are grouped. The commit is found as
+by git blame -M -C -w, through renames, moved and copied blocks and new indentation;
+the author is taken from the commit's checkpoint, also after an amend, rebase, squash
+or cherry-pick. Uncommitted lines are shown, too.
 
-A "~" before the prompt: the answer is derived. The checkpoint has no record of the line,
-as those of earlier versions, and an edit tool wrote a line of this text to the file; or
-the commit names no checkpoint, but has lines of it, as a squash by a server. A line is a person's if
-the record shows it: a git hook saw the commit and no session had a share in it, or the
-commit is older than the first record. Of a line that is "not recorded" it shows
-neither; the reasons are below the table.
+A "~" before the prompt means that the author is derived: from the text of an edit, or
+from the content of a squashed commit that names no checkpoint. A line is attributed
+to a person only if the records show that no session wrote it. For lines that are
+"not recorded", the reasons are below the table.
 
 EXIT STATUS
   0  shown
-  1  no such file or revision, or another failure
+  1  failure, or no such file or revision
   2  wrong usage`,
 		Example: `  entire blame src/auth.go
   entire blame src/auth.go:40-60
@@ -60,7 +57,7 @@ EXIT STATUS
 			if len(args) > 1 {
 				rev = args[0]
 				if rev == "" || strings.HasPrefix(rev, "-") {
-					return app.Usagef("%q is no revision", rev)
+					return app.Usagef("%q is not a revision", rev)
 				}
 			}
 			return read(a, func(r *reading) error {
@@ -92,8 +89,8 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&opts.ranges, "lines", "L", nil, "only these lines: 40,60 or 40,+20 or :function, as git takes them; may be given again")
-	f.BoolVar(&opts.porcelain, "porcelain", false, "print a form for scripts, like git's")
+	f.StringArrayVarP(&opts.ranges, "lines", "L", nil, "only these lines, as for git: 40,60 or 40,+20 or :function; may be repeated")
+	f.BoolVar(&opts.porcelain, "porcelain", false, "print a format for scripts, like git's")
 	opts.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("json", "porcelain")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Branches)

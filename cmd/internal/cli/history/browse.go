@@ -32,10 +32,9 @@ func NewBrowse(a *app.App, commands Commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "browse",
 		SuggestFor: []string{"tui", "ui", "view", "explore"},
-		Short:      "Browse what agents did, on the whole screen",
-		Long: `Shows the turns of all sessions and worktrees on the whole screen, the newest first:
-what each changed beside the list, and below that what the agent said. New turns come in
-while agents work.
+		Short:      "Browse what agents did, full-screen",
+		Long: `Shows the turns of all sessions and worktrees, newest first, with what each changed and
+what the agent said. New turns appear while agents work.
 
   enter  open the whole turn        r  rewind to before or after it; asks first
   /      search all that was said   u  undo the last rewind
@@ -43,10 +42,10 @@ while agents work.
   w      why a line is there        y  copy the id of the turn's checkpoint
   b      who wrote a file's lines   ?  all keys
 
-"entire log" lists the same in lines.
+"entire log" lists the same as text.
 
 EXIT STATUS
-  0  left
+  0  done
   1  failure
   2  wrong usage, or no terminal`,
 		Example: `  entire browse
@@ -62,7 +61,7 @@ EXIT STATUS
 
 func (b *browser) run(ctx context.Context) error {
 	if !b.app.Prompter.Interactive() || b.app.Streams.Terminal.Accessible {
-		return app.WithHint(app.Usagef("a browser needs a terminal that shows whole screens"), "`entire log` lists turns in lines")
+		return app.WithHint(app.Usagef("browse needs a terminal"), "`entire log` lists the turns")
 	}
 	found := 0
 	err := b.ask(ctx, func(_ *git.Repo, r *index.Reader) error {
@@ -74,7 +73,7 @@ func (b *browser) run(ctx context.Context) error {
 		return err
 	}
 	if found == 0 {
-		return b.nothing(ctx, "No turns. `entire enable` records those of your agent.")
+		return b.nothing(ctx, "No turns yet. `entire enable` records your agent's.")
 	}
 	repo, err := b.app.Repository()
 	if err != nil {

@@ -165,7 +165,7 @@ func turnAt(ctx context.Context, r *index.Reader, id string) (index.Row, error) 
 	return row, err
 }
 
-var errGone = errors.New("the turn is gone from the record")
+var errGone = errors.New("the turn is no longer recorded")
 
 // glance implements Glance of explore.Source.
 func (s *turnSource) glance(ctx context.Context, id string, columns int) (explore.Glance, error) {
@@ -258,7 +258,7 @@ func (s *turnSource) present(at explore.Place) int {
 func (s *turnSource) rewind(ctx context.Context, moment string, in io.Reader, out io.Writer) error {
 	own := withTerminal(s.app, in, out)
 	runApart(ctx, own, s.commands.Rewind, moment, "--preview")
-	answers, err := own.Prompter.Ask(ctx, ui.Question{Title: "Rewind to " + moment + "?", Help: "What is there now is saved first: u takes it back."})
+	answers, err := own.Prompter.Ask(ctx, ui.Question{Title: "Rewind to " + moment + "?", Help: "The current state is saved first: u undoes the rewind."})
 	if errors.Is(err, ui.ErrAborted) || err == nil && answers[0] != ui.Yes {
 		return explore.ErrUnchanged
 	}

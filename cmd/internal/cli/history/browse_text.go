@@ -124,7 +124,7 @@ func (t *turnText) files(turn *report.Turn) {
 		heading := t.streams.Paint(ui.Bold, ui.Escape(f.Path)) + t.streams.Paint(ui.Dim, ui.Escape(about))
 		t.lines = append(t.lines, explore.Line{Text: heading, Place: explore.Place{File: f.Path}})
 		if len(f.Hunks) == 0 {
-			t.line(ui.Dim, "  not shown here: `"+turn.Show+"` shows the edits of the agent")
+			t.line(ui.Dim, "  not shown here: `"+turn.Show+"` shows the agent's edits")
 		}
 		for _, h := range f.Hunks {
 			t.hunk(f.Path, h)

@@ -45,28 +45,24 @@ func NewExplain(a *app.App) *cobra.Command {
 		Use:        "explain [<what>]",
 		SuggestFor: []string{"show"},
 		Short:      "Show what was asked, said and done for a commit",
-		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
-of its last 500 commits, on another one of its own commits. Turns that no commit
-has taken up yet are marked [temporary].
+		Long: `Without an argument it lists the checkpoints of the current branch: on the default
+branch those of the last 500 commits, on other branches those of its own commits.
+Turns that are not committed yet are marked [temporary].
 
-With a checkpoint or a commit it shows one checkpoint: who made it when, the
-tokens, the commits that carry its id, what it was about, the files, and the
-conversation, as far as it belongs to this checkpoint. A commit that was made of
-several lists them, and shows all of theirs with --full. With a snapshot (v12, 12) it is the checkpoint of its
-commit or its turn; a tag, branch or file of that name goes first. With a session or
-a file it lists the checkpoints that have something of it. Ids may be cut, to 4
-characters or more.
+With a checkpoint or commit it shows the checkpoint: author, time, tokens, commits,
+summary, files, and its part of the conversation. A commit with several checkpoints
+lists them; --full shows all. A snapshot (v12, 12) stands for the checkpoint of its
+commit or turn, unless a tag, branch or file has that name. With a session or a file
+it lists their checkpoints. Ids may be shortened to 4 characters.
 
-With --generate your own claude program reads the checkpoint's part of the
-conversation, redacted, and writes a summary of it, which is stored with the
-checkpoint. Nothing else here leaves your machine.
+With --generate your own claude program summarizes the redacted conversation; the
+summary is stored with the checkpoint. Nothing else leaves your machine.
 
-What is not in this clone is named, and the rest is shown. --fetch gets it from the
-remote first; in a partial clone the list needs that once.
+What is not in this clone is reported; --fetch fetches it from the remote first.
 
 EXIT STATUS
-  0  shown, at least in part; also if the commit has no checkpoint
-  1  no such checkpoint or commit, or another failure
+  0  shown, even if incomplete or the commit has no checkpoint
+  1  failure, or no such checkpoint or commit
   2  wrong usage`,
 		Example: `  entire explain
   entire explain HEAD~2 --short
@@ -101,7 +97,7 @@ EXIT STATUS
 			case opts.force && !opts.generate:
 				return app.Usagef("--force needs --generate")
 			case opts.raw && opts.json:
-				return app.Usagef("--raw-transcript is no JSON: leave --json out")
+				return app.Usagef("--raw-transcript and --json can't be combined")
 			}
 			return runExplain(cmd.Context(), a, opts)
 		},
@@ -109,16 +105,16 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint with this id, or prefix of one, or the commit of a temporary one")
 	f.StringVar(&opts.commit, "commit", "", "show the checkpoints of this commit")
-	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
-	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or a part of its name")
-	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
-	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part; all checkpoints of a commit")
+	f.StringVar(&opts.session, "session", "", "list only checkpoints of the session with this id, or prefix of one")
+	f.StringVar(&opts.agent, "agent", "", "list only checkpoints of this agent: codex, or part of its name")
+	f.BoolVarP(&opts.short, "short", "s", false, "leave out the files and the conversation")
+	f.BoolVar(&opts.full, "full", false, "show the whole conversation, and all checkpoints of a commit")
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
 	opts.addListOutput(a, f)
-	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
-	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
-	f.BoolVar(&opts.fetch, "fetch", false, "first fetch missing objects of the checkpoints from the remote")
-	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
+	f.BoolVar(&opts.generate, "generate", false, "let claude write a summary of the checkpoint first; needs --checkpoint")
+	f.BoolVar(&opts.force, "force", false, "with --generate: replace an existing summary")
+	f.BoolVar(&opts.fetch, "fetch", false, "fetch missing checkpoints from the remote first")
+	f.BoolVar(&opts.searchAll, "search-all", false, "search all refs for the checkpoint's commits, not only local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Checkpoints, setup.Branches, setup.Sessions)
 	setup.Flag(cmd, "checkpoint", setup.FlagValue(a, setup.Checkpoints))
@@ -163,7 +159,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 			return e.opts.showSession(ctx, e.opts.session)
 		}
 		if opts.generate && e.opts.checkpoint == "" || opts.raw && e.opts.checkpoint+e.opts.commit == "" {
-			return app.Usagef("%q is no checkpoint", opts.what)
+			return app.Usagef("%q is not a checkpoint", opts.what)
 		}
 	}
 	if opts.fetch {
@@ -266,7 +262,7 @@ func (e *explaining) fetchUnknown(ctx context.Context, unknown []checkpoint.ID) 
 		named, failed := checkpoint.LinkedCommits(ctx, repo, []checkpoint.ID{gone.ID}, append(checkpoint.UserRefs(), "--")...)
 		if failed == nil && len(named) == 0 {
 			return app.WithHint(fmt.Errorf("no such checkpoint: no commit here names %s, and %s doesn't have it", gone.ID, strings.Join(gone.Remotes, ", ")),
-				"`entire explain` lists the checkpoints of this branch; `git fetch` gets commits that may name it")
+				"`entire log --commits` lists the checkpoints of this branch; `git fetch` may fetch commits that name it")
 		}
 	}
 	return err
@@ -302,7 +298,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 	if err == nil && e.opts.generate {
 		id, bad := checkpoint.ParseID(d.ID)
 		if d.Temporary || bad != nil {
-			return errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
+			return errors.New("only checkpoints of commits can be summarized")
 		}
 		w, log := e.LoggingWorkspace(e.reader.Repo, "explain")
 		defer func() { _ = log.Close() }()
@@ -352,7 +348,7 @@ func (e *explaining) commit(ctx context.Context) error {
 		return e.json(ctx, of)
 	}
 	if of.Cut {
-		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), format.DeepenHint)
+		e.Streams.Printf("Commit %s is a merge of commits that are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), format.DeepenHint)
 		return nil
 	}
 	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
@@ -396,7 +392,7 @@ func (e *explaining) unlinked(ctx context.Context, commit git.Commit) error {
 	text := "No session is recorded for it: " + author.Basis.Text()
 	switch author.Basis { //nolint:exhaustive // the others are reasons why nothing is recorded
 	case blame.Seen:
-		text = "No session had a share in it: a git hook of this clone saw the commit"
+		text = "No session contributed to it"
 	case blame.BeforeRecording:
 		text = "It was " + author.Basis.Text()
 	}
@@ -431,7 +427,7 @@ func (e *explaining) countEdited(ctx context.Context, details []query.Detail) er
 }
 
 // fetchHint is the hint if checkpoints that commits name are not stored here.
-const fetchHint = "`entire explain --fetch` fetches what the remote has of them"
+const fetchHint = "`entire fetch` fetches those that the remote has"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d query.Detail) error {
@@ -452,13 +448,13 @@ func (e *explaining) explained(ctx context.Context, err error) error {
 	ambiguous, isAmbiguous := errors.AsType[*query.AmbiguousError](err)
 	switch {
 	case isUnknown && unknown.Kind == "checkpoint":
-		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit"))
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "`entire log --commits` lists the checkpoints of this branch; give a commit with --commit"))
 	case isUnknown:
-		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id"))
+		return app.WithHint(err, format.HintWithGaps(ctx, e.reader.Repo, "give a commit as for git: HEAD~2, a branch, a commit id"))
 	case isAmbiguous:
 		const most = 5
 		found := ambiguous.Found[:min(len(ambiguous.Found), most)]
-		return app.WithHint(err, "give more of it: "+strings.Join(found, ", "))
+		return app.WithHint(err, "give more characters: "+strings.Join(found, ", "))
 	case errors.Is(err, git.ErrTooMuch):
 		return app.WithHint(err, format.TooLargeHint)
 	}

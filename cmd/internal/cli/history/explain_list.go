@@ -59,16 +59,16 @@ func (e *explaining) list(ctx context.Context) error {
 		}
 	}
 	if absent > 0 {
-		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), format.AbsentHint(""))
+		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), format.AbsentHint)
 	}
 	if l.More {
-		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", query.MaxListed)
+		fmt.Fprintf(&b, "\nOnly the latest %d are listed; --session or --commit shows others.\n", query.MaxListed)
 	}
 	if l.Shallow && !l.More {
 		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + format.DeepenHint + "\n")
 	}
 	if n := len(l.Missing); n > 0 {
-		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing), fetchHint)
+		fmt.Fprintf(&b, "\nNamed by commits, but missing or unreadable: %s (%s).\n  hint: %s\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing), fetchHint)
 	}
 	e.opts.show(e.App, b.String())
 	return nil
@@ -127,7 +127,7 @@ func (e *explaining) listJSON(ctx context.Context) error {
 func (e *explaining) onlyElsewhere(ctx context.Context) error {
 	found, err := e.sessionElsewhere(ctx, e.opts.session)
 	if err == nil && !found {
-		return app.WithHint(fmt.Errorf("no checkpoint here is of a session %q", e.opts.session), "`entire sessions` lists the sessions")
+		return app.WithHint(fmt.Errorf("no checkpoint of a session %q", e.opts.session), "`entire log --sessions` lists the sessions")
 	}
 	return err
 }
@@ -145,7 +145,7 @@ func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool,
 	case len(named) > 1:
 		return false, ambiguousSession(prefix, named)
 	case len(named[0].Checkpoints) == 0:
-		return false, app.WithHint(fmt.Errorf("session %s has no commit yet", named[0].ID), "`entire rewind --list` has its turns, `entire resume "+prefix+"` continues it")
+		return false, app.WithHint(fmt.Errorf("session %s has no commit yet", named[0].ID), "`entire rewind --list` lists its turns, `entire resume "+prefix+"` continues it")
 	}
 	l, err := e.reader.OfSession(ctx, named[0].Checkpoints)
 	e.opts.session, e.found = named[0].ID, &l

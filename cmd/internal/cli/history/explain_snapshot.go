@@ -34,8 +34,8 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 		e.opts.commit = string(p.Commit)
 		return nil
 	case p.Session == "":
-		return app.WithHint(fmt.Errorf("snapshot %s%s belongs to no turn and to no commit", v, format.Quoted(p.Message)),
-			fmt.Sprintf("`entire fs checkpoint info %s` describes it, `entire fs diff %s` shows what changed since", v, v))
+		return app.WithHint(fmt.Errorf("snapshot %s%s belongs to no turn and no commit", v, format.Quoted(p.Message)),
+			fmt.Sprintf("`entire snapshot show %s` describes it, `entire diff %s` shows what changed since", v, v))
 	}
 	turn, err := e.indexedTurn(ctx, w, p)
 	if err != nil {
@@ -56,8 +56,8 @@ func (e *explaining) snapshot(ctx context.Context, v bands.Version) error {
 			return nil
 		}
 	}
-	return app.WithHint(fmt.Errorf("no checkpoint has the turn of snapshot %s%s", p.Snapshot, format.Quoted(p.Prompt)),
-		fmt.Sprintf("`entire log --session %s` lists the turns, `entire fs checkpoint info %s` describes the snapshot", ui.Line(p.Session, format.NameWidth), p.Snapshot))
+	return app.WithHint(fmt.Errorf("the turn of snapshot %s%s has no checkpoint", p.Snapshot, format.Quoted(p.Prompt)),
+		fmt.Sprintf("`entire log --session %s` lists the turns, `entire snapshot show %s` describes the snapshot", ui.Line(p.Session, format.NameWidth), p.Snapshot))
 }
 
 // indexedTurn returns the turn of a session that has the snapshot at its end, else the one that has

@@ -70,7 +70,7 @@ func (x explainText) checkpoint(d query.Detail) string {
 		return b.String()
 	}
 	if d.Absent {
-		fmt.Fprintf(&b, "\nFiles: not known, as the checkpoint's own metadata is not in this clone\n  hint: %s\n", format.AbsentHint(d.ID))
+		fmt.Fprintf(&b, "\nFiles: unknown, the checkpoint's metadata is not in this clone\n  hint: %s\n", format.AbsentHint)
 	} else {
 		fmt.Fprintf(&b, "\nFiles: (%d)\n", len(d.Files))
 	}
@@ -156,14 +156,14 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 	fact("Attribution", attributionText(d))
 	if s, ok := x.edited[d.ID]; ok {
 		const percent = 100
-		fact("By edit tools", fmt.Sprintf("at least %d %% (%d of %s), counted here from the transcripts",
+		fact("By edit tools", fmt.Sprintf("at least %d %% (%d of %s), counted from the transcripts",
 			s.Agent*percent/s.Total(), s.Agent, ui.Plural(s.Total(), "line")))
 	}
 	if d.Temporary {
 		return
 	}
 	if d.Unsearched != nil {
-		fact("Commits", "not known: "+ui.Line(d.Unsearched.Error(), format.LineWidth))
+		fact("Commits", "unknown: "+ui.Line(d.Unsearched.Error(), format.LineWidth))
 		return
 	}
 	fact("Commits", "("+strconv.Itoa(len(d.Commits))+")")
@@ -276,9 +276,9 @@ func (x explainText) writeConversation(b *strings.Builder, d query.Detail, t que
 	switch {
 	case len(t.Items) > 0 || t.Problem != nil:
 	case t.HasTranscript():
-		b.WriteString("  (nothing was said in it)\n")
+		b.WriteString("  (no messages)\n")
 	default:
-		b.WriteString("  (no transcript of it is stored)\n")
+		b.WriteString("  (no transcript is stored)\n")
 	}
 	for i, item := range t.Items {
 		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
@@ -356,11 +356,11 @@ func problemText(t query.CheckpointSession) string {
 func problemHint(d query.Detail, t query.CheckpointSession) string {
 	switch {
 	case errors.Is(t.Problem, git.ErrMissing):
-		return format.AbsentHint(d.ID)
+		return format.AbsentHint
 	case errors.Is(t.Problem, git.ErrTooMuch):
 		return format.TooLargeHint
 	case t.HasTranscript():
-		return "`entire explain -c " + d.ID + " --raw-transcript` prints what is stored"
+		return "`entire show " + d.ID + " --raw-transcript` prints what is stored"
 	}
 	return "`entire doctor` reports damage"
 }

@@ -39,7 +39,7 @@ func (e *explaining) resolve(ctx context.Context) error {
 	}
 	switch {
 	case isCheckpoint && isCommit:
-		return app.WithHint(fmt.Errorf("%q names a checkpoint and a commit", what), "use --checkpoint or --commit")
+		return app.WithHint(fmt.Errorf("%q is both a checkpoint and a commit", what), "use --checkpoint or --commit")
 	case isCheckpoint:
 		e.opts.checkpoint = what
 		return nil
@@ -84,7 +84,7 @@ func (e *explaining) resolve(ctx context.Context) error {
 		}
 		return e.snapshot(ctx, v)
 	}
-	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session, snapshot or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
+	return app.WithHint(fmt.Errorf("%q is not a checkpoint, commit, session, snapshot or recorded file of this branch", what), "`entire log --commits` lists the checkpoints of this branch, `entire log --sessions` all sessions")
 }
 
 // matching reports whether a filter matches checkpoints. It reads their list, except with --json,

@@ -40,29 +40,19 @@ func NewImport(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "import [<file>...]",
 		SuggestFor: []string{"backfill", "ingest", "history"},
-		Short:      "Import past sessions, and link them to past commits",
-		Long: `Finds the sessions that agents keep of this repository from before it was
-recorded: those that ran in one of its worktrees, or in a folder given with --from
-if the repository has moved. Their conversations are redacted and stored as
-checkpoints, and commits are linked to the sessions that made them.
+		Short:      "Import past sessions and link past commits to them",
+		Long: `Finds past sessions of this repository in the agents' own files: those that ran in one
+of its worktrees, or in a folder given with --from if the repository was moved. Their
+conversations are redacted and stored as checkpoints, and commits are linked to the
+sessions that made them.
 
-A commit is linked if a conversation shows it: the output of git commit names it, or
-a commit that was rewritten into it. Else it is linked if it adds lines that a
-session wrote before. The links are kept in git notes beside the commits; no commit
-is changed, and one that has a link keeps it. Lines that no session is known to have
-written are not recorded: they are nobody's.
+A commit is linked if a conversation shows it in the output of git commit, or if it
+adds lines that a session wrote before. Links are git notes: no commit is changed, and
+existing links are kept. Other lines stay "not recorded".
 
-Importing again imports only what is new.
-
-Imported records stay in this clone: no push sends them. With --share they are moved
-to where new checkpoints go, and sent with them from then on; a commit that has
-another link keeps that one. With --undo those that were not shared are removed. The
-agents' own files stay as they are.` + importExitStatus,
-		Example: `  entire import --dry-run
-  entire import --since 90d
-  entire import --from ~/old/place
-  entire import session.jsonl --agent codex
-  entire import --undo`,
+Importing again imports only what is new. Imported records stay in this clone: no push
+sends them until --share moves them to the other checkpoints. --undo removes those
+that were not shared. The agents' own files are not changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (opts.undo || opts.share) && len(args) > 0:
@@ -77,14 +67,14 @@ agents' own files stay as they are.` + importExitStatus,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.agents, "agent", "", "only sessions of this agent; of files: the agent that wrote them")
+	f.StringVar(&opts.agents, "agent", "", "only sessions of this agent; for files: the agent that wrote them")
 	f.StringVar(&opts.since, "since", "", "only sessions that were active after this time: 90d, 2026-01-15")
 	f.StringVar(&opts.Session, "session", "", "only the session with this id")
-	f.StringSliceVar(&opts.From, "from", nil, "a folder in which the repository was before")
+	f.StringSliceVar(&opts.From, "from", nil, "an earlier folder of the repository")
 	f.BoolVarP(&opts.DryRun, "dry-run", "n", false, "show what would be imported, and change nothing")
 	f.BoolVarP(&opts.all, "all", "a", false, "list all sessions and commits")
-	f.BoolVar(&opts.share, "share", false, "move what was imported to where checkpoints are sent from")
-	f.BoolVar(&opts.undo, "undo", false, "remove what was imported and not shared")
+	f.BoolVar(&opts.share, "share", false, "move imported records to where pushes send them")
+	f.BoolVar(&opts.undo, "undo", false, "remove imported records that were not shared")
 	opts.addListOutput(a, f)
 	for _, name := range []string{"agent", "since", "session", "from", "dry-run", "all"} {
 		cmd.MarkFlagsMutuallyExclusive(name, "share")
@@ -116,7 +106,7 @@ func changeImported(ctx context.Context, a *app.App, opts importOptions, verb st
 	case opts.json:
 		return a.Streams.JSON(changedImportJSON{Checkpoints: n})
 	case n == 0:
-		a.Streams.Notef("Nothing is imported here.")
+		a.Streams.Notef("Nothing was imported.")
 	default:
 		a.Streams.Printf("%s %s.\n", verb, ui.Plural(n, "imported checkpoint"))
 	}
@@ -127,7 +117,7 @@ func changeImported(ctx context.Context, a *app.App, opts importOptions, verb st
 const importExitStatus = `
 
 EXIT STATUS
-  0    imported; also if there was nothing new
+  0    done, or nothing new
   1    failure, or a session could not be read
   2    wrong usage
   130  interrupted`
@@ -211,7 +201,7 @@ func runImport(ctx context.Context, a *app.App, opts importOptions) (err error) 
 	if !opts.DryRun && len(done.Sessions) > 0 {
 		r, err := a.OpenIndex(ctx, repo)
 		if err != nil {
-			return fmt.Errorf("the sessions are imported, but the index is not filled: %w", err)
+			return fmt.Errorf("the sessions are imported, but the index is not updated: %w", err)
 		}
 		if err := r.Close(); err != nil {
 			return err
@@ -288,16 +278,16 @@ func printImport(a *app.App, opts importOptions, done importing.Result) {
 		printImported(a, done)
 	}
 	if n := len(done.Unlinked); n > 0 && !opts.all {
-		a.Streams.Printf("%s left without a link although a session may have made %s: --all lists the reasons\n", ui.Plural(n, "commit"), itThem(n))
+		a.Streams.Printf("%s not linked, although a session may have made %s: --all lists the reasons\n", ui.Plural(n, "commit"), itThem(n))
 	}
 	for _, s := range done.Skipped {
 		a.Streams.Notef("not imported: %s: %s", format.Path(s.Path), s.Reason)
 	}
 	if len(done.Sessions)+len(done.Skipped) == 0 && len(opts.Files) == 0 {
-		a.Streams.Printf("  hint: no agent keeps a session of this folder; --from names one in which the repository was before\n")
+		a.Streams.Printf("  hint: no agent has sessions of this folder; if the repository was moved, give the old folder with --from\n")
 	}
 	if !opts.DryRun && linked > 0 {
-		a.Streams.Printf("  hint: `entire why <file>:<line>` shows the request behind a line; `entire import --undo` removes what was imported\n")
+		a.Streams.Printf("  hint: `entire show <file>:<line>` shows the prompt behind a line; `entire import --undo` removes the import\n")
 	}
 }
 
@@ -309,8 +299,8 @@ func leftOut(states map[importing.State]int) string {
 		text  string
 	}{
 		{importing.Known, "imported before"},
-		{importing.Recorded, "recorded already"},
-		{importing.Empty, "empty or a copy of another"},
+		{importing.Recorded, "already recorded"},
+		{importing.Empty, "empty, or copies of others"},
 		{importing.Forgotten, "forgotten"},
 	} {
 		if n := states[one.state]; n > 0 {
@@ -329,7 +319,7 @@ func evidenceText(evidence map[importing.Evidence]int) string {
 	for _, one := range []struct {
 		evidence importing.Evidence
 		text     string
-	}{{importing.Shown, "shown in a conversation"}, {importing.Rewritten, "shown before they were rewritten"}, {importing.Lines, "by their lines"}} {
+	}{{importing.Shown, "shown in a conversation"}, {importing.Rewritten, "shown before a rewrite"}, {importing.Lines, "by their lines"}} {
 		if n := evidence[one.evidence]; n > 0 {
 			parts = append(parts, ui.Thousands(int64(n))+" "+one.text)
 		}

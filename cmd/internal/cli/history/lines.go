@@ -96,7 +96,7 @@ func whose(a *blame.Author) string {
 // none. commits is a range of commits.
 func basisHint(b blame.Basis, commits string) string {
 	if b == blame.NotSeen || b == blame.OnServer {
-		return "`entire link --find " + commits + "` lists those with a session's content, `entire explain --fetch` gets the checkpoints of others"
+		return "`entire link --find " + commits + "` lists those with a session's content, `entire fetch` fetches others' checkpoints"
 	}
 	return ""
 }

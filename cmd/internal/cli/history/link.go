@@ -28,7 +28,7 @@ const linkExitStatus = `
 
 EXIT STATUS
   0  done
-  1  failure, or the commit is left as it is for one of the reasons above
+  1  failure, or the commit can't be changed for one of these reasons
   2  wrong usage`
 
 // NewUnlink returns the command that removes the links of the last commit.
@@ -37,15 +37,15 @@ func NewUnlink(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "unlink [<commit>]",
 		SuggestFor: []string{"detach"},
-		Short:      "Take the last commit's link to its conversation off",
-		Long: `Amends the last commit: its message loses the Entire-Checkpoint trailers, and
-nothing else of it changes. What is staged stays staged. The record of the
-conversation stays, too: ` + "`entire link`" + ` links the commit again, ` + "`entire forget`" + `
+		Short:      "Remove the last commit's link to its session",
+		Long: `Amends the last commit: removes the Entire-Checkpoint trailers from its message, and
+changes nothing else. Staged changes stay staged. The conversation stays recorded:
+` + "`entire link`" + ` links the commit again, ` + "`entire forget`" + `
 removes a record.
 
-A commit that is not the last, one that a remote has, and one in the middle of a
-rebase or merge is left as it is. A link can also be kept from being made: delete
-the trailer in the editor, or write "Entire-Checkpoint: none" into the message.` + linkExitStatus,
+It refuses for a commit that is not the last, that a remote has, or during a rebase or
+merge. To prevent a link, delete the trailer in the editor, or write
+"Entire-Checkpoint: none" in the message.` + linkExitStatus,
 		Example: `  entire unlink
   entire unlink HEAD --force`,
 		Args: cobra.MaximumNArgs(1),
@@ -74,32 +74,20 @@ func NewLink(a *app.App) *cobra.Command {
 		Use:        "link <commit> <session>",
 		SuggestFor: []string{"attach"},
 		Short:      "Link the last commit to a session",
-		Long: `Amends the last commit: its message gets an Entire-Checkpoint trailer, and nothing
-else of it changes. What is staged stays staged. The checkpoint is the one that
-was made for the commit before its link was taken off, else a new one of the
-session, or the newest of a session that is known by its checkpoints alone.
+		Long: `Amends the last commit: adds an Entire-Checkpoint trailer to its message, and changes
+nothing else. Staged changes stay staged. If the commit was linked before, it gets the
+same checkpoint, or else a new one of the session.
 
-A commit that is not the last, one that a remote has, and one in the middle of a
-rebase or merge is left as it is.
+It refuses for a commit that is not the last, that a remote has, or during a rebase or
+merge.
 
-With --remove it removes the link, and keeps the record of the conversation. To keep
-a link from being made, delete the trailer in the editor, or write
-"Entire-Checkpoint: none" into the message.
+With --find it lists commits without a link that were made where no git hook ran, and
+contain a session's work: those of the range, or of this branch that no remote has.
+An example is a commit that a server squashed.
 
-With --find it lists commits that have no link, as no git hook ran when they were
-made, and whose content is a session's: those of the range, or of this branch that
-no remote has. A server that squashes a branch, for example, runs no hooks; its
-commit is found by the lines that it has of the branch's checkpoints.
-
-With --write it links them, and amends none: the link is kept beside the commit, in
-a git note that ` + "`git log --notes=entire`" + ` shows. With --push it fetches the
-checkpoints of the remote first, and sends it the links at the end; what can't be
-sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + linkExitStatus,
-		Example: `  entire link HEAD 3f9a
-  entire link --remove
-  entire link --find
-  entire link --find main..topic
-  entire link --find HEAD~20..HEAD --write`,
+With --write it links them, without amending, in git notes, which
+` + "`git log --notes=entire`" + ` shows. With --push it fetches the remote's checkpoints
+first, and pushes the links. See docs/guides/ci.md for jobs that do this.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.find || opts.remove {
 				return cobra.MaximumNArgs(1)(cmd, args)
@@ -124,7 +112,7 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 				case err != nil:
 					return record.Relinked{}, err
 				case len(found) == 0:
-					return record.Relinked{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire sessions` lists them; an id may be cut to four characters")
+					return record.Relinked{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire log --sessions` lists them; ids may be shortened to 4 characters")
 				case len(found) > 1 && found[0].ID != prefix:
 					return record.Relinked{}, ambiguousSession(prefix, found)
 				}
@@ -135,16 +123,16 @@ sent is a warning. docs/guides/ci.md has jobs that do this after each merge.` + 
 	addLinkFlags(cmd, &opts)
 	setup.JSONLinesFlag(a, cmd.Flags(), &opts.json)
 	cmd.Flags().BoolVar(&opts.remove, "remove", false, "remove the link of the last commit")
-	cmd.Flags().BoolVar(&opts.find, "find", false, "list commits that were made where no git hook ran, and their sessions")
-	cmd.Flags().BoolVar(&opts.write, "write", false, "with --find: link them, in notes")
-	cmd.Flags().BoolVar(&opts.push, "push", false, "with --write: fetch the remote's checkpoints first, and send it the links")
+	cmd.Flags().BoolVar(&opts.find, "find", false, "list commits made without git hooks, and their sessions")
+	cmd.Flags().BoolVar(&opts.write, "write", false, "with --find: link them, in git notes")
+	cmd.Flags().BoolVar(&opts.push, "push", false, "with --write: fetch the remote's checkpoints first, and push the links")
 	cmd.MarkFlagsMutuallyExclusive("remove", "find")
 	cmd.ValidArgsFunction = setup.Argument(a, 1, setup.Sessions)
 	return cmd
 }
 
 func addLinkFlags(cmd *cobra.Command, opts *linkOptions) {
-	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "also if a remote has the commit: the next push has to be forced")
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "even if a remote has the commit; the next push must be forced")
 	setup.JSONFlag(cmd.Flags(), &opts.json)
 }
 
@@ -169,15 +157,15 @@ func runRelink(ctx context.Context, a *app.App, opts linkOptions, verb, rev stri
 	case errors.Is(err, git.ErrMissing):
 		return fmt.Errorf("no commit %s", ui.Line(rev, format.NameWidth))
 	case errors.Is(err, record.ErrNotLast):
-		return app.WithHint(err, "`git rebase -i` and reword change older ones: delete the trailer there")
+		return app.WithHint(err, "use `git rebase -i` and reword to delete the trailer of an older commit")
 	case errors.Is(err, record.ErrPushed):
-		return app.WithHint(err, "--force amends it all the same; the next push has to be forced")
+		return app.WithHint(err, "--force amends it anyway; the next push must be forced")
 	case errors.Is(err, record.ErrInProgress):
-		return app.WithHint(err, "finish it first: `git status` says how")
+		return app.WithHint(err, "finish it first: see `git status`")
 	case errors.Is(err, record.ErrImported):
-		return app.WithHint(err, "`entire import --share` moves its checkpoints to where they are sent from")
+		return app.WithHint(err, "`entire import --share` shares it")
 	case errors.Is(err, record.ErrNotAdded):
-		return app.WithHint(err, "`entire status` shows what keeps them from running")
+		return app.WithHint(err, "`entire status` shows why")
 	case err != nil:
 		return err
 	}
@@ -252,7 +240,7 @@ func runFind(ctx context.Context, a *app.App, opts linkOptions, args []string) (
 		return err
 	}
 	if err := sharing.Push(ctx, w, remote); err != nil {
-		a.Streams.Notef("warning: the links are kept in this clone: %s", ui.Line(err.Error(), format.NameWidth*4)) //nolint:mnd // a line of git's
+		a.Streams.Notef("warning: the links were not pushed: %s", ui.Line(err.Error(), format.NameWidth*4)) //nolint:mnd // a line of git's
 	}
 	return ctx.Err()
 }
@@ -282,7 +270,7 @@ func rangeHint(repo *git.Repo) string {
 	if cut, err := git.ShallowBoundary(repo); err == nil && len(cut) > 0 {
 		return format.DeepenHint
 	}
-	return "a range is what `git log` takes: main..topic, HEAD~5..HEAD"
+	return "give a range as for git log: main..topic, HEAD~5..HEAD"
 }
 
 func printFound(a *app.App, opts linkOptions, found []record.FoundCommit) error {
@@ -308,7 +296,7 @@ func printFound(a *app.App, opts linkOptions, found []record.FoundCommit) error 
 	}
 	switch {
 	case len(found) == 0:
-		a.Streams.Printf("No commit without a link has a session's content\n")
+		a.Streams.Printf("No unlinked commit has a session's content\n")
 	case !opts.write:
 		a.Streams.Printf("  hint: --write links them, in git notes\n")
 	}

@@ -43,31 +43,30 @@ func NewLog(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "log [<range>] [[--] <path>]",
 		SuggestFor: []string{"turns", "timeline", "history", "ls", "list"},
-		Short:      "List what agents did, a line for each turn",
-		Long: `Lists the turns of all sessions and worktrees, the newest first: when, which agent, files
-and lines changed, commands (and how many failed), tokens with those of subagents, the
-commit, and the prompt. There is a column of persons if several persons ran the sessions.
+		Short:      "List what agents did, one line per turn",
+		Long: `Lists the turns of all sessions and worktrees, newest first: time, agent, files and lines
+changed, commands (and how many failed), tokens including subagents, the commit, and the
+prompt. Persons are listed if several ran the sessions.
 
-With a range of commits, as git log takes it, it lists the turns of its commits. With --file
-or a path it lists the turns that changed it, also those whose change was reverted or never
-committed.
+With a range of commits, as for git log, it lists the turns of those commits. With a path
+it lists every turn that changed it, even if the change was reverted or never committed.
 
-With --sessions it lists sessions:
+With --sessions it lists sessions, which are
 
-  active    its turn is running
-  idle      it is open, and waits for a prompt
-  ended     it has ended
-  gone      it did not end, but its agent no longer runs
-  stored    only its checkpoints are known, as of a colleague's session
-  imported  the same, of a session that was imported
+  active    a turn is running
+  idle      open, waiting for a prompt
+  ended     ended
+  gone      not ended, but its agent is no longer running
+  stored    known only from its checkpoints, such as a colleague's
+  imported  stored, and imported
 
-With --commits it lists commits of this branch and the checkpoints they are linked to.
+With --commits it lists the commits of this branch with their checkpoints.
 
 With --follow it lists new turns, and turns to which something was added, until it is
 interrupted; as JSON only with --jsonl.
 
 EXIT STATUS
-  0  listed; also if nothing is found
+  0  listed, even if there are none
   1  failure
   2  wrong usage`,
 		Example: `  entire log --since 1h
@@ -92,13 +91,13 @@ EXIT STATUS
 	const limit = 30
 	l.addFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&l.filter.Uncommitted, "uncommitted", false, "only turns that changed files and that no commit has taken up")
-	f.BoolVarP(&l.patch, "patch", "p", false, "show what each turn changed, as a diff of its snapshots")
-	f.BoolVar(&l.commands, "commands", false, "list the shell commands of each turn, and how they ended")
-	f.BoolVar(&l.follow, "follow", false, "go on with new turns while agents work")
+	f.BoolVar(&l.filter.Uncommitted, "uncommitted", false, "only turns with uncommitted changes")
+	f.BoolVarP(&l.patch, "patch", "p", false, "show what each turn changed, as a diff")
+	f.BoolVar(&l.commands, "commands", false, "list the shell commands of each turn, and their results")
+	f.BoolVar(&l.follow, "follow", false, "wait for new turns, and list them")
 	f.BoolVar(&l.sessions, "sessions", false, "list sessions")
 	f.BoolVar(&l.commits, "commits", false, "list commits with their checkpoints")
-	f.BoolVarP(&l.all, "all", "a", false, "list all of them")
+	f.BoolVarP(&l.all, "all", "a", false, "list all")
 	addLimit(cmd, &l.limit, limit, "list at most this many")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	cmd.MarkFlagsMutuallyExclusive("sessions", "commits", "follow", "patch")
@@ -151,7 +150,7 @@ func (l *log) parse(cmd *cobra.Command, args []string) error {
 
 func (l *log) run(ctx context.Context) error {
 	if l.patch && l.json {
-		return app.Usagef("--patch prints diffs: leave --json out")
+		return app.Usagef("--patch and --json can't be combined")
 	}
 	if l.follow && l.json && !l.app.Streams.Lines {
 		return app.WithHint(app.Usagef("--follow prints no JSON object, as it doesn't end"), "--jsonl prints a line for each turn")
@@ -189,15 +188,15 @@ func (l *log) run(ctx context.Context) error {
 	case len(turns) == 0 && len(l.revs) > 0:
 		return l.nothing(ctx, "No turns of these commits.")
 	case len(turns) == 0 && l.filter != index.Filter{}:
-		return l.nothing(ctx, "No turns that the flags select.")
+		return l.nothing(ctx, "No matching turns.")
 	case len(turns) == 0:
-		return l.nothing(ctx, "No turns. `entire enable` records those of your agent.")
+		return l.nothing(ctx, "No turns yet. `entire enable` records your agent's.")
 	case l.patch:
 		return l.printPatches(ctx, turns, more)
 	}
 	text := l.text(turns)
 	if more {
-		text += "\nThere are more: --limit lists more of them.\n"
+		text += "\nMore turns exist: use --limit.\n"
 	}
 	l.show(l.app, text)
 	return l.noteMissing(ctx)
@@ -457,7 +456,7 @@ func (l *log) printPatches(ctx context.Context, turns []entry, more bool) error 
 		switch {
 		case e.Files == 0:
 		case e.Snapshot == 0 || e.Base == 0 || store == nil:
-			l.app.Streams.Printf("    no snapshots of this turn; `%s` shows the edits of the agent\n", commandOf(&e.Row))
+			l.app.Streams.Printf("    no snapshots of this turn; `%s` shows the agent's edits\n", commandOf(&e.Row))
 		default:
 			if err := l.printPatch(ctx, store, e); err != nil {
 				return err
@@ -466,7 +465,7 @@ func (l *log) printPatches(ctx context.Context, turns []entry, more bool) error 
 		l.app.Streams.Printf("\n")
 	}
 	if more {
-		l.app.Streams.Printf("There are more: --limit lists more of them.\n")
+		l.app.Streams.Printf("More turns exist: use --limit.\n")
 	}
 	return nil
 }
@@ -501,7 +500,7 @@ func (l *log) printPatch(ctx context.Context, store *bands.Store, e *entry) (err
 	for _, v := range []int{e.Base, e.Snapshot} {
 		s, err := store.Snapshot(bands.Version(v))
 		if errors.Is(err, bands.ErrNoSnapshot) {
-			l.app.Streams.Printf("    the snapshot v%d is gone; `%s` shows the edits of the agent\n", v, commandOf(&e.Row))
+			l.app.Streams.Printf("    snapshot v%d was deleted; `%s` shows the agent's edits\n", v, commandOf(&e.Row))
 			return nil
 		}
 		if err != nil {

@@ -44,7 +44,7 @@ func loadPrices(a *app.App) (prices, error) {
 	}
 	p, err := decodePrices(data)
 	if err != nil {
-		return prices{}, app.WithHint(fmt.Errorf("%s: %w", path, err), "docs/formats/ask.md describes the table; without the file the program's own counts")
+		return prices{}, app.WithHint(fmt.Errorf("%s: %w", path, err), "see docs/formats/ask.md; without the file, built-in prices apply")
 	}
 	return p, nil
 }
@@ -55,7 +55,7 @@ func decodePrices(data []byte) (p prices, err error) {
 	}
 	for name, m := range p.Models {
 		if min(m.Input, m.CacheWrite, m.CacheRead, m.Output) < 0 {
-			return p, fmt.Errorf("%s: a price is less than 0", name)
+			return p, fmt.Errorf("%s: a price is negative", name)
 		}
 	}
 	return p, nil

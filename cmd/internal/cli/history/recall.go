@@ -25,8 +25,8 @@ import (
 const recallExitStatus = `
 
 EXIT STATUS
-  0    done; also if there is nothing to show
-  1    no such context checkpoint, or another failure
+  0    done, or nothing to show
+  1    failure, or no such context checkpoint
   2    wrong usage`
 
 // contexts is the part of the store of saved contexts that the commands use.
@@ -62,17 +62,17 @@ func NewRecall(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "recall [<context checkpoint | session>]",
 		SuggestFor: []string{"context", "memory", "brief"},
-		Short:      "Show and keep what a session knew before it was cleared",
-		Long: `Prints what a session that starts here now would be given of the work before it:
-the brief of the newest context checkpoint, as it is injected. A line on standard
-error says which checkpoint it is, in how many parts, and its tokens. With the id of
-a context checkpoint, or of a session for its newest, or 4 characters of one: that.
+		Short:      "Show or save the context of a session",
+		Long: `Prints what a new session here would be given of the work before it: the brief of the
+newest context checkpoint. A line on standard error has the checkpoint's id, the
+number of parts and the tokens. With the id of a context checkpoint or of a session,
+or 4 characters of one, it prints that one's.
 
 Context checkpoints are saved before /clear, before a compaction, at the end of a
-session, when the context is nearly full, and by ` + "`entire recall save`" + `. Each holds
+session, when the context is nearly full, and by ` + "`entire recall save`" + `. They have
 the task, next steps, decisions, blockers, recent commands, and the files that the
-session changed. They stay on this machine, below refs/entire/context/.
-` + "`entire recall configure`" + ` says what happens by itself.` + recallExitStatus,
+session changed, and stay on this machine, below refs/entire/context/.
+` + "`entire recall configure`" + ` shows what happens automatically.` + recallExitStatus,
 		Example: `  entire recall
   entire recall list
   entire recall show 3f9a1c --file internal/cli/recall.go
@@ -156,7 +156,7 @@ func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", app.WithHint(errors.New("no context checkpoint of this worktree yet"), "`entire recall list --all` shows those of other worktrees, `entire recall save` makes one")
+		return "", app.WithHint(errors.New("no context checkpoint of this worktree yet"), "`entire recall list --all` lists those of other worktrees, `entire recall save` saves one")
 	}
 	return list[0].ID, nil
 }
@@ -196,13 +196,13 @@ func recallError(err error, name string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, recall.ErrNotFound) && len(strings.ReplaceAll(name, "-", "")) < shortestID:
-		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "an id may be cut to four characters, not to fewer; `entire recall list --all` shows them")
+		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "ids may be shortened to 4 characters; `entire recall list --all` lists them")
 	case errors.Is(err, recall.ErrNotFound):
-		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "`entire recall list --all` shows them; a commit's checkpoint is shown by `entire explain`")
+		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "`entire recall list --all` lists them; for a commit's checkpoint use `entire show`")
 	case errors.Is(err, recall.ErrAmbiguous):
-		return app.WithHint(err, "give more of the id; `entire recall list --all` shows them")
+		return app.WithHint(err, "give more of the id; `entire recall list --all` lists them")
 	case errors.Is(err, recall.ErrDamaged):
-		return app.WithHint(err, "`entire doctor` says more; `entire recall discard "+name+"` removes it")
+		return app.WithHint(err, "see `entire doctor`; `entire recall discard "+name+"` removes it")
 	}
 	return err
 }

@@ -20,20 +20,19 @@ func newRecallConfigureCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var unset []string
 	cmd := &cobra.Command{
 		Use:   "configure [key=value]...",
-		Short: "Show or set what happens at /clear, at a start, and when the context is full",
-		Long: `Without arguments it shows the settings of context checkpoints in force here, and
-where each comes from. With key=value it writes them to your own settings,
-~/.config/entire/settings.json, and says so if something above those decides here
-in their place. A bad value changes nothing.
+		Short: "Show or change when contexts are saved and restored",
+		Long: `Without arguments it shows the settings of context checkpoints in force here, and where
+they come from. With key=value it changes your own settings, in
+~/.config/entire/settings.json, and reports if a higher layer overrides them here.
 
   auto_checkpoint_on_clear=true|false|prompt   save before /clear; prompt asks
   auto_resume_on_start=true|false|prompt       give a new session the work before it
-  inject=start|prompt|off                      all of it at the start, or with the first prompt
+  inject=start|prompt|off                      give it at the start, or with the first prompt
   checkpoint_threshold_percent=70..95          save when the context is that full
-  verify_before_clear=true|false               silent at /clear if nothing changed
+  verify_before_clear=true|false               do nothing at /clear if nothing changed
 
-The other keys are in the list that it shows. --preset sets all of these but inject: auto (all by
-itself), prompt (ask before a clear), manual (nothing by itself).
+The list shows the other keys. --preset sets all of these except inject: auto (save and
+restore without asking), prompt (ask before a clear), manual (do nothing).
 
 EXIT STATUS
   0  done
@@ -91,9 +90,9 @@ EXIT STATUS
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	cmd.Flags().StringVar(&preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
+	cmd.Flags().StringVar(&preset, "preset", "", "set several keys at once: "+strings.Join(settings.Presets(), ", "))
 	setup.Flag(cmd, "preset", cobra.FixedCompletions(settings.Presets(), cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().StringArrayVar(&unset, "unset", nil, "remove this key from your own settings; may be given several times")
+	cmd.Flags().StringArrayVar(&unset, "unset", nil, "remove this key from your own settings; may be repeated")
 	return cmd
 }
 
@@ -155,7 +154,7 @@ func configureRecall(a *app.App, opts outputFlags, from settings.Sources, change
 		a.Streams.Notef("Written to %s.", j.File)
 	}
 	for _, o := range j.Overridden {
-		a.Streams.Notef("%s is decided by the %s layer here: %s", strings.TrimPrefix(o.Key, recallPrefix), o.Layer, o.Source)
+		a.Streams.Notef("%s is overridden here by the %s layer: %s", strings.TrimPrefix(o.Key, recallPrefix), o.Layer, o.Source)
 	}
 	for _, p := range s.Problems {
 		if strings.HasPrefix(p.Key, recallPrefix) {

@@ -22,14 +22,13 @@ func newRecallDiscardCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discard <id>...",
 		Short: "Remove context checkpoints",
-		Long: `Removes context checkpoints for good: the conversation, files and commits stay. The
-beginning of an id is enough, if only one fits. Where one of the ids is wrong none is
-removed.
+		Long: `Removes context checkpoints permanently; conversations, files and commits are kept. Ids
+may be shortened. If one id is wrong, nothing is removed.
 
 EXIT STATUS
-  0    done, or the question was answered with no
-  1    no such context checkpoint, or another failure
-  2    wrong usage; no --force where nobody can be asked
+  0    done, or cancelled
+  1    failure, or no such context checkpoint
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire recall discard 3f9a1c --force`,
 		Args:    cobra.MinimumNArgs(1),
@@ -40,7 +39,7 @@ EXIT STATUS
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Contexts)
 	f := cmd.Flags()
 	f.BoolVarP(&discard.force, "force", "f", false, "don't ask")
-	f.BoolVar(&discard.dryRun, "dry-run", false, "only say what would be removed")
+	f.BoolVar(&discard.dryRun, "dry-run", false, "only show what would be removed")
 	return cmd
 }
 

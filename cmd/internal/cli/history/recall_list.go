@@ -32,10 +32,9 @@ func newRecallListCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var list recallListOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List context checkpoints, the newest first",
-		Long: `Lists the context checkpoints of this worktree, the newest first. A pending one was
-saved before anybody could say whether it is wanted: it is kept, unless it is
-discarded.` + recallExitStatus,
+		Short: "List context checkpoints, newest first",
+		Long: `Lists the context checkpoints of this worktree, newest first. Pending ones were saved
+without asking, and are kept unless you discard them.` + recallExitStatus,
 		Example: `  entire recall list`,
 		Args:    cobra.NoArgs,
 		RunE:    recallRun(a, opts, func(ctx context.Context, r *recalling, _ []string) error { return r.list(ctx, list) }),
@@ -50,9 +49,9 @@ func newRecallSearchCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	list := recallListOptions{all: true}
 	cmd := &cobra.Command{
 		Use:   "search <word>...",
-		Short: "Find context checkpoints by what they hold",
-		Long: `Lists the context checkpoints, of all worktrees, that have all of the words in
-their summary, task, next steps, decisions, tags or names of files, in any case.` + recallExitStatus,
+		Short: "Find context checkpoints by their content",
+		Long: `Lists the context checkpoints of all worktrees with all of the words in their summary,
+task, next steps, decisions, tags or file names, ignoring case.` + recallExitStatus,
 		Example: `  entire recall search login
   entire recall search token refresh --json`,
 		Args: cobra.MinimumNArgs(1),
@@ -67,7 +66,7 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 
 func (o *recallListOptions) flags(a *app.App, cmd *cobra.Command, output *outputFlags) {
 	setup.JSONLinesFlag(a, cmd.Flags(), &output.json)
-	cmd.Flags().StringVar(&o.agent, "agent", "", "list only those of sessions of this agent: codex, or a part of its name")
+	cmd.Flags().StringVar(&o.agent, "agent", "", "only those of this agent: codex, or part of its name")
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 0, "list at most this many")
 }
 
@@ -80,7 +79,7 @@ type recallListJSON struct {
 
 func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	if opts.limit < 0 {
-		return app.Usagef("--limit is negative")
+		return app.Usagef("--limit must not be negative")
 	}
 	filter := contextstore.Filter{Worktree: r.root, Query: opts.query, Limit: opts.limit}
 	if opts.all {
@@ -99,7 +98,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 			return err
 		}
 		for _, err := range known.Unread {
-			r.Streams.Notef("Not searched in full: %v", err)
+			r.Streams.Notef("Not everything was searched: %v", err)
 		}
 		wanted := map[string]bool{}
 		for _, s := range known.Sessions {

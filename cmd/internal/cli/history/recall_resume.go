@@ -21,12 +21,11 @@ func newRecallResumeCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	kind := ""
 	cmd := &cobra.Command{
 		Use:   "resume [id]",
-		Short: "Print the brief of a context checkpoint, to go on from it",
-		Long: `Prints the brief of a context checkpoint, for a person to read or an agent to load:
-the newest of this worktree, or the one whose id begins so. Each file in it is marked
-as it is now: current, changed since, or deleted.
+		Short: "Print the brief of a context checkpoint",
+		Long: `Prints the brief of a context checkpoint, by default the newest of this worktree, for a
+person or an agent. Its files are marked as current, changed since, or deleted.
 
-To have the conversation itself back, see ` + "`entire resume`" + `.` + recallExitStatus,
+To continue the conversation itself, use ` + "`entire resume`" + `.` + recallExitStatus,
 		Example: `  entire recall resume 3f9a1c
   entire recall resume --kind short`,
 		Args: cobra.MaximumNArgs(1),
@@ -44,7 +43,7 @@ To have the conversation itself back, see ` + "`entire resume`" + `.` + recallEx
 			})(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&kind, "kind", "full", "how much of it: full or short")
+	cmd.Flags().StringVar(&kind, "kind", "full", "full or short")
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Contexts)
 	return cmd
 }
@@ -63,8 +62,8 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 		if r.opts.json {
 			return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))
 		}
-		r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
-		r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")
+		r.Streams.Notef("Nothing would be injected: no context checkpoint here yet.")
+		r.Streams.Hint("`entire recall save` saves one; `entire recall list --all` lists those of other worktrees")
 		return nil
 	}
 	if err != nil {
@@ -84,7 +83,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error
 			off = "inject is off"
 		}
 		if off == "" {
-			r.Streams.Notef("Checkpoint %s: nothing to say.", got.Checkpoint.ID)
+			r.Streams.Notef("Checkpoint %s is empty.", got.Checkpoint.ID)
 			return nil
 		}
 		r.Streams.Notef("Nothing would be injected: %s.", off)

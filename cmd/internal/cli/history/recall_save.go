@@ -26,16 +26,16 @@ func newRecallSaveCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save [<message>]",
 		Short: "Save a context checkpoint now",
-		Long: `Saves the context of the session at work here: the task, next steps, decisions,
-recent commands, and the files that it changed. What was asked for in this way is
-never removed by itself.` + recallExitStatus,
+		Long: `Saves the context of the session working here: the task, next steps, decisions, recent
+commands, and the files that it changed. Contexts saved this way are never removed
+automatically.` + recallExitStatus,
 		Example: `  entire recall save
   entire recall save "login works, refresh is missing" --tag auth`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if cmd.Flags().Changed("message") {
-					return app.Usagef("there are two messages: --message and %q", args[0])
+					return app.Usagef("two messages: --message and %q", args[0])
 				}
 				save.message = args[0]
 			}
@@ -51,17 +51,17 @@ never removed by itself.` + recallExitStatus,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&save.message, "message", "m", "", "the summary, one line; made from the session if left out")
-	f.StringVar(&save.description, "description", "", "some sentences more")
-	f.StringArrayVar(&save.tags, "tag", nil, "a word to find it by; may be given several times")
-	f.StringVar(&save.mode, "mode", "", "summary (no contents of files) or stateful; as configured if left out")
-	f.StringVar(&save.session, "session", "", "save this session's context; the last one at work here if left out")
+	f.StringVarP(&save.message, "message", "m", "", "a one-line summary (default: from the session)")
+	f.StringVar(&save.description, "description", "", "a longer description")
+	f.StringArrayVar(&save.tags, "tag", nil, "a word to find it by; may be repeated")
+	f.StringVar(&save.mode, "mode", "", "summary (no file contents) or stateful (default: as configured)")
+	f.StringVar(&save.session, "session", "", "the session (default: the last active one here)")
 	return cmd
 }
 
 func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 	if !r.is.Enabled {
-		return app.WithHint(errors.New("recording is off here, so there is no session to save"), "run `entire enable` first")
+		return app.WithHint(errors.New("recording is off here: no session to save"), "run `entire enable` first")
 	}
 	want := savedcontext.Saving{
 		SessionID: opts.session, Cause: recall.Requested, Summary: opts.message, Description: opts.description,
@@ -77,7 +77,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {
-		return app.WithHint(err, "a session is known here once it has run with recording on; `entire status` shows them")
+		return app.WithHint(err, "only sessions that ran with recording on can be saved; `entire status` lists them")
 	}
 	if err != nil {
 		return err

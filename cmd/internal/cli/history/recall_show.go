@@ -31,11 +31,10 @@ func newRecallShowCmd(a *app.App, opts *outputFlags) *cobra.Command {
 	var show recallShowOptions
 	cmd := &cobra.Command{
 		Use:   "show [id]",
-		Short: "Show all that a context checkpoint holds",
-		Long: `Shows a context checkpoint: the newest of this worktree, or the one whose id begins
-so. The files' contents are left out of the text: --file prints one of them as it is
-stored, secrets taken out, and --json has all of them. --section prints only parts of its
-brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
+		Short: "Show the content of a context checkpoint",
+		Long: `Shows a context checkpoint, by default the newest of this worktree, without the contents
+of its files: --file prints one of them, and --json has all. Secrets are masked.
+--section prints only parts of the brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 		Example: `  entire recall show
   entire recall show 3f9a1c --file internal/cli/recall.go
   entire recall show 3f9a1c --section requests --section state
@@ -49,18 +48,18 @@ brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 				return app.Usagef("%v", err)
 			}
 			if show.file != "" && len(show.sections) > 0 {
-				return app.Usagef("--file and --section exclude each other")
+				return app.Usagef("--file and --section can't be combined")
 			}
 			if show.file != "" && opts.json {
-				return app.Usagef("--file prints the file itself: leave --json out")
+				return app.Usagef("--file and --json can't be combined")
 			}
 			return recallRun(a, opts, func(ctx context.Context, r *recalling, args []string) error {
 				return r.showOne(ctx, firstOf(args), show)
 			})(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&show.file, "file", "", "print the stored content of this file, and nothing else")
-	cmd.Flags().StringArrayVar(&show.sections, "section", nil, "print only this section of the brief; may be given several times")
+	cmd.Flags().StringVar(&show.file, "file", "", "print only the stored content of this file")
+	cmd.Flags().StringArrayVar(&show.sections, "section", nil, "print only this section of the brief; may be repeated")
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Contexts)
 	setup.Flag(cmd, "section", cobra.FixedCompletions(brief.SectionNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -95,7 +94,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		var texts []string
 		for _, s := range list {
 			if s.Text == "" {
-				r.Streams.Notef("Nothing was recorded of: %s", s.Name)
+				r.Streams.Notef("Nothing was recorded for: %s", s.Name)
 				continue
 			}
 			texts = append(texts, s.Text+"\n")
@@ -119,7 +118,7 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 	}
 	i := slices.IndexFunc(names, func(name string) bool { _, found := c.State.Files[name]; return found })
 	if i < 0 {
-		return app.WithHint(fmt.Errorf("%s is not in checkpoint %s", format.Path(opts.file), c.ID), "`entire recall show "+c.ID+"` names its files")
+		return app.WithHint(fmt.Errorf("%s is not in checkpoint %s", format.Path(opts.file), c.ID), "`entire recall show "+c.ID+"` lists its files")
 	}
 	path := names[i]
 	if why := c.State.Files[path].Omitted; why != "" {

@@ -299,7 +299,7 @@ func TestRecallBriefOfNothing(t *testing.T) {
 	if err := r.brief(t.Context(), "3f9a1c-77b0e2", brief.Drift); err != nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out)
 	}
-	for _, want := range []string{"auto_resume_on_start is false", "recall resume 3f9a1c-77b0e2", "3f9a1c-77b0e2: nothing to say"} {
+	for _, want := range []string{"auto_resume_on_start is false", "recall resume 3f9a1c-77b0e2", "3f9a1c-77b0e2 is empty"} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("%q", errs)
 		}

@@ -38,15 +38,14 @@ func NewReport(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "report [RANGE...]",
 		SuggestFor: []string{"export", "page", "html"},
-		Short:      "Write a page of what was done",
-		Long: `Writes one page of HTML that needs nothing else, or a Markdown text for a pull request,
-by default Markdown to the standard output:
-what was asked, said and done in each turn, the commits with whose lines are whose,
-rewinds, tokens and costs. It is redacted as the record is.
+		Short:      "Write an HTML or Markdown report",
+		Long: `Writes a self-contained HTML page, or Markdown for a pull request, by default Markdown to
+standard output: what was asked, said and done in each turn, the commits and who wrote
+their lines, rewinds, tokens and cost. It is redacted like the records.
 
-A range is what git log takes: of its commits, and the turns that their checkpoints
-have. Without one it is the turns that the flags select, and their commits. Of a page
-of more than 5 MB long texts and diffs are cut, with the command that shows the rest.
+With a range, as for git log, it covers those commits and their turns; otherwise the turns
+that the flags select, and their commits. In a page of more than 5 MB, long texts and diffs
+are cut, with the command that shows the rest.
 
 EXIT STATUS
   0  written
@@ -61,11 +60,11 @@ EXIT STATUS
 	}
 	const limit = 2000
 	f := cmd.Flags()
-	f.StringVar(&c.html, "html", "", "write the page to this `file`, - for the standard output")
-	f.StringVar(&c.markdown, "md", "", "write Markdown to this `file`, - for the standard output (the default)")
-	f.BoolVar(&c.open, "open", false, "show the page in the browser; without --html it is a temporary file")
+	f.StringVar(&c.html, "html", "", "write HTML to this `file`, or - for standard output")
+	f.StringVar(&c.markdown, "md", "", "write Markdown to this `file`, or - for standard output (the default)")
+	f.BoolVar(&c.open, "open", false, "open the page in the browser; without --html it is a temporary file")
 	c.addSelection(cmd)
-	addLimit(cmd, &c.limit, limit, "at most this many turns and commits, the newest")
+	addLimit(cmd, &c.limit, limit, "at most this many turns and commits")
 	cmd.ValidArgsFunction = setup.Arguments(a, setup.Branches)
 	return cmd
 }
@@ -92,11 +91,11 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	}
 	switch {
 	case c.html == "-" && c.markdown == "-":
-		return app.Usagef("--html and --md can't both be the standard output")
+		return app.Usagef("--html and --md can't both be standard output")
 	case c.open && (c.html == "" || c.html == "-"):
-		return app.Usagef("--open shows the file of --html")
+		return app.Usagef("--open needs --html FILE")
 	case len(revs) == 0 && isRange(c.markdown), len(revs) == 0 && isRange(c.html):
-		return app.WithHint(app.Usagef("a flag has a range where the file to write belongs"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
+		return app.WithHint(app.Usagef("a flag has a range in place of a file"), "type entire report --md - "+cmp.Or(c.markdown, c.html))
 	case len(revs) > 0 && (c.filter != index.Filter{} || c.person.text() != "" || c.since != "" || c.until != "" || c.file != ""):
 		return app.Usagef("a range and --session, --agent, --by, --branch, --file, --since or --until: only one of them")
 	}
@@ -123,13 +122,13 @@ func (c *reportCommand) run(ctx context.Context, revs []string) error {
 	})
 	if e, ok := errors.AsType[*git.ExitError](err); ok && e.Subcommand() == "log" && ctx.Err() == nil {
 		return app.WithHint(fmt.Errorf("%s: no such commits in this clone", ui.Line(strings.Join(revs, " "), format.NameWidth)),
-			c.hintWithGaps(ctx, "name a range as git log takes it, such as main..HEAD"))
+			c.hintWithGaps(ctx, "give a range as for git log, such as main..HEAD"))
 	}
 	if err != nil {
 		return err
 	}
 	if len(made.Turns) == 0 {
-		if err := c.nothing(ctx, "No turns are in the report."); err != nil {
+		if err := c.nothing(ctx, "The report has no turns."); err != nil {
 			return err
 		}
 	}
@@ -188,5 +187,5 @@ func (c *reportCommand) write(made *report.Report) error {
 			return proc.Detached{Path: file, Args: []string{path}, Dir: filepath.Dir(path), Env: c.app.Environ}.Start()
 		}
 	}
-	return app.WithHint(errors.New("no program here opens pages"), "open "+filepath.ToSlash(path)+" in a browser")
+	return app.WithHint(errors.New("no program found to open pages"), "open "+filepath.ToSlash(path)+" in a browser")
 }

@@ -34,25 +34,23 @@ func NewResume(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "resume [<branch | commit | checkpoint | session>]",
 		SuggestFor: []string{"continue"},
-		Short:      "Continue a session, or the one that a branch or commit came from",
-		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
-here, and prints the command that goes on with each session.
+		Short:      "Continue a session",
+		Long: `Restores the transcripts of a checkpoint to where the agent looks for them, and prints
+the command that continues each session. The argument is
 
-  a branch      is checked out; its last commit with a checkpoint counts
-  a commit      HEAD~3, 1a2b3c4: its checkpoint; nothing is checked out
-  a checkpoint  a1b2c3d4e5f6, or at least 7 digits of it; likewise
-  a session     its id, or at least 4 characters of it, of ` + "`entire sessions`" + `;
-                its newest checkpoint counts, if its transcript is not here
+  a branch      checked out; its last commit with a checkpoint is used
+  a commit      HEAD~3, 1a2b3c4; nothing is checked out
+  a checkpoint  a1b2c3d4e5f6, or at least 7 characters of it
+  a session     its id in ` + "`entire log --sessions`" + `, or at least 4 characters of it
 
-Without any of them you choose a session. Checkpoints that are not here are
-fetched. Where a transcript names files of the project in which it was written,
-it names those of this one afterwards. A transcript that goes on where the stored one ends stays,
-unless --force is given; what is replaced is kept as a copy.
+Without an argument you choose a session. Missing checkpoints are fetched. Paths in
+the transcript are changed to this worktree's. A transcript here that is longer than
+the stored one is kept, unless --force is given; replaced ones are kept as copies.
 
 EXIT STATUS
   0    done, or the branch has no checkpoint
-  1    failure, or a transcript is newer here: nothing is written then
-  2    wrong usage, or a question that nobody can answer
+  1    failure, or a transcript is newer here (nothing is written)
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire resume
   entire resume feature/login
@@ -71,7 +69,7 @@ EXIT STATUS
 		},
 	}
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Branches, setup.Sessions)
-	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace newer transcripts; copies are kept")
 	setup.JSONFlag(cmd.Flags(), &opts.json)
 	return cmd
 }
@@ -113,7 +111,7 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 		err = w.carrier(ctx, what)
 	}
 	if err == nil && !a.Settings(repo).Configured {
-		a.Streams.Hint("run `entire enable` so that your further work is recorded")
+		a.Streams.Hint("run `entire enable` to record your further work")
 	}
 	return err
 }
@@ -122,7 +120,7 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 // the first change.
 func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
-		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
+		return fmt.Errorf("%s is a branch for Entire's records", b.Name)
 	}
 	if !b.Current {
 		if err := rewind.CanSwitch(ctx, r.w); err != nil {
@@ -130,7 +128,7 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 		}
 	}
 	if b.Remote != "" {
-		title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
+		title := fmt.Sprintf("Branch '%s' is only on %s. Fetch it and check it out?", b.Name, b.Remote)
 		if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 			return err
 		}
@@ -139,7 +137,7 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 			return err
 		}
 		if err != nil {
-			r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
+			r.Streams.Notef("Not fetched, using the branch as last fetched: %v", err)
 		}
 	}
 	last, found, err := rewind.LastCheckpoint(ctx, r.w, b)
@@ -160,7 +158,7 @@ func (r *resuming) branch(ctx context.Context, b rewind.ResumeBranch) error {
 		return nil
 	}
 	if last.Newer > 0 {
-		title := fmt.Sprintf("Above the last checkpoint of '%s': %s without one. Resume from %s all the same?",
+		title := fmt.Sprintf("The last checkpoint of '%s' is followed by %s without one. Resume from %s anyway?",
 			b.Name, ui.Plural(last.Newer, "commit"), last.Commit.OID.Short())
 		if err := r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(last.Commit.Subject(), 60), Flag: "--force"}); err != nil {
 			return err
@@ -195,12 +193,12 @@ func (r *resuming) carrier(ctx context.Context, what string) error {
 	case unknown && len(named) > 1:
 		return ambiguousSession(what, named)
 	case unknown:
-		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit, a checkpoint or a session", what),
-			"`entire sessions` lists sessions; `git fetch` may get a branch that was pushed from elsewhere")
+		return app.WithHint(fmt.Errorf("branch '%s' not found, and no such commit, checkpoint or session", what),
+			"`entire log --sessions` lists sessions; a new branch may need `git fetch`")
 	case len(named) > 0 && (err == nil || errors.Is(err, rewind.ErrNoCheckpoint)):
-		return app.WithHint(fmt.Errorf("%s names a commit or a checkpoint, and session %s", what, named[0].ID), "give more of the id")
+		return app.WithHint(fmt.Errorf("%s is ambiguous: a commit or checkpoint, and session %s", what, named[0].ID), "give more of the id")
 	case errors.Is(err, rewind.ErrNoCheckpoint):
-		return app.WithHint(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
+		return app.WithHint(fmt.Errorf("No Entire checkpoint found: %w", err), "try a branch: its earlier commits are searched, too") //nolint:staticcheck // scripts rely on it
 	case err != nil:
 		return err
 	}
@@ -217,7 +215,7 @@ func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
 		return err
 	}
 	if answers[0] != ui.Yes {
-		r.Streams.Notef("Resume cancelled, nothing is changed.")
+		r.Streams.Notef("Resume cancelled, nothing was changed.")
 		return app.ErrDone
 	}
 	return nil
@@ -244,7 +242,7 @@ func (r *resuming) checkOut(ctx context.Context, b rewind.ResumeBranch) error {
 // chooseSession lets the user choose a session, and returns its id.
 func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if !r.Prompter.Interactive() {
-		return "", app.WithHint(app.Usagef("an argument is missing"), "type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions")
+		return "", app.WithHint(app.Usagef("an argument is missing"), "type entire resume <branch | commit | checkpoint | session>; `entire log --sessions` lists sessions")
 	}
 	found, err := r.Sessions(r.repo).List(ctx, query.SessionFilter{Limit: mostSessions})
 	if err != nil {
@@ -252,7 +250,7 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	}
 	list := found.Sessions
 	if len(list) == 0 {
-		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records those of your agent")
+		return "", app.WithHint(errors.New("no sessions yet"), "`entire enable` records your agent's")
 	}
 	// A line shows a session's facts, and its prompt as far as the terminal has room.
 	const (
@@ -294,19 +292,19 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 // is restored here.
 func (r *resuming) session(ctx context.Context, s query.Session) error {
 	if s.Phase == query.Active {
-		r.Streams.Notef("Its turn runs: it is at work in %s.", format.Path(s.Worktree))
+		r.Streams.Notef("It is working in %s.", format.Path(s.Worktree))
 	}
 	_, missing := os.Stat(s.Transcript)
 	at, gone := filepath.EvalSymlinks(s.Worktree)
 	switch {
 	case !rewind.Resumable(s.ID):
-		return fmt.Errorf("session %s can't be resumed: its id can't be given to an agent", ui.Line(s.ID, format.NameWidth))
+		return fmt.Errorf("session %s can't be resumed: its id is not valid for an agent", ui.Line(s.ID, format.NameWidth))
 	case s.Transcript != "" && missing == nil && gone == nil:
 		result := newResumedJSON(rewind.ResumeBranch{Current: true}, rewind.Carrier{}, "")
 		result.Sessions = append(result.Sessions, resumedSession{Session: s.ID, Prompt: s.Prompt, Path: s.Transcript, Command: resumeCommand(agent.Of(s.Agent), s.ID, s.Transcript)})
 		return r.finish(result, "", at)
 	case len(s.Checkpoints) == 0:
-		return app.WithHint(fmt.Errorf("session %s has no commit, and its transcript is not here", s.ID), "`entire sessions` lists the others")
+		return app.WithHint(fmt.Errorf("session %s has no commit, and its transcript is not here", s.ID), "`entire log --sessions` lists the others")
 	}
 	r.only = s.ID
 	return r.restore(ctx, rewind.ResumeBranch{Current: true}, rewind.Carrier{IDs: s.Checkpoints})

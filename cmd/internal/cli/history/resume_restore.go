@@ -44,10 +44,10 @@ func (r *resuming) restore(ctx context.Context, b rewind.ResumeBranch, c rewind.
 		r.Streams.Notef("Session %s can't be resumed: %s", cmp.Or(ui.Line(s.Session, 60), "without an id"), ui.Line(s.Why, 80))
 	}
 	if absent {
-		r.Streams.Hint(format.AbsentHint(string(stored.ID)))
+		r.Streams.Hint(format.AbsentHint)
 	}
 	if len(logs) == 0 {
-		return fmt.Errorf("checkpoint %s has no session that can be resumed", stored.ID)
+		return fmt.Errorf("no session of checkpoint %s can be resumed", stored.ID)
 	}
 	// A transcript that goes on beyond the stored one is kept, unless the user agrees to replace
 	// it. All are checked before the first is written.
@@ -60,12 +60,12 @@ func (r *resuming) restore(ctx context.Context, b rewind.ResumeBranch, c rewind.
 		}
 	}
 	if len(ids) > 0 && !r.opts.force {
-		what := strings.Join(ids, ", ") + " went on after that checkpoint"
-		hint := "continue it: " + command + "; --force goes back to the checkpoint (a copy of yours is kept)"
+		what := strings.Join(ids, ", ") + " continued after that checkpoint"
+		hint := "continue it: " + command + "; --force replaces it (a copy is kept)"
 		if !r.Prompter.Interactive() {
 			return app.WithHint(errors.New("session "+what+"; nothing was written"), hint)
 		}
-		answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Session " + what + ". Go back to the checkpoint?", Help: "A copy of yours is kept.", Flag: "--force"})
+		answers, err := r.Prompter.Ask(ctx, ui.Question{Title: "Session " + what + ". Replace its transcript?", Help: "A copy of the current one is kept.", Flag: "--force"})
 		if err != nil {
 			return err
 		}
@@ -148,17 +148,17 @@ func (r *resuming) stored(ctx context.Context, b rewind.ResumeBranch, c rewind.C
 	stored, err = rewind.FindStored(ctx, r.w, c.IDs)
 	switch {
 	case errors.Is(err, checkpoint.ErrNotFound) && missing != nil:
-		return stored, fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], missing)
+		return stored, fmt.Errorf("checkpoint %s is not in this clone: %w", c.IDs[0], missing)
 	case errors.Is(err, checkpoint.ErrNotFound):
-		return stored, app.WithHint(fmt.Errorf("checkpoint %s is neither stored here nor at the remote", c.IDs[0]), notPushed)
+		return stored, app.WithHint(fmt.Errorf("checkpoint %s is neither in this clone nor on the remote", c.IDs[0]), notPushed)
 	case err == nil && stored.ID != c.IDs[0]:
-		r.Streams.Notef("Checkpoint %s is not stored; this is the one before it, %s.", c.IDs[0], stored.ID)
+		r.Streams.Notef("Checkpoint %s is missing; using the one before it, %s.", c.IDs[0], stored.ID)
 	}
 	return stored, unread(err, c.IDs[0])
 }
 
 // notPushed is a hint on why a checkpoint may be missing.
-const notPushed = "its author may not have pushed it, or pushed it to another repository: name that in `strategy_options.push_remote`"
+const notPushed = "its author may not have pushed it, or pushed it elsewhere: set `strategy_options.push_remote`"
 
 // fetchCheckpoints fetches checkpoints from the remote: those with refs alone, for others the branch.
 func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch, ids []checkpoint.ID) error {
@@ -177,7 +177,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch, 
 		return err
 	}
 	if remote == "" {
-		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
+		return app.WithHint(errors.New("no remote to fetch from"), "set `strategy_options.push_remote` in .entire/settings.local.json")
 	}
 	inRefs := slices.DeleteFunc(slices.Clone(ids), func(id checkpoint.ID) bool { return !id.IsULID() })
 	return r.WithTransferProgress(r.repo, "Fetching checkpoints", func() error {
@@ -203,7 +203,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch, 
 // unread adds a hint to the error of an object that the clone lacks.
 func unread(err error, id checkpoint.ID) error {
 	if errors.Is(err, git.ErrMissing) {
-		return app.WithHint(err, format.AbsentHint(string(id)))
+		return app.WithHint(err, format.AbsentHint)
 	}
 	return err
 }

@@ -28,21 +28,20 @@ func NewSearch(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "search <words>...",
 		SuggestFor: []string{"grep", "find"},
-		Short:      "Find turns by the words of prompts, answers, commands, outputs and paths",
-		Long: `Finds the turns of all sessions, live and past, that have all of the words: in what
-was asked and answered, in commands, in the beginning and end of what they printed,
-and in the paths of files that were changed. The best come first: those with the words in
-the prompt, and of equals the newer.
+		Short:      "Search prompts, answers, commands, output and paths",
+		Long: `Finds the turns of all sessions that have all of the words in prompts, answers,
+commands, the start or end of their output, or paths of changed files. Best matches come
+first: words in the prompt count most, then newer turns.
 
   rate limit        both words
   "rate limiting"   the phrase; quote it for the shell, too
-  rateLim*          what begins so
+  rateLim*          words with this prefix
   rateLimit         also rate_limit, rate-limit and RateLimit
 
-Where a word is nowhere, the most similar one is searched for, and named.
+If a word isn't found, the most similar one is used and reported.
 
 EXIT STATUS
-  0  searched; also if nothing was found
+  0  done, even if nothing was found
   1  failure
   2  wrong usage`,
 		Example: `  entire search rate limit
@@ -54,8 +53,8 @@ EXIT STATUS
 	}
 	const limit = 10
 	s.addFlags(cmd)
-	cmd.Flags().StringSliceVarP(&s.kinds, "kind", "k", nil, "search only this: "+strings.Join(index.KindNames(), ", ")+"; may be repeated")
-	addLimit(cmd, &s.limit, limit, "show at most this many turns")
+	cmd.Flags().StringSliceVarP(&s.kinds, "kind", "k", nil, "search only: "+strings.Join(index.KindNames(), ", ")+"; may be repeated")
+	addLimit(cmd, &s.limit, limit, "list at most this many turns")
 	setup.Flag(cmd, "kind", cobra.FixedCompletions(index.KindNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -116,10 +115,10 @@ func (s *search) run(ctx context.Context, text string) error {
 		return s.app.Streams.JSONOf(j, "hits")
 	}
 	for word, other := range found.Instead {
-		s.app.Streams.Notef("%s is nowhere; these have %s.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))
+		s.app.Streams.Notef("No match for %s; searched for %s instead.", ui.Line(word, format.NameWidth), ui.Line(other, format.NameWidth))
 	}
 	if len(found.Hits) == 0 {
-		return s.nothing(ctx, "Nothing was found.")
+		return s.nothing(ctx, "No matches.")
 	}
 	var b strings.Builder
 	ids := make([]string, len(found.Hits))
@@ -130,7 +129,7 @@ func (s *search) run(ctx context.Context, text string) error {
 		s.hit(&b, &found.Hits[i], session)
 	}
 	if found.More > 0 {
-		fmt.Fprintf(&b, "%d more: --limit shows more of them.\n", found.More)
+		fmt.Fprintf(&b, "%d more: use --limit.\n", found.More)
 	}
 	s.show(s.app, b.String())
 	return s.noteMissing(ctx)

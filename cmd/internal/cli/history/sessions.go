@@ -40,27 +40,26 @@ func NewSessions(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "sessions",
 		SuggestFor: []string{"session", "ls", "list", "conversations"},
-		Short:      "List the sessions that are known here, live and past",
-		Long: `Lists sessions of all worktrees and branches, the one that was active last first:
-those that are at work, those that ended, and those that only their checkpoints
-are known of, such as a colleague's that were fetched.
+		Short:      "List sessions, running and past",
+		Long: `Lists the sessions of all worktrees and branches, last active first, including those
+known only from checkpoints, such as fetched ones of colleagues.
 
-  active  its turn runs
-  idle    it is open, and waits for a prompt
-  ended   it has ended
-  gone    it did not end, but its agent is no longer there
-  stored  it is known by its checkpoints alone
-  imported  the same, of a session that was imported
+  active    a turn is running
+  idle      open, waiting for a prompt
+  ended     ended
+  gone      not ended, but its agent is no longer running
+  stored    known only from its checkpoints
+  imported  stored, and imported
 
-A session is listed with its own title, such as one given with /rename, else with
-its first request. A commit counts where it was linked to the session. Tokens are
-those of the whole session, subagents' included. The persons are those in whose clones
-its checkpoints were recorded; they are listed if there are several.
+A session has its own title, such as one given with /rename, or else its first prompt.
+Commits are those linked to the session; tokens include subagents. Authors are listed
+if there are several.
+
 ` + "`entire resume`, `entire explain` and `entire recall`" + ` take an id, or at least
 4 characters of it.
 
 EXIT STATUS
-  0  listed; also if there is none
+  0  listed, even if there are none
   1  failure
   2  wrong usage`,
 		Example: `  entire sessions
@@ -81,9 +80,9 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	addLimit(cmd, &opts.limit, mostSessions, "list at most this many")
-	f.StringVar(&opts.agent, "agent", "", "list only those of this agent: codex, or a part of its name")
+	f.StringVar(&opts.agent, "agent", "", "only those of this agent: codex, or part of its name")
 	opts.person.add(a, cmd)
-	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
+	f.BoolVarP(&opts.all, "all", "a", false, "list all")
 	opts.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
 	setup.Flag(cmd, "agent", setup.FlagValue(a, setup.Agents))
@@ -144,7 +143,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	for _, err := range found.Unread {
-		a.Streams.Notef("Not listed in full: %v", err)
+		a.Streams.Notef("Not everything is listed: %v", err)
 	}
 	list, more := found.Sessions, found.More
 	if opts.json {
@@ -166,7 +165,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	}
 	text := sessionsText(a, list)
 	if more > 0 {
-		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
+		text += fmt.Sprintf("\n%s more: use --all.\n", strconv.Itoa(more))
 	}
 	opts.show(a, text)
 	format.NoteGaps(ctx, a.Streams, repo, found.Linked)
@@ -179,12 +178,12 @@ func noSessions(ctx context.Context, a *app.App, repo *git.Repo, opts sessionsOp
 	switch {
 	case err == nil && len(gaps) > 0:
 		what, hint := format.Gaps(gaps)
-		a.Streams.Notef("No sessions are known here: %s.", what)
+		a.Streams.Notef("No sessions: %s.", what)
 		a.Streams.Hint(hint)
 	case opts.agent+opts.person.text() != "":
-		a.Streams.Notef("No sessions that the flags select.")
+		a.Streams.Notef("No matching sessions.")
 	default:
-		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
+		a.Streams.Notef("No sessions yet. `entire enable` records your agent's.")
 	}
 }
 
@@ -247,5 +246,5 @@ func ambiguousSession(what string, found []query.Session) error {
 	if len(ids) > most {
 		ids = append(ids[:most], "...")
 	}
-	return app.WithHint(fmt.Errorf("%s is the beginning of %d sessions' ids: %s", what, len(found), strings.Join(ids, ", ")), "give more of the id; `entire sessions` lists them")
+	return app.WithHint(fmt.Errorf("%s is ambiguous: %d sessions match: %s", what, len(found), strings.Join(ids, ", ")), "give more of the id; `entire log --sessions` lists them")
 }

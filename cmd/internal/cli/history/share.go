@@ -22,15 +22,15 @@ func NewPush(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push [<remote>]",
 		Short: "Send checkpoints to a remote now",
-		Long: `Sends the checkpoints of this clone, and the links of commits, to a remote, and takes in
-those of others. It sends no commits and no branches of yours.
+		Long: `Sends the checkpoints of this clone and the links of commits to a remote, after merging
+the remote's. It doesn't send commits or your branches.
 
-Without a remote it is the one that each git push sends them to:
-` + "`entire config push_remote origin`" + ` sets it. With one they are sent there this once.
+The default is the remote that each git push sends them to:
+` + "`entire config push_remote origin`" + ` sets it.
 
 EXIT STATUS
-  0    sent, or the remote has them
-  1    failure, or there is no remote to send to
+  0    sent, or already there
+  1    failure, or no remote
   2    wrong usage
   130  interrupted`,
 		Example: `  entire push
@@ -71,7 +71,7 @@ func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (stri
 	if named != "" {
 		place, err := git.FindPushDestination(ctx, w.Repo, named)
 		if err == nil && !place.Configured && !strings.ContainsAny(named, ":/") {
-			err = app.WithHint(fmt.Errorf("there is no remote %s", ui.Line(named, listedBranch)), "`git remote -v` lists them")
+			err = app.WithHint(fmt.Errorf("no such remote: %s", ui.Line(named, listedBranch)), "`git remote -v` lists them")
 		}
 		return named, err
 	}
@@ -80,7 +80,7 @@ func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (stri
 	case err != nil:
 		return "", err
 	case to.Remote == "":
-		return "", app.WithHint(errors.New("no remote is set for checkpoints"), "`entire push origin` sends them there once, `entire config push_remote origin` with each git push")
+		return "", app.WithHint(errors.New("no remote for checkpoints is set"), "`entire push origin` sends them once, `entire config push_remote origin` with each git push")
 	case !to.Allowed:
 		return "", app.WithHint(fmt.Errorf("sending checkpoints to %s is not allowed yet", git.HideURL(to.Remote)), "`entire config trust` allows it")
 	}
@@ -94,12 +94,12 @@ func NewFetch(a *app.App) *cobra.Command {
 		Use:        "fetch [<remote>]",
 		SuggestFor: []string{"pull", "sync"},
 		Short:      "Fetch the checkpoints of others",
-		Long: `Fetches the checkpoints and the links of commits that a remote has, and merges them with
-those of this clone. What others have forgotten is removed here, too. In a partial clone it
-fetches the contents that are missing.
+		Long: `Fetches the checkpoints and the links of commits from a remote, and merges them with those
+of this clone. Content that others have forgotten is removed here, too. In a partial clone
+it also fetches missing contents.
 
 EXIT STATUS
-  0    fetched, or there is nothing new
+  0    fetched, or nothing new
   1    failure, or the remote has no checkpoints
   2    wrong usage
   130  interrupted`,
@@ -135,7 +135,7 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 		case err != nil:
 			return err
 		case len(remotes) == 0:
-			return app.WithHint(errors.New("there is no remote to fetch from"), "name a remote or a URL")
+			return app.WithHint(errors.New("no remote to fetch from"), "give a remote or a URL")
 		}
 		remote = remotes[0]
 	}
@@ -164,7 +164,7 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 		return a.Streams.JSON(sharedJSON{Remote: shown, Fetched: &more})
 	}
 	if more == 0 {
-		a.Streams.Printf("%s has no checkpoints that are new here\n", shown)
+		a.Streams.Printf("%s has no new checkpoints\n", shown)
 		return nil
 	}
 	a.Streams.Printf("Fetched %s from %s\n", ui.Plural(more, "checkpoint"), shown)

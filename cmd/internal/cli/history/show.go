@@ -36,7 +36,7 @@ func NewShow(a *app.App, snapshot showSnapshot) *cobra.Command {
 		Long: `Shows one thing, by default HEAD:
 
   HEAD~2             a commit: what was asked, said and done for it
-  a1b2c3d4e5f6       a checkpoint, as the trailer of a commit names it
+  a1b2c3d4e5f6       a checkpoint, as in a commit's trailer
   3f9a1c20           a session and its turns
   3f9a1c20:2         its second turn
   last, last:2       the last turn in this worktree, the one before it
@@ -46,12 +46,12 @@ func NewShow(a *app.App, snapshot showSnapshot) *cobra.Command {
   v12                a snapshot
   v12:src/auth.go    a file as it was in a snapshot
 
-A branch, tag or file goes before a snapshot of the same name. Ids may be shortened to four
-characters.
+Branches, tags and files take precedence over snapshots of the same name. Ids may be
+shortened to 4 characters.
 
 EXIT STATUS
-  0  shown, at least in part
-  1  there is no such thing, or failure
+  0  shown, even if incomplete
+  1  failure, or no such thing
   2  wrong usage`,
 		Example: `  entire show
   entire show HEAD~2 --short
@@ -70,12 +70,12 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&s.short, "short", "s", false, "of a commit or checkpoint: leave out files and conversation")
+	f.BoolVarP(&s.short, "short", "s", false, "leave out the files and the conversation of a commit or checkpoint")
 	f.BoolVar(&s.full, "full", false, "show the whole conversation, and all checkpoints of a commit")
 	f.BoolVar(&s.raw, "raw-transcript", false, "print the stored transcript of a checkpoint, byte for byte")
-	f.BoolVar(&s.generate, "generate", false, "have claude summarize the checkpoint first, and store the summary with it")
-	f.BoolVar(&s.force, "force", false, "with --generate: replace a summary")
-	f.BoolVar(&s.searchAll, "search-all", false, "look for the commits of a checkpoint in all refs")
+	f.BoolVar(&s.generate, "generate", false, "let claude write a summary of the checkpoint first")
+	f.BoolVar(&s.force, "force", false, "with --generate: replace an existing summary")
+	f.BoolVar(&s.searchAll, "search-all", false, "search all refs for the checkpoint's commits, not only local branches")
 	s.addListOutput(a, f)
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	cmd.ValidArgsFunction = setup.ArgumentOrFile(a, 0, setup.Checkpoints, setup.Branches, setup.Sessions)
@@ -95,7 +95,7 @@ func (s *showing) run(ctx context.Context, what string) error {
 		return app.Usagef("--force needs --generate")
 	}
 	if s.raw && s.json {
-		return app.Usagef("--raw-transcript prints no JSON: leave --json out")
+		return app.Usagef("--raw-transcript and --json can't be combined")
 	}
 	version, _, hasPath := strings.Cut(what, ":")
 	_, notVersion := bands.ParseVersion(version)

@@ -30,7 +30,7 @@ func NewUsage(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "usage",
 		SuggestFor: []string{"cost", "tokens", "price", "stats"},
-		Short:      "Add up tokens and what they cost",
+		Short:      "Show token usage and cost",
 		Long: `Adds up the tokens of all sessions by session, branch, commit, day, model, agent,
 file, prompt or person: input, written to the cache, read from it, output. Those of subagents
 are apart. Each message of a model counts once, in however many transcripts it is.
@@ -43,7 +43,7 @@ Prices are those of a table of this program, with its date, or of
 nothing here.
 
 EXIT STATUS
-  0  added up; also if there is nothing
+  0  shown, even if there are none
   1  failure
   2  wrong usage`,
 		Example: `  entire usage --since 7d --per day
@@ -56,7 +56,7 @@ EXIT STATUS
 	const limit = 30
 	u.addFlags(cmd)
 	cmd.Flags().StringVar(&u.per, "per", "", "add up by this `field`: "+strings.Join(names, ", ")+" (default session)")
-	addLimit(cmd, &u.limit, limit, "list at most this many; the total counts all")
+	addLimit(cmd, &u.limit, limit, "list at most this many; the total includes all")
 	setup.Flag(cmd, "per", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -202,7 +202,7 @@ func (u *usage) print(table *prices, field index.Group, members []*member, total
 		row(m, memberName(m, field, short))
 	}
 	if more > 0 {
-		t.AddRow("", "", "", "", "", "", fmt.Sprintf("%d more: --limit lists more of them", more))
+		t.AddRow("", "", "", "", "", "", fmt.Sprintf("%d more: use --limit", more))
 	}
 	row(total, "total")
 	text := u.app.Streams.Table(t)
@@ -214,7 +214,7 @@ func (u *usage) print(table *prices, field index.Group, members []*member, total
 	if len(models) > 0 {
 		text += "\nWithout a price: " + strings.Join(models, ", ") + "\n"
 	}
-	text += fmt.Sprintf("\nPrices of %s, for a rough idea: no discounts, no long contexts.\n", ui.Line(table.Date, format.NameWidth))
+	text += fmt.Sprintf("\nApproximate, with prices of %s: no discounts, no surcharges for long contexts.\n", ui.Line(table.Date, format.NameWidth))
 	u.show(u.app, text)
 }
 

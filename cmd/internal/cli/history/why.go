@@ -36,15 +36,15 @@ func NewWhy(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "why <file>:<line> | <commit> | <text>",
 		SuggestFor: []string{"reason", "because"},
-		Short:      "Show the prompt and the edit that led to a line",
-		Long: `Shows what led to a line, to the lines of a range, or to a commit: what was asked,
-what the agent said before it edited, the edit or the command, what ran after it in the
-turn and whether it failed, the commit, and how to continue the session. Of a text it is
-the newest line that has it, also one that is gone from the files.
+		Short:      "Show the prompt and the edit behind a line",
+		Long: `Shows what led to a line, a range of lines, or a commit: the prompt, what the agent
+said before the edit, the edit or command, what ran afterwards and whether it failed,
+the commit, and how to continue the session. For a text it is the newest line that has
+it, even if that was deleted later.
 
 EXIT STATUS
-  0  shown, also if a person wrote the line
-  1  nothing is so called, or another failure
+  0  shown, even if a person wrote the line
+  1  failure, or no such file, line, commit or text
   2  wrong usage`,
 		Example: `  entire why src/auth.go:42
   entire why src/auth.go:40-60 --full
@@ -87,17 +87,17 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 		rel, err := r.path(p.path)
 		switch {
 		case err == nil && r.isFile(rel) && p.from == 0:
-			return blame.Reason{}, app.WithHint(app.Usagef("%s is no line and no range of lines", format.Path(what)), "lines count from 1: src/auth.go:42, src/auth.go:40-60")
+			return blame.Reason{}, app.WithHint(app.Usagef("%s is not a line or a range of lines", format.Path(what)), "lines are numbered from 1: src/auth.go:42, src/auth.go:40-60")
 		case err == nil && r.isFile(rel):
 			rev := r.rev("")
 			found, err := r.reader.WhyLines(ctx, git.BlameRequest{Rev: rev, Path: rel, Ranges: []string{fmt.Sprintf("%d,%d", p.from, p.to)}})
 			return found, r.explained(err, rev, rel)
 		case p.from > 0 && !strings.ContainsAny(p.path, " \t") && (strings.Contains(p.path, "/") || filepath.Ext(p.path) != ""):
-			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "a text in quotes is searched for: entire why \"retry\"")
+			return blame.Reason{}, app.WithHint(fmt.Errorf("no file %s in the worktree", format.Path(p.path)), "to search for a text, quote it: entire show \"retry later\"")
 		}
 	}
 	if rel, err := r.path(what); err == nil && r.isFile(rel) {
-		return blame.Reason{}, app.WithHint(app.Usagef("%s needs a line", format.Path(what)), fmt.Sprintf("entire why %s:1; `entire blame %s` shows all of them", what, what))
+		return blame.Reason{}, app.WithHint(app.Usagef("%s: no line given", format.Path(what)), fmt.Sprintf("try `entire show %s:1`; `entire blame %s` shows all lines", what, what))
 	}
 	if !strings.HasPrefix(what, "-") && !strings.ContainsAny(what, " \t\n") {
 		if commit, err := r.reader.Repo.Commit(ctx, what+"^{commit}"); err == nil {
@@ -107,7 +107,7 @@ func (r *reading) reason(ctx context.Context, what string) (blame.Reason, error)
 	}
 	found, err := r.reader.WhyText(ctx, what)
 	if errors.Is(err, blame.ErrNoText) {
-		hint := "a line is named as src/auth.go:42; a text is searched for as it is, in tracked files and in the history of HEAD"
+		hint := "give a line as src/auth.go:42; a text is searched for literally, in tracked files and the history of HEAD"
 		return found, app.WithHint(fmt.Errorf("no file, commit or line %s", ui.Line(strconv.Quote(what), format.LineWidth)), format.HintWithGaps(ctx, r.reader.Repo, hint))
 	}
 	return found, r.explained(err, "", "")
@@ -157,7 +157,7 @@ const (
 )
 
 // lineFetchHint is the hint if the checkpoint of a commit is not in this clone.
-const lineFetchHint = "`entire explain --commit ID --fetch` fetches it, if the remote has it"
+const lineFetchHint = "`entire fetch` fetches it, if the remote has it"
 
 func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string {
 	var b strings.Builder
@@ -204,15 +204,15 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 			b.WriteString("\n" + what + ".\n  hint: " + gap.Hint + "\n")
 			return b.String()
 		}
-		b.WriteString("\n" + format.Capitalize(blame.NotRecorded) + ": " + cmp.Or(s.Author.Basis.Text(), "nothing certain is known of who wrote it") + ".\n")
+		b.WriteString("\n" + format.Capitalize(blame.NotRecorded) + ": " + cmp.Or(s.Author.Basis.Text(), "it is not certain who wrote it") + ".\n")
 		if hint := basisHint(s.Author.Basis, commitName(w.Commit.OID)+"^!"); hint != "" {
 			b.WriteString("  hint: " + hint + "\n")
 		} else if s.Author.Checkpoint != "" || len(checkpoint.IDsOf(w.Commit)) > 0 {
-			b.WriteString("  hint: `entire explain " + commitName(w.Commit.OID) + "` shows the conversation of the commit\n")
+			b.WriteString("  hint: `entire show " + commitName(w.Commit.OID) + "` shows the conversation of the commit\n")
 		}
 		return b.String()
 	case blame.Person:
-		text := "The record names no agent"
+		text := "The agent is not recorded"
 		if basis := s.Author.Basis.Text(); basis != "" {
 			text = format.Capitalize(basis)
 		}
@@ -225,7 +225,7 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	} else {
 		r.scene(&b, s)
 	}
-	fmt.Fprintf(&b, "\nTake it up: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
+	fmt.Fprintf(&b, "\nContinue the session: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
 	return b.String()
 }
 
@@ -235,7 +235,7 @@ func (r *reading) missingFor(ctx context.Context, w blame.Reason) []format.GapJS
 	case w.Story.Author.Kind != blame.Unknown:
 		return nil
 	case r.reader.IsCut(w.Commit.OID):
-		return []format.GapJSON{{Part: format.HistoryPart, What: "it may be older: this clone is shallow, and lacks the commits before this one", Hint: format.DeepenHint}}
+		return []format.GapJSON{{Part: format.HistoryPart, What: "it may be older: this shallow clone lacks earlier commits", Hint: format.DeepenHint}}
 	case r.reader.LacksRecord(ctx, w.Commit):
 		return []format.GapJSON{{Part: format.CheckpointsPart, What: "the checkpoint that the commit names is not in this clone", Hint: lineFetchHint}}
 	}
@@ -251,7 +251,7 @@ func (r *reading) scene(b *strings.Builder, s *blame.Story) {
 		b.WriteString("\n[Assistant] " + plain.Quote(cut(s.Said), "") + "\n")
 	}
 	if s.Edit == nil {
-		b.WriteString("\nThe edit isn't known: a command or a formatter made it. --full shows the turn.\n")
+		b.WriteString("\nNo edit found: a command or a formatter may have made it. --full shows the turn.\n")
 	} else {
 		mark := ""
 		if s.Edit.Guessed {

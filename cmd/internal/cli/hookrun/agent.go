@@ -69,7 +69,7 @@ func (h *hook) agent(ctx context.Context) error {
 	defer cancel()
 	h.session = payload.SessionID
 	if t, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
-		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
+		h.log.InfoContext(ctx, "the session was forgotten: nothing is recorded", "session_id", h.session)
 		return err
 	}
 	w := h.workspace(h.settings.LockTimeout)

@@ -299,7 +299,7 @@ func OpenProject(a *app.App, sessionID, dir string) (*Project, error) {
 	}
 	if !h.open(repo) {
 		_ = repo.Close()
-		return nil, errors.New("recording is off here: `entire enable` turns it on")
+		return nil, errors.New("recording is off here: run `entire enable`")
 	}
 	w := h.workspace(h.settings.LockTimeout)
 	w.Env.Terminal = func() bool { return false } // the terminal is the agent's

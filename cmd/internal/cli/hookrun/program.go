@@ -29,8 +29,8 @@ func FindCommands(getenv func(string) string) (path string, err error) {
 	if path, found := app.FindOnPath(getenv, CommandsName); found {
 		return path, nil
 	}
-	return "", app.WithHint(errors.New("the program "+CommandsName+" is neither in the folder of entire nor on the PATH"),
-		"install both: `go install ./cmd/...` or `make install`; hooks record without it")
+	return "", app.WithHint(errors.New("the program "+CommandsName+" is neither beside entire nor on the PATH"),
+		"install both with `make install` or `go install ./cmd/...`; hooks work without it")
 }
 
 // printVersion prints the version, and the program with the other commands.

@@ -76,10 +76,10 @@ func (r *rewinding) confirmMove(ctx context.Context, op bands.Operation, past *r
 		}
 		return r.confirm(ctx, rewind.Point{})
 	}
-	q := ui.Question{Title: about + " Go on?", Flag: "--force", Help: "Only what it changed and nobody changed since is changed."}
+	q := ui.Question{Title: about + " Go on?", Flag: "--force", Help: "Files changed since are kept."}
 	if len(since) > 0 {
 		q.Title = "There is new work since the undo: " + someOf(since) + ". Redo?"
-		q.Help = about + "\nThe redo changes what the undo changed. The new work stays as it is."
+		q.Help = about + "\nThe new work is kept."
 	}
 	active, err := r.active()
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *rewinding) confirmMove(ctx context.Context, op bands.Operation, past *r
 }
 
 // turnRuns is the warning about a running turn.
-const turnRuns = "An agent's turn is under way here; it doesn't know that files change."
+const turnRuns = "An agent is working here, and won't notice that files change."
 
 // take applies the choice made for questionAbout.
 func (r *rewinding) take(answer string) error {
@@ -137,10 +137,10 @@ func (r *rewinding) questionAbout(ctx context.Context, p rewind.Point) (ui.Quest
 		help = append(help, turnRuns)
 	}
 	for _, s := range plan.AtWork {
-		help = append(help, fmt.Sprintf("Session %s is at work and changed %s.", format.ID(s.Session), someOf(s.Paths)))
+		help = append(help, fmt.Sprintf("Session %s is working and changed %s.", format.ID(s.Session), someOf(s.Paths)))
 	}
 	if len(plan.Both) > 0 {
-		help = append(help, "You changed these too, after an agent or before it: "+someOf(plan.Both)+". What they are now is saved first.")
+		help = append(help, "You changed these, too: "+someOf(plan.Both)+". Their current content is saved first.")
 	}
 	if len(committed) > 0 {
 		help = append(help, "Committed files would change: "+someOf(committed)+". HEAD stays as it is.")
@@ -158,14 +158,14 @@ func (r *rewinding) questionAbout(ctx context.Context, p rewind.Point) (ui.Quest
 	q.Help = strings.Join(append(takenBack{turns: turns}.lines(r.Now(), false), help...), "\n")
 	label := "Rewind"
 	if len(plan.AtWork) > 0 {
-		label = "Rewind, and leave the files of the session at work"
+		label = "Rewind, except the files of the working session"
 	}
 	q.Options = []ui.Option{{Label: label, Value: answerGo}}
 	if len(plan.Both) > 0 {
-		q.Options = append(q.Options, ui.Option{Label: "Rewind, and keep the files that I changed too", Value: answerKeepBoth})
+		q.Options = append(q.Options, ui.Option{Label: "Rewind, except the files that I changed, too", Value: answerKeepBoth})
 	}
 	if len(plan.AtWork) > 0 {
-		q.Options = append(q.Options, ui.Option{Label: "Rewind, the files of the session at work too", Value: answerAtWork})
+		q.Options = append(q.Options, ui.Option{Label: "Rewind, including the files of the working session", Value: answerAtWork})
 	}
 	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
 	if len(active)+len(committed) > 0 {
@@ -193,7 +193,7 @@ func someOf(paths []string) string {
 func (r *rewinding) noteActive() error {
 	active, err := r.active()
 	for _, name := range format.UniqueSessions(active) {
-		r.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", name)
+		r.Streams.Notef("Session %s is working here, and its agent won't notice that files change.", name)
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func newCodePlanJSON(id string, steps []restore.Step, skipped []string) codePlan
 // printCode prints steps by their kinds, and the skipped paths.
 func (r *rewinding) printCode(steps []restore.Step, skipped []string) {
 	if len(steps) == 0 {
-		r.Streams.Printf("%s\n", "Nothing to change: the session's files are as they were there.")
+		r.Streams.Printf("%s\n", "Nothing to change: the session's files are the same.")
 	}
 	for _, kind := range stepKinds() {
 		for _, s := range steps {
@@ -43,7 +43,7 @@ func (r *rewinding) printCode(steps []restore.Step, skipped []string) {
 			}
 		}
 	}
-	r.reporter().noteKept("it leads through a link or a file, or is a folder now", skipped)
+	r.reporter().noteKept("a parent is a link or a file, or it is now a folder", skipped)
 }
 
 // goToCode rewinds to a point without a snapshot: it restores the files that turns changed.
@@ -85,7 +85,7 @@ func (r *rewinding) goToCode(ctx context.Context, p rewind.Point) error {
 	r.reporter().noteLeft(done.Plan)
 	r.reporter().reportConversation(conv)
 	if done.Before != "" {
-		r.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Before.Short())
+		r.Streams.Notef("The previous state is %s. To undo: entire undo", done.Before.Short())
 	}
 	var line []string
 	if len(steps) > 0 {

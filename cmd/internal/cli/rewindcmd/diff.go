@@ -22,10 +22,10 @@ import (
 func newDiff(a *app.App, asJSON *bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [<fork>] [-- <path>...]",
-		Short: "Show what changed in a fork since it was made",
-		Long: `Lists the files of a fork that are not what they were when it was made, committed
-or not, ignored or not. With paths behind -- it prints their changes line by line.
-Without a fork it is the one of the working directory, or the only one.`,
+		Short: "Show what changed in a fork",
+		Long: `Lists the files of a fork that changed since it was created, committed or not, ignored
+or not. With paths after -- it prints their changes line by line. The default is the
+fork of the working directory, or the only one.`,
 		Example: "  entire fork diff app-fork-1\n  entire fork diff app-fork-1 -- src/auth.ts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var paths []string
@@ -33,7 +33,7 @@ Without a fork it is the one of the working directory, or the only one.`,
 				args, paths = args[:at], args[at:]
 			}
 			if len(args) > 1 {
-				return app.Usagef("at most one fork, not %d; paths go behind --", len(args))
+				return app.Usagef("at most one fork, not %d; put paths after --", len(args))
 			}
 			return run(a, asJSON, func(ctx context.Context, w *forking, args []string) error {
 				return w.diff(ctx, args, paths)
@@ -66,7 +66,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 		return err
 	})
 	if errors.Is(err, bands.ErrNoSnapshot) {
-		return app.WithHint(fmt.Errorf("there is no snapshot of the start of %s", f.Name()),
+		return app.WithHint(fmt.Errorf("no snapshot of the start of %s", f.Name()),
 			fmt.Sprintf("`git -C %s diff %s` shows the differences of tracked files", w.ShortPath(f.Dir), f.Commit.Short()))
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *forking) diff(ctx context.Context, args, typed []string) error {
 
 func (w *forking) noteUnread(paths []string) {
 	for _, path := range paths {
-		w.Streams.Notef("can't be compared, as it changed meanwhile: %s", format.Path(path))
+		w.Streams.Notef("can't be compared, it changed meanwhile: %s", format.Path(path))
 	}
 }
 

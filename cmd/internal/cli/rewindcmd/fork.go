@@ -61,26 +61,25 @@ func NewForkCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "fork [<moment> [<dir>]]",
 		SuggestFor: []string{"branch", "worktree", "clone", "copy", "try"},
-		Short:      "Make a second working tree of a moment, ready to run",
-		Long: `Makes a git worktree on a new branch that has all files of a moment: changes that
-are not committed, files that git ignores, installed dependencies. Two agents can
-then try the same task, each in a tree of its own.
+		Short:      "Create a second working tree of a moment",
+		Long: `Creates a git worktree on a new branch with all files of a moment: uncommitted
+changes, ignored files, installed dependencies. Two agents can then try the same
+task, each in its own tree.
 
-A moment is what ` + "`entire rewind`" + ` goes to (v12, last, "10 minutes ago", a checkpoint),
-any commit, or now, which is the default. Of one without a snapshot, and of a plain
-commit, git checks out the tracked files alone.
+A moment is anything that ` + "`entire rewind`" + ` accepts (v12, last, "10 minutes ago", a
+checkpoint), any commit, or now, the default. Without a snapshot of the moment, only
+the tracked files of its commit are checked out.
 
-The folder is beside this one by default. The branch begins at the commit of the
-moment, and nothing is staged. On file systems that share blocks (Btrfs, XFS, APFS),
-files take no room until one of the two is changed. The settings in .entire are
-copied. The .git file of a submodule, or of a worktree inside this one, is left out:
-two trees would write the same index.
+The folder is created beside this one by default. The branch starts at the commit of
+the moment, and nothing is staged. On Btrfs, XFS and APFS, files take no space until
+they change. The settings in .entire are copied. The .git file of a submodule or of
+a nested worktree is left out, since two trees would write the same index.
 
 EXIT STATUS
-  0    made
-  1    failure, or some paths could not be written; they are named
+  0    created
+  1    failure, or some paths could not be written
   2    wrong usage
-  130  interrupted; nothing is left over`,
+  130  interrupted; nothing is left behind`,
 		Example: `  entire fork
   entire fork v12 ../app-other -b try/other
   entire fork last -n 3
@@ -92,7 +91,7 @@ EXIT STATUS
 		}),
 	}
 	cmd.Flags().StringVarP(&opts.branch, "branch", "b", "", "name of the new branch; fork-1, fork-2, ... by default")
-	cmd.Flags().IntVarP(&opts.number, "number", "n", 1, "make so many forks of the same moment")
+	cmd.Flags().IntVarP(&opts.number, "number", "n", 1, "create this many forks of the same moment")
 	setup.JSONFlag(cmd.PersistentFlags(), &asJSON)
 	cmd.ValidArgsFunction = setup.Argument(a, 0, setup.Versions, setup.Checkpoints, setup.Branches)
 	cmd.AddCommand(newList(a, &asJSON), newDiff(a, &asJSON), newRemove(a, &asJSON))
@@ -129,7 +128,7 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 	if len(args) > 0 && args[0] != "now" {
 		m, err = rewind.FindForkMoment(ctx, w.w, args[0])
 		if _, unknown := errors.AsType[*rewind.PointError](err); unknown || errors.Is(err, bands.ErrNoSnapshot) {
-			err = app.WithHint(err, "`entire rewind --list` shows the points there are")
+			err = app.WithHint(err, "`entire rewind --list` lists the points")
 		}
 	} else {
 		err = w.explain(w.Streams.Sized("Reading the tree", func(reach func(string, ui.Amount)) (err error) {
@@ -141,7 +140,7 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 		return err
 	}
 	if m.Guessed {
-		w.Streams.Notef("The commit of that moment isn't recorded, so the branch begins at HEAD.")
+		w.Streams.Notef("The commit of that moment isn't recorded: the branch starts at HEAD.")
 	}
 	var out madeJSON
 	failed := false
@@ -184,12 +183,12 @@ func (w *forking) makeForks(ctx context.Context, opts makeOptions, args []string
 func (w *forking) explain(err error) error {
 	switch {
 	case errors.Is(err, tracking.ErrNoBands):
-		return app.WithHint(errors.New("snapshots are off here, and the present tree is copied by way of one"),
-			"name a commit, such as `entire fork HEAD`, or run `entire config set bands.enabled true`")
+		return app.WithHint(errors.New("the current tree can't be copied: snapshots are off here"),
+			"fork a commit, such as `entire fork HEAD`, or run `entire config bands.enabled true`")
 	case errors.Is(err, rewind.ErrForkNoCommit):
-		return app.WithHint(err, "commit something first: the fork's branch begins at a commit")
+		return app.WithHint(err, "commit something first: the fork's branch starts at a commit")
 	case errors.Is(err, rewind.ErrForkExists):
-		return app.WithHint(err, "name a folder that doesn't exist yet")
+		return app.WithHint(err, "name a folder that doesn't exist")
 	}
 	return err
 }
@@ -255,16 +254,16 @@ func (w *forking) report(m rewind.ForkMoment, made rewind.MadeFork, took time.Du
 	}
 	w.Streams.Printf("Forked %s%s to %s on branch %s (%s%s)\n", of, format.Quoted(message), w.ShortPath(made.Dir), made.Branch, files, format.Took(took))
 	for _, path := range made.Severed {
-		w.Streams.Notef("only files, without its repository: %s", format.Path(path))
+		w.Streams.Notef("copied without its repository: %s", format.Path(path))
 	}
 	for _, path := range made.Unknown {
-		w.Streams.Notef("not held by the snapshot: %s", format.Path(path))
+		w.Streams.Notef("not in the snapshot: %s", format.Path(path))
 	}
 	for _, failure := range made.Failed {
 		w.Streams.Notef("not written: %s: %v", format.Path(failure.Path), failure.Err)
 	}
 	if m.Snapshot.Version == 0 {
-		w.Streams.Notef("There is no snapshot of that moment: files that git ignores are not in the fork.")
+		w.Streams.Notef("No snapshot of that moment: the fork lacks files that git ignores.")
 	}
 }
 
@@ -274,7 +273,7 @@ func (w *forking) forkNamed(args []string) (rewind.Fork, error) {
 	if len(args) > 0 {
 		f, err := rewind.FindFork(w.w, args[0], w.Dir)
 		if errors.Is(err, rewind.ErrUnknownFork) {
-			return f, app.WithHint(err, "`entire fork list` shows the forks there are")
+			return f, app.WithHint(err, "`entire fork list` lists the forks")
 		}
 		return f, err
 	}
@@ -286,9 +285,9 @@ func (w *forking) forkNamed(args []string) (rewind.Fork, error) {
 	case err != nil:
 		return rewind.Fork{}, err
 	case len(list) == 0:
-		return rewind.Fork{}, app.WithHint(errors.New("there are no forks here"), "`entire fork` makes one")
+		return rewind.Fork{}, app.WithHint(errors.New("no forks here"), "`entire fork` creates one")
 	case len(list) > 1:
-		return rewind.Fork{}, app.WithHint(fmt.Errorf("which of %d forks?", len(list)), "`entire fork list` shows them")
+		return rewind.Fork{}, app.WithHint(fmt.Errorf("which of %d forks?", len(list)), "`entire fork list` lists them")
 	}
 	return list[0], nil
 }

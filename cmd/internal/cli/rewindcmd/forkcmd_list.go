@@ -37,7 +37,7 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 				return w.Streams.JSONOf(out, "forks")
 			}
 			if len(list) == 0 {
-				w.Streams.Notef("No forks. `entire fork` makes one of the present tree.")
+				w.Streams.Notef("No forks. `entire fork` creates one of the current tree.")
 				return nil
 			}
 			t := &ui.Table{Spare: []string{"MADE", "OF"}}
@@ -53,15 +53,15 @@ func newList(a *app.App, asJSON *bool) *cobra.Command {
 				case f.Unfinished(proc.Alive):
 					unfinished, moment = f.Name(), "unfinished"
 				case f.Maker.PID != 0:
-					moment = "being made"
+					moment = "being created"
 				case errors.Is(err, fs.ErrNotExist):
-					unfinished, moment = f.Name(), "its folder is gone"
+					unfinished, moment = f.Name(), "its folder is missing"
 				}
 				t.AddRow(format.Path(f.Name()), f.Branch, ui.Ago(w.Now(), f.Created), of, moment)
 			}
 			w.Page(w.Streams.Table(t))
 			if unfinished != "" {
-				w.Streams.Hint("`entire fork remove " + unfinished + "` removes what is left of it")
+				w.Streams.Hint("`entire fork remove " + unfinished + "` removes the rest")
 			}
 			return nil
 		}),

@@ -122,7 +122,7 @@ func (pi *picker) list(ctx context.Context) error {
 }
 
 // noPoints is the text for an empty list of points.
-const noPoints = "No points to go back to yet: a turn or `entire fs checkpoint create` makes one."
+const noPoints = "No points to go back to yet: each turn creates one, and so does `entire snapshot create`."
 
 // nameOf returns the name of a point for --to: that of its snapshot, if it has one.
 func nameOf(p rewind.Point) string {

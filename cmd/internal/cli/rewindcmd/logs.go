@@ -59,7 +59,7 @@ func (l *logsRestore) logs(ctx context.Context, p rewind.Point) error {
 	case slices.ContainsFunc(convs, written):
 		l.Streams.Printf("Restored the transcripts of checkpoint %s. Your files are unchanged.\n", p.Checkpoint)
 	default:
-		l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are here as they are stored. Your files are unchanged.\n", p.Checkpoint)
+		l.Streams.Printf("Nothing to restore: the transcripts of checkpoint %s are already here. Your files are unchanged.\n", p.Checkpoint)
 	}
 	for _, t := range convs {
 		l.Streams.Printf("Continue the session: %s\n", t.Agent.Resume(t.Session))
@@ -107,17 +107,17 @@ func (l *logsRestore) skipped(sessions []rewind.Skipped, p rewind.Point) {
 	absent := false
 	for _, s := range sessions {
 		absent = absent || s.Absent
-		l.Streams.Notef("Session %s: no transcript is restored, %s", cmp.Or(format.Session(s.Session), "without an id"), ui.Line(s.Why, format.LineWidth))
+		l.Streams.Notef("Session %s: no transcript restored: %s", cmp.Or(format.Session(s.Session), "without an id"), ui.Line(s.Why, format.LineWidth))
 	}
 	if absent {
-		l.Streams.Hint(format.AbsentHint(string(p.Checkpoint)))
+		l.Streams.Hint(format.AbsentHint)
 	}
 }
 
 // absentError adds a hint if the checkpoint is not in this clone.
 func absentError(err error, p rewind.Point) error {
 	if errors.Is(err, git.ErrMissing) {
-		return app.WithHint(err, format.AbsentHint(string(p.Checkpoint)))
+		return app.WithHint(err, format.AbsentHint)
 	}
 	return err
 }
@@ -149,7 +149,7 @@ func (l *logsRestore) clean(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		if e.Index != '?' {
-			return app.WithHint(fmt.Errorf("you have uncommitted changes, which a reset loses, and no snapshot can keep them: %w", err),
+			return app.WithHint(fmt.Errorf("a reset would lose your uncommitted changes, and no snapshot can keep them: %w", err),
 				"commit or stash them first, or use --force")
 		}
 	}

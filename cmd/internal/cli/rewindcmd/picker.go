@@ -207,7 +207,7 @@ func (pi *picker) glance(ctx context.Context, p rewind.Point) string {
 	quiet, out := pi.quiet()
 	switch {
 	case p.LogsOnly():
-		lines = append(lines, "There is no snapshot of this commit. Its transcripts can be restored, or the branch reset to it.")
+		lines = append(lines, "This commit has no snapshot: restore its transcripts, or reset the branch to it.")
 	case p.Snapshot == 0:
 		if err := quiet.preview(ctx, p); err != nil {
 			return strings.Join(append(lines, err.Error()), "\n")
@@ -218,7 +218,7 @@ func (pi *picker) glance(ctx context.Context, p rewind.Point) string {
 			return strings.Join(append(lines, err.Error()), "\n")
 		}
 		if planned.Empty() {
-			lines = append(lines, nothingChanges(planned.Plan, "Nothing would change: the tree is as in "+nameOf(p)+"."))
+			lines = append(lines, nothingChanges(planned.Plan, "Nothing would change: the tree is the same as in "+nameOf(p)+"."))
 		} else {
 			taken, err := quiet.takesBack(ctx, p, &planned)
 			if err != nil {

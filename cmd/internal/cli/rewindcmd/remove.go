@@ -19,15 +19,15 @@ func newRemove(a *app.App, asJSON *bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove <fork>...",
 		Aliases: []string{"rm"},
-		Short:   "Remove forks: the folder, and the branch if it has no commit of its own",
-		Long: `Removes forks, named by folder or branch. One in which something isn't committed
-that it did not begin with, or in which a session is open, stays, unless --force is
-given; then a snapshot is taken first, from which ` + "`entire fork vN`" + ` makes it again.
-Files that git ignores don't count as work. A branch with commits stays.
+		Short:   "Remove forks",
+		Long: `Removes the folders of forks, named by folder or branch, and branches without commits
+of their own. A fork with uncommitted changes or an open session is kept, unless
+--force is given; then a snapshot is taken first, from which
+` + "`entire fork vN`" + ` creates it again. Ignored files don't count as work.
 
 EXIT STATUS
   0  removed
-  1  failure, or work would be lost: nothing of that fork is removed
+  1  failure, or a fork is kept because work would be lost
   2  wrong usage`,
 		Example: "  entire fork remove app-fork-1\n  entire fork remove app-fork-1 app-fork-2 --force",
 		Args:    cobra.MinimumNArgs(1),
@@ -52,7 +52,7 @@ EXIT STATUS
 				}
 				w.Streams.Printf("Removed %s\n", w.ShortPath(f.Dir))
 				if one.Kept != "" {
-					w.Streams.Notef("The branch %s stays: it has commits.", one.Kept)
+					w.Streams.Notef("Kept the branch %s: it has commits.", one.Kept)
 				}
 				if one.Saved != "" {
 					w.Streams.Hint("`entire fork " + one.Saved + "` recreates it, with its uncommitted files")
@@ -65,7 +65,7 @@ EXIT STATUS
 		}),
 		ValidArgsFunction: completeForks(a, true),
 	}
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove it with work that is nowhere else, after a snapshot")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "also remove uncommitted work, after a snapshot")
 	return cmd
 }
 
@@ -83,10 +83,10 @@ type oneRemovedJSON struct {
 
 func (w *forking) removeFork(ctx context.Context, f rewind.Fork, force bool) (rewind.RemovedFork, error) {
 	if f.Maker.PID != 0 && !f.Unfinished(proc.Alive) {
-		return rewind.RemovedFork{}, fmt.Errorf("%s is being made by process %d", f.Name(), f.Maker.PID)
+		return rewind.RemovedFork{}, fmt.Errorf("%s is being created by process %d", f.Name(), f.Maker.PID)
 	}
 	if f.Dir == w.repo.Root {
-		return rewind.RemovedFork{}, app.WithHint(fmt.Errorf("%s is the worktree that this runs in", f.Name()), "run it in "+w.ShortPath(f.From))
+		return rewind.RemovedFork{}, app.WithHint(fmt.Errorf("%s is the current worktree", f.Name()), "run it in "+w.ShortPath(f.From))
 	}
 	work, err := rewind.ReadForkWork(ctx, w.w, f)
 	if err != nil && !force {
@@ -123,5 +123,5 @@ func (w *forking) removeFork(ctx context.Context, f rewind.Fork, force bool) (re
 	if n := len(refused.Sessions); n > 0 {
 		parts = append(parts, ui.Plural(n, "session")+" open in it")
 	}
-	return rewind.RemovedFork{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), strings.Join(parts, "; ")), "commit it there, or give --force: a snapshot is taken before")
+	return rewind.RemovedFork{}, app.WithHint(fmt.Errorf("%s: %s", f.Name(), strings.Join(parts, "; ")), "commit it there, or use --force, which takes a snapshot first")
 }

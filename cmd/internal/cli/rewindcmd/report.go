@@ -92,9 +92,9 @@ func (r *reporter) noteLeft(p rewind.Plan) {
 		{"a process has it open (--force restores it)", p.Busy},
 		{"a repository of its own (--nested restores it)", p.Nested},
 		{"restored only if named with --paths", p.Unnamed},
-		{"the snapshot doesn't hold it", p.Unknown},
-		{"something that stays is in its way", p.Blocked},
-		{"the store has lost it", p.Damaged},
+		{"not in the snapshot", p.Unknown},
+		{"a file that is kept is in its place", p.Blocked},
+		{"lost from the store", p.Damaged},
 	} {
 		r.noteKept(left.why, left.paths)
 	}
@@ -105,17 +105,17 @@ func keptBecause(k rewind.KeptPath) string {
 	switch k.Why {
 	case rewind.KeptChanged:
 		if k.Removed {
-			return "deleted since, but not by an agent (--exact restores it)"
+			return "deleted later, not by an agent (--exact restores it)"
 		}
-		return "changed since, but not by an agent (--exact restores it)"
+		return "changed later, not by an agent (--exact restores it)"
 	case rewind.KeptCreatedBoth:
-		return "created later by a person, and changed by an agent (--exact removes it)"
+		return "created later by a person, changed by an agent (--exact removes it)"
 	case rewind.KeptNamed:
-		return "created later; an agent's command names it, but it was not written then (--exact removes it)"
+		return "created later; an agent's command names it, but didn't write it (--exact removes it)"
 	case rewind.KeptBoth:
 		return "changed by an agent and by you"
 	case rewind.KeptAtWork:
-		return "changed by session " + format.ID(k.Session) + ", which is at work (--force restores it)"
+		return "changed by session " + format.ID(k.Session) + ", which is working (--force restores it)"
 	case rewind.KeptCreated:
 	}
 	return "created later, not by an agent (--exact removes it)"
@@ -135,7 +135,7 @@ func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 		where = "is in " + rescue.String()
 	}
 	r.noteSome(paths, func(path string) string {
-		return fmt.Sprintf("%s %s: changed by an agent and by you; its former content %s", verb, path, where)
+		return fmt.Sprintf("%s %s: changed by an agent and by you; its previous content %s", verb, path, where)
 	})
 }
 

@@ -42,41 +42,41 @@ func NewCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "rewind [<point>]",
 		SuggestFor: []string{"back", "restore", "checkout", "revert", "rollback"},
-		Short:      "Go back to an earlier moment, and forward again",
-		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
-turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
-tree comes back, ignored files included. What is there now is saved first, so that
-` + "`entire undo`" + ` undoes the rewind.
+		Short:      "Go back to an earlier moment",
+		Long: `Restores the working tree to an earlier moment: the start or end of a turn, a commit,
+or any snapshot. A snapshot has all files, including ignored ones. The current state
+is saved first: --undo restores it, and --redo reverts the undo. They restore only
+files that the rewind changed and nobody changed since.
 
-Without a point it shows the moments there are and asks. A point is
-  v12                 a snapshot, as --list and "entire snapshot" name it; also 12
-  last                the beginning of the last turn in "entire log"; last:2 of the
-                      one before it
-  1a2b3c4             a point of --list, or the beginning of its id
-  a1b2c3d4e5f6        a checkpoint, as a commit's trailer names it
+Without a point it lists the moments and asks. A point is
+  v12                 a snapshot, as in --list; also 12
+  last                the start of the last turn in "entire log"; last:2: of the one
+                      before it
+  1a2b3c4             a point of --list, or a prefix of one
+  a1b2c3d4e5f6        a checkpoint, as in a commit's trailer
   HEAD~2              a commit
   "10 minutes ago"    the last snapshot before a time; also 10m, 14:30, 2026-01-27
 
-It names the turns that it takes back, and the committed files that change: then it
-asks, and needs --force without a terminal.
+It lists the turns that it undoes, and asks before committed files change; without a
+terminal that needs --force. So do --undo and --redo of a rewind that is more than
+ten minutes old, or was followed by a commit.
 
-HEAD, the index and .git stay as they are; a merge, rebase, cherry-pick or the like
-that is in progress is named in a warning. What only you have changed or created
-since stays and is named; what an agent and you have both changed is restored and
-named. --exact makes everything what it was. Files that another session is at
-work on stay, unless --force is given. Of a repository inside this one nothing
-changes without --nested, of .claude nothing without --paths.
+HEAD, the index and .git are not changed; a merge, rebase or cherry-pick in progress
+is only reported. Files that only you changed or created are kept and listed; files
+that an agent and you changed are restored and listed. --exact restores everything.
+Files of another working session are kept unless --force is given, nested
+repositories unless --nested is, and .claude unless it is named with --paths.
 
-It names the other repositories that the turns changed. With --all-repositories, or
-a yes, the turns are taken back in all of them, or if one fails in none.
+Other repositories that the turns changed are listed. --all-repositories, or a yes,
+rewinds them, too: all, or none if one fails.
 
-A file that gets its former content gets the present time, so that build tools
-see the change; with --exact its former time.
+Restored files get the current time, so that build tools notice; with --exact their
+original time.
 
 EXIT STATUS
   0    done, or nothing to do
-  1    failure, or some paths could not be restored; they are named
-  2    wrong usage, or a question that nobody can answer
+  1    failure, or some paths could not be restored
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire rewind last --preview
   entire rewind v12
@@ -104,25 +104,25 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opts.list, "list", false, "list the points: a table, or JSON in a pipe and with --json; --all for more than 20")
+	f.BoolVar(&opts.list, "list", false, "list the points (--all for more than 20); JSON in a pipe and with --json")
 	f.StringVar(&opts.agent, "agent", "", "list only points of this agent: codex, or a part of its name")
 	f.StringVar(&opts.to, "to", "", "go back to this point; the same as an argument")
 	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot); with --list: all points")
-	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
+	f.BoolVar(&opts.code, "code", false, "restore only files that agents changed and git doesn't ignore")
 	f.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
-	f.BoolVar(&opts.conversation, "conversation", false, "cut the agent's transcript back too; the present one is kept as a copy")
+	f.BoolVar(&opts.conversation, "conversation", false, "also cut back the agent's transcript; the current one is kept as a copy")
 	f.BoolVar(&opts.logsOnly, "logs-only", false, "restore only the stored transcripts of a commit's checkpoint")
-	f.BoolVar(&opts.reset, "reset", false, "restore the transcripts and reset the branch to the commit (git reset --hard)")
+	f.BoolVar(&opts.reset, "reset", false, "restore the transcripts, and reset the branch to the commit (git reset --hard)")
 	addPreview(f, &opts.preview)
-	f.BoolVar(&opts.undo, "undo", false, "take the last rewind back")
-	f.BoolVar(&opts.redo, "redo", false, "take the last --undo back")
+	f.BoolVar(&opts.undo, "undo", false, "undo the last rewind")
+	f.BoolVar(&opts.redo, "redo", false, "redo the last undone rewind")
 	for _, name := range []string{"undo", "redo"} {
 		f.Lookup(name).Hidden = true // commands of their own
 	}
-	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
-	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
-	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
-	f.BoolVar(&opts.allRepositories, "all-repositories", false, "take the turns back in the other repositories that they changed, too: in all or in none")
+	f.BoolVar(&opts.nested, "nested", false, "also restore nested repositories")
+	f.BoolVar(&opts.exact, "exact", false, "restore everything, also what no agent changed or created")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; also restore files of working sessions, and open databases")
+	f.BoolVar(&opts.allRepositories, "all-repositories", false, "also rewind the other repositories that the turns changed: all or none")
 	setup.JSONFlags(a, f, &opts.json)
 	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
@@ -165,7 +165,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		return app.Usagef("which point? Type entire rewind <point>")
 	}
 	if (opts.undo || opts.redo) && (opts.code || opts.logsOnly || opts.reset || opts.exact || opts.conversation) {
-		return app.Usagef("--undo and --redo take back what the rewind changed; only --paths limits that")
+		return app.Usagef("--undo and --redo can only be limited with --paths")
 	}
 	repo, err := a.Worktree()
 	if err != nil {
@@ -205,7 +205,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 			return app.WithHint(err, app.BandsOffHint)
 		}
 		if isMissing {
-			return app.WithHint(err, "`entire rewind --list` shows the points there are")
+			return app.WithHint(err, "`entire rewind --list` lists the points")
 		}
 		return err
 	}
@@ -223,7 +223,7 @@ func (r *rewinding) noPaths(err error) error {
 	}
 	err = app.Unmatched(missing.Paths, missing.Target.String(), "now")
 	if strings.Contains(strings.Join(r.opts.paths, ""), ",") {
-		err = app.WithHint(err, "give --paths once for each path")
+		err = app.WithHint(err, "repeat --paths for each path")
 	}
 	return err
 }
@@ -250,10 +250,10 @@ func (r *rewinding) undo(ctx context.Context, op bands.Operation) error {
 	err = fmt.Errorf("nothing to %s", op)
 	former, found := tracking.ReadFormerRewind(r.repo.CommonDir, checkpoint.WorktreeHash(r.repo.WorktreeID))
 	if found && op == bands.OpUndo {
-		return app.WithHint(fmt.Errorf("%w: the rewind to %s was made by an earlier version of entire", err, former.To.Short()), former.Hint())
+		return app.WithHint(fmt.Errorf("%w: the rewind to %s was made by an earlier version", err, former.To.Short()), former.Hint())
 	}
 	if op == bands.OpUndo {
-		return app.WithHint(err, "`entire rewind last` takes back what the last turn did")
+		return app.WithHint(err, "`entire rewind last` undoes the last turn")
 	}
 	return err
 }
@@ -263,9 +263,9 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 	// The point may lack the data that the flags need.
 	switch opts := r.opts; {
 	case (opts.logsOnly || opts.reset) && p.Checkpoint == "":
-		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
+		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset need a commit with a checkpoint")
 	case opts.reset && p.Commit == "":
-		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
+		return fmt.Errorf("no commit found for checkpoint %s", p.Checkpoint)
 	case (opts.all || len(opts.paths) > 0 || (opts.conversation && p.TaskID == "")) && p.Snapshot == 0:
 		return app.WithHint(fmt.Errorf("%s has no snapshot of the whole tree", format.ID(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
 	}
@@ -326,7 +326,7 @@ func (r *rewinding) goTo(ctx context.Context, p rewind.Point) error {
 		continued = ""
 	}
 	if taken.committed, failed = r.committed(ctx, p, done.Plan.Steps()); failed != nil { // the files are restored
-		r.Streams.Notef("Which committed files changed is not known: %v", failed)
+		r.Streams.Notef("Can't tell which committed files changed: %v", failed)
 	}
 	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", continued, taken)
 	r.reporter().reportOthers()

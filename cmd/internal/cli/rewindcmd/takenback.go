@@ -101,9 +101,9 @@ func (r *rewinding) takesBack(ctx context.Context, p rewind.Point, planned *rewi
 
 // lines describes the work: done reports whether it is taken back already.
 func (t takenBack) lines(now time.Time, done bool) []string {
-	takes, changes := "Takes back", "Changes committed files: "
+	takes, changes := "Undoes", "Changes committed files: "
 	if done {
-		takes, changes = "Took back", "Changed committed files: "
+		takes, changes = "Undid", "Changed committed files: "
 	}
 	var lines []string
 	if len(t.turns) == 1 {
@@ -128,7 +128,7 @@ func (t takenBack) lines(now time.Time, done bool) []string {
 func describeTurn(now time.Time, t *rewind.Turn) string {
 	request := strconv.Quote(ui.Line(t.Prompt, format.MessageWidth*2))
 	if t.Prompt == "" {
-		request = "without a request"
+		request = "without a prompt"
 	}
 	about := make([]string, 0, 2)
 	if t.Agent != "" {
@@ -152,9 +152,9 @@ func (r *rewinding) unchanged(p rewind.Point) error {
 		}
 		return r.Streams.JSON(newRewindPlanJSON(rewind.Plan{}, target, takenBack{turns: []rewind.Turn{*p.Turn}}))
 	}
-	r.Streams.Printf("Nothing to take back: the turn %s changed no files.\n", describeTurn(r.Now(), p.Turn))
+	r.Streams.Printf("Nothing to undo: the turn %s changed no files.\n", describeTurn(r.Now(), p.Turn))
 	if p.Turn.Before != 0 {
-		r.Streams.Hint(fmt.Sprintf("`entire rewind last:%d` takes back the last turn that changed files; with --preview it shows that", p.Turn.Before))
+		r.Streams.Hint(fmt.Sprintf("`entire rewind last:%d` undoes the last turn that changed files", p.Turn.Before))
 	}
 	return nil
 }
@@ -192,5 +192,5 @@ func describePast(now time.Time, last *rewind.PastRewind) string {
 	case last.Moved:
 		since += ", HEAD has moved since"
 	}
-	return "This takes back " + what + " (" + since + ")."
+	return "This reverts " + what + " (" + since + ")."
 }

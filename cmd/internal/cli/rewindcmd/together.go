@@ -47,7 +47,7 @@ type otherJSON struct {
 func (r *rewinding) findOthers(ctx context.Context, p rewind.Point) error {
 	if p.Snapshot == 0 || r.onlyLogs(p) || len(r.opts.paths) > 0 {
 		if r.opts.allRepositories {
-			return app.Usagef("--all-repositories is for points with a snapshot")
+			return app.Usagef("--all-repositories needs a point with a snapshot")
 		}
 		return nil
 	}
@@ -114,8 +114,8 @@ func (r *rewinding) confirmOthers(ctx context.Context) error {
 			return nil
 		}
 		answers, err := r.Prompter.Ask(ctx, ui.Question{
-			Title: "The turns also changed " + r.namesOfOthers() + ". Take them back there, too?", Flag: "--all-repositories",
-			Help: "In all repositories, or if one fails in none.",
+			Title: "The turns also changed " + r.namesOfOthers() + ". Rewind there, too?", Flag: "--all-repositories",
+			Help: "All repositories are rewound, or none if one fails.",
 			Options: []ui.Option{
 				{Label: "In all of them", Value: answerGo}, {Label: "Only here", Value: answerKeepBoth}, {Label: "Cancel", Value: answerCancel},
 			},
@@ -133,8 +133,8 @@ func (r *rewinding) confirmOthers(ctx context.Context) error {
 	var committed []string
 	for _, o := range r.others {
 		if o.why != nil {
-			return app.WithHint(fmt.Errorf("the turns can't be taken back in %s, so nothing was changed: %w", format.Path(o.root), o.why),
-				"without --all-repositories they are taken back only here")
+			return app.WithHint(fmt.Errorf("can't rewind %s, so nothing was changed: %w", format.Path(o.root), o.why),
+				"without --all-repositories only this repository is rewound")
 		}
 		paths, err := rewind.CommittedChanges(ctx, o.w, o.point, func() (iter.Seq[restore.Step], error) { return o.plan.Steps(), nil })
 		if err != nil {
@@ -205,13 +205,13 @@ func (r *reporter) printOthers() {
 	}
 	if !r.opts.allRepositories {
 		r.Streams.Printf("The turns also changed %s.\n", r.namesOfOthers())
-		r.Streams.Hint("--all-repositories takes them back there, too")
+		r.Streams.Hint("--all-repositories rewinds them, too")
 		return
 	}
 	for _, o := range r.others {
 		r.Streams.Printf("In %s:\n", format.Path(o.root))
 		if o.why != nil {
-			r.Streams.Printf("  can't be taken back: %s\n", o.why)
+			r.Streams.Printf("  can't be rewound: %s\n", o.why)
 			continue
 		}
 		for _, kind := range stepKinds() {
@@ -229,8 +229,8 @@ func (r *reporter) reportOthers() {
 		return
 	}
 	if !r.opts.allRepositories {
-		r.Streams.Notef("The turns also changed %s, which are as before.", r.namesOfOthers())
-		r.Streams.Hint("`entire rewind --undo`, then the same rewind with --all-repositories, takes them back there, too")
+		r.Streams.Notef("The turns also changed %s, which were not rewound.", r.namesOfOthers())
+		r.Streams.Hint("to rewind them, too: `entire undo`, then the same rewind with --all-repositories")
 		return
 	}
 	for _, o := range r.others {
@@ -243,5 +243,5 @@ func (r *reporter) reportOthers() {
 			r.Streams.Notef("not restored: %s: %v", format.Path(filepath.Join(o.root, failure.Path)), failure.Err)
 		}
 	}
-	r.Streams.Printf("`entire rewind --undo` takes it back in one repository.\n")
+	r.Streams.Printf("`entire undo` undoes it in one repository.\n")
 }

@@ -23,7 +23,7 @@ func (r *rewinding) rewindConversation(ctx context.Context, p rewind.Point, resc
 	}
 	conv, err := rewind.RestoreConversation(ctx, r.w, p, rescue)
 	if err != nil {
-		return conv, fmt.Errorf("the files are restored, the conversation is not: %w", err)
+		return conv, fmt.Errorf("the files are restored, but not the conversation: %w", err)
 	}
 	return conv, nil
 }
@@ -63,31 +63,50 @@ func (r *rewinding) step(ctx context.Context, op bands.Operation,
 	if err != nil && !errors.Is(err, restore.ErrIncomplete) {
 		return r.stopped(ctx, err, rewind.Point{}, done)
 	}
-	reverted := "the restore of " + done.TakesBack
-	switch {
-	case op == bands.OpRedo:
-		reverted = "the undo"
-	case done.TakesBack == "":
-		reverted = "the rewind"
-	case done.Target.Causality.Action == "rewind":
-		reverted = "the rewind to " + done.TakesBack
-	}
-	what := string(op)
-	line := "%s: files changed by %s are restored from %s (%s)."
-	if len(done.Plan.ChangedSince) > 0 {
-		line = "%s: files changed by %s, and not since, are restored from %s (%s)."
-	}
-	line = fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], reverted, done.Name, format.Took(r.Now().Sub(began)))
-	r.reporter().report(done, line, map[string]string{"undo": "redo", "redo": "undo"}[what], "", takenBack{past: past})
+	line := fmt.Sprintf("%s (%s).", didStep(op, past, &done), format.Took(r.Now().Sub(began)))
+	r.reporter().report(done, line, map[bands.Operation]string{bands.OpUndo: "redo", bands.OpRedo: "undo"}[op], "", takenBack{past: past})
 	for _, t := range done.Conversations {
 		if t.Changed {
 			r.Streams.Notef("Restored the conversation: %s", t.Path)
-			r.Streams.Notef("Its former state is in %s", t.Copy)
+			r.Streams.Notef("Its previous state is in %s", t.Copy)
 			continue
 		}
-		r.Streams.Notef("kept %s: the conversation has continued since; its former state is in %s", t.Path, t.Copy)
+		r.Streams.Notef("kept %s: the conversation has continued since; its previous state is in %s", t.Path, t.Copy)
 	}
 	return r.incomplete(err, done)
+}
+
+// didStep describes an undo or redo that was done: of what, and which files it changed if they are
+// few.
+func didStep(op bands.Operation, past *rewind.PastRewind, done *rewind.Rewound) string {
+	verb, what := "Undid", "the rewind"
+	switch {
+	case op == bands.OpRedo && past != nil:
+		what = "the " + strings.TrimPrefix(past.What, "undo of the ")
+	case op == bands.OpRedo, done.TakesBack == "":
+	case done.Target.Causality.Action == "rewind":
+		what = "the rewind to " + done.TakesBack
+	default:
+		what = "the restore of " + done.TakesBack
+	}
+	if op == bands.OpRedo {
+		verb = "Redid"
+	}
+	text := verb + " " + what
+	if len(done.Plan.ChangedSince) > 0 {
+		text += ", except files changed since"
+	}
+	const few = 3
+	var paths []string
+	for s := range done.Plan.Steps() {
+		if paths = append(paths, format.Path(s.Path)); len(paths) > few {
+			return text
+		}
+	}
+	if len(paths) > 0 {
+		text += ": " + strings.Join(paths, ", ")
+	}
+	return text
 }
 
 // previewStep prints what an undo or redo would change.
@@ -108,7 +127,7 @@ func (r *rewinding) previewStep(ctx context.Context, past *rewind.PastRewind, lo
 	convs, err := rewind.ReplacedIn(r.w, planned.Target.Version)
 	for _, t := range convs {
 		if t.Changed {
-			r.Streams.Printf("Conversation: %s is put back\n", t.Path)
+			r.Streams.Printf("Conversation: %s would be restored\n", t.Path)
 		}
 	}
 	return err
@@ -117,12 +136,12 @@ func (r *rewinding) previewStep(ctx context.Context, past *rewind.PastRewind, lo
 // stopped explains the error of a restore that did not complete.
 func (r *rewinding) stopped(ctx context.Context, err error, p rewind.Point, done rewind.Rewound) error {
 	if errors.Is(err, disk.ErrLocked) {
-		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
+		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is in progress; try again")
 	}
 	if done.Rescue.Version == 0 {
 		return err
 	}
-	hint := "`entire rewind --undo` goes back to what was there before"
+	hint := "`entire undo` restores the previous state"
 	switch {
 	case p.Snapshot != 0:
 		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
@@ -143,8 +162,8 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 	for _, failure := range done.Failed {
 		r.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
 	}
-	return app.WithHint(fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path")),
-		"`entire rewind --undo` goes back to what was there before")
+	return app.WithHint(fmt.Errorf("%s could not be restored; everything else was", ui.Plural(len(done.Failed), "path")),
+		"`entire undo` restores the previous state")
 }
 
 // report prints what a restore changed, and the paths that it left unchanged.
@@ -168,7 +187,7 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string, taken
 		return "restored " + path + " without its owner or an attribute, which you may not set"
 	})
 	if done.Rescue.Version == 0 || done.Plan.Empty() {
-		r.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
+		r.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is the same."))
 		return
 	}
 	r.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
@@ -178,9 +197,9 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string, taken
 	switch {
 	case done.TakenBack:
 	case len(done.Rescue.Only) > 0:
-		r.Streams.Printf("To take it back: entire rewind --%s\n", back)
+		r.Streams.Printf("To revert: entire %s\n", back)
 	default:
-		r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
+		r.Streams.Printf("The previous state is %s. To undo: entire %s\n", done.Rescue.Version, back)
 	}
 	if session != "" {
 		r.Streams.Printf("Continue the session: %s\n", app.ResumeCommand(r.repo, session))
@@ -191,12 +210,12 @@ func (r *reporter) reportConversation(conv rewind.Conversation) {
 	switch {
 	case conv.Session == "":
 	case !conv.Changed:
-		r.Streams.Notef("The conversation is as it was there.")
+		r.Streams.Notef("The conversation is the same.")
 	case conv.Fork != "":
-		r.Streams.Notef("Continue the conversation as it was there: %s", conv.Agent.ResumeImported(conv.Fork, conv.Document))
+		r.Streams.Notef("Continue the conversation from there: %s", conv.Agent.ResumeImported(conv.Fork, conv.Document))
 	default:
 		r.Streams.Notef("Conversation cut back: %s", conv.Path)
-		r.Streams.Notef("The former one is kept: %s", conv.Copy)
+		r.Streams.Notef("The previous one is kept: %s", conv.Copy)
 	}
 }
 
@@ -228,9 +247,9 @@ func nothingChanges(p restore.Plan, same string) string {
 	kept := len(p.Kept) + len(p.Unknown) + len(p.Nested) + len(p.Unnamed) + len(p.Busy) + len(p.Blocked) + len(p.Damaged)
 	switch {
 	case len(p.ChangedSince)+len(p.Untouched) > 0:
-		return "Nothing to change: the differences were not made by the rewind, or were made since."
+		return "Nothing to change: the rewind didn't make the differences."
 	case kept > 0:
-		return "Nothing to change: the differing paths are kept."
+		return "Nothing to change: all differing files are kept."
 	}
 	return same
 }
@@ -280,9 +299,9 @@ func (r *rewinding) preview(ctx context.Context, p rewind.Point) error {
 		switch {
 		case !conv.Changed:
 		case conv.Agent.HandsOver():
-			r.Streams.Printf("Conversation: a session of its own is made, for %s to import\n", conv.Agent.Label)
+			r.Streams.Printf("Conversation: a new session would be created, for %s to import\n", conv.Agent.Label)
 		default:
-			r.Streams.Printf("Conversation: %s is cut back\n", conv.Path)
+			r.Streams.Printf("Conversation: %s would be cut back\n", conv.Path)
 		}
 	}
 	return nil
@@ -295,7 +314,7 @@ func (r *reporter) printPlan(name string, plan rewind.Plan, about []string) {
 			s.Printf("%s\n", text)
 		}
 		if plan.Empty() {
-			s.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
+			s.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is the same as in "+name+"."))
 		}
 		for _, kind := range stepKinds() {
 			for step := range plan.Steps(kind) {

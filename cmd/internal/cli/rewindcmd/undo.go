@@ -11,10 +11,10 @@ import (
 func NewUndo(a *app.App) *cobra.Command {
 	cmd := newStep(a, rewindOptions{undo: true})
 	cmd.Use, cmd.Short = "undo", "Undo the last rewind"
-	cmd.Long = `Restores what the last rewind changed. Files that changed since are kept and named.
-Undo again to undo the rewind before it; ` + "`entire redo`" + ` redoes what was undone.
+	cmd.Long = `Restores what the last rewind changed. Files that changed since are kept and listed. Run
+it again to undo the rewind before; ` + "`entire redo`" + ` reverts an undo.
 
-To take back what an agent did, use ` + "`entire rewind last`." + undoExitStatus
+To undo what an agent did, use ` + "`entire rewind last`." + undoExitStatus
 	cmd.Example = `  entire undo --preview
   entire undo
   entire undo --paths src/auth.go`
@@ -24,8 +24,8 @@ To take back what an agent did, use ` + "`entire rewind last`." + undoExitStatus
 // NewRedo returns the command that redoes the last rewind that was undone.
 func NewRedo(a *app.App) *cobra.Command {
 	cmd := newStep(a, rewindOptions{redo: true})
-	cmd.Use, cmd.Short = "redo", "Redo the last rewind that was undone"
-	cmd.Long = `Restores what the last undo changed. Files that changed since are kept and named.` + undoExitStatus
+	cmd.Use, cmd.Short = "redo", "Revert the last undo"
+	cmd.Long = `Restores what the last undo changed. Files that changed since are kept and listed.` + undoExitStatus
 	cmd.Example = `  entire redo --preview
   entire redo`
 	return cmd
@@ -37,7 +37,7 @@ It asks if the rewind is older than ten minutes or than the last commit.
 
 EXIT STATUS
   0    done
-  1    failure, nothing to do, or some paths could not be restored; they are named
+  1    failure, nothing to do, or some paths could not be restored
   2    wrong usage, or no terminal to ask on
   130  interrupted`
 
@@ -47,10 +47,10 @@ func newStep(a *app.App, opts rewindOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRewind(cmd.Context(), a, opts) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&opts.paths, "paths", nil, "only this file or folder; may be given more than once")
+	f.StringArrayVar(&opts.paths, "paths", nil, "only this file or folder; may be repeated")
 	addPreview(f, &opts.preview)
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
-	f.BoolVar(&opts.nested, "nested", false, "also in repositories inside this one")
+	f.BoolVar(&opts.nested, "nested", false, "also restore nested repositories")
 	setup.JSONFlag(f, &opts.json)
 	return cmd
 }

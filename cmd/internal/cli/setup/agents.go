@@ -18,15 +18,15 @@ func NewAgentsInstall(a *app.App) *cobra.Command {
 	return atLevel(a, installHooks, &cobra.Command{
 		Use:        "install AGENT...",
 		SuggestFor: []string{"add", "enable"},
-		Short:      "Install the hooks of agents, here or in all your projects",
-		Long: `Installs the hooks of agents in this project, in the files that entire enable
-uses. With --user they go to your own settings of the agent: it runs them in all
-your projects, and where Entire isn't enabled they do nothing. Where a project
-has hooks for the agent, too, each event counts once.
+		Short:      "Install the hooks of agents",
+		Long: `Installs the hooks of agents in this project, in the same files as entire enable.
+With --user they go to your own settings of the agent, which then runs them in all
+your projects; where recording is off they do nothing. If a project has hooks, too,
+each event is recorded once.
 
 EXIT STATUS
-  0  installed, or there already
-  1  failure, or Entire isn't set up here
+  0  installed, or already installed
+  1  failure, or recording is not set up here
   2  wrong usage`,
 		Example: `  entire agents install codex
   entire agents install codex gemini --user`,
@@ -38,14 +38,14 @@ func NewAgentsRemove(a *app.App) *cobra.Command {
 	return atLevel(a, removeHooks, &cobra.Command{
 		Use:        "remove AGENT...",
 		SuggestFor: []string{"uninstall", "delete", "disable"},
-		Short:      "Take the hooks of agents out, here or of all your projects",
-		Long: `Takes what Entire put into the files of agents in this project out again: hooks,
-the MCP server, the questions before /clear and the status line. Git's hooks,
-settings and records stay. With --user it takes the hooks out of your own
-settings. Files get their former bytes.
+		Short:      "Remove the hooks of agents",
+		Long: `Removes what Entire added to the files of agents in this project: hooks, the MCP
+server, the questions before /clear and the status line. The files get their
+original content. Git hooks, settings and records are kept. With --user it removes
+the hooks from your own settings.
 
 EXIT STATUS
-  0  removed, or there were none
+  0  removed, or nothing to remove
   1  failure
   2  wrong usage`,
 		Example: `  entire agents remove codex
@@ -153,7 +153,7 @@ func filesOf(a *app.App, repo *git.Repo, by agent.Agent) ([]agenthook.Settings, 
 	if repo == nil {
 		user, known := app.UserSettings(a, by)
 		if !known {
-			return nil, app.WithHint(errors.New("your home directory isn't known"), "set HOME")
+			return nil, app.WithHint(errors.New("no home directory"), "set HOME")
 		}
 		return []agenthook.Settings{user}, nil
 	}

@@ -21,17 +21,15 @@ func NewCommand(a *app.App) *cobra.Command {
 		Use:        "config [<key> [<value>]]",
 		SuggestFor: []string{"settings", "configure"},
 		Short:      "Show and change settings",
-		Long: `Shows every setting, its value here, and the layer that it comes from; with a key its
-value, and with a key and a value it changes the setting. The last words of a key are
-enough: push_remote for strategy_options.push_remote.
-
-Later layers win: default, user (~/.config/entire/settings.json), project
+		Long: `Shows every setting, its value here, and the layer that sets it. Later layers
+override earlier ones: default, user (~/.config/entire/settings.json), project
 (.entire/settings.json), local (.entire/settings.local.json), environment
 (ENTIRE_...). A local file that git tracks counts as the project's. Problems, and
-values that a project proposes and you have not accepted, go to standard error.
+values that the project proposes and you have not accepted, are printed on standard
+error.
 
 EXIT STATUS
-  0  the settings were shown, problems in them or not
+  0  shown, even with problems
   2  wrong usage`,
 		Example: `  entire config
   entire config bands.cap
@@ -196,11 +194,11 @@ func SettingsNotes(s *settings.Settings) []app.Note {
 	for _, p := range s.Pending() {
 		hint := "run `entire enable` on a terminal to decide, or `entire enable --accept " + p.Key + "`"
 		if p.Key == settings.KeyPushRemote {
-			hint += "; `entire trust` accepts the remote for all clones"
+			hint += "; `entire config trust` accepts the remote for all its clones"
 		}
 		notes = append(notes, app.Note{
 			Code:    "proposal",
-			Message: fmt.Sprintf("%s proposes %s = %s; it isn't in force until you accept it", p.File, p.Key, ui.Line(p.Value, format.ValueWidth)),
+			Message: fmt.Sprintf("%s proposes %s = %s, which takes effect only if you accept it", p.File, p.Key, ui.Line(p.Value, format.ValueWidth)),
 			Hint:    hint,
 		})
 	}

@@ -20,26 +20,24 @@ func NewDisable(a *app.App) *cobra.Command {
 		Use:        "disable",
 		SuggestFor: []string{"uninstall", "remove", "stop"},
 		Short:      "Stop recording in this repository",
-		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
-entire enable goes on with it. It is noted in .entire/settings.local.json of the
-main worktree, which counts in all worktrees, with --project in
-.entire/settings.json. In a repository that is recorded only because every one
-is, it is noted in the git directory.
+		Long: `Stops recording. Hooks stay installed and do nothing, records are kept, and entire
+enable resumes recording. By default this applies to all worktrees, and only to you
+(.entire/settings.local.json of the main worktree); with --project to everybody
+(.entire/settings.json).
 
-With --global repositories that were not enabled themselves are no longer recorded,
-and the agents' hooks are taken out of your own settings.
+With --global, repositories that were not enabled themselves are no longer recorded,
+and the agents' hooks are removed from your own settings.
 
 With --uninstall everything that was set up is removed from this worktree: the
-agent's hooks, .entire/, the state of sessions, and the branches with what no
-commit has taken up yet. If no other worktree of the repository records, what
-they share goes too: git's hooks and the snapshots. Files that were there before
-enabling get their former bytes. The branch entire/checkpoints/v1 stays.
-While an agent is at work here it refuses, unless --force is given.
+agent's hooks, .entire/, session states, and shadow branches with uncommitted work.
+In the last worktree that records, git hooks and snapshots are removed, too. Files
+that existed before get their original content. Checkpoints of commits are kept.
+It refuses while an agent is working, unless --force is given.
 
 EXIT STATUS
-  0    done, nothing to do, or the question was answered with no
-  1    failure, or an agent is at work
-  2    wrong usage; --uninstall without --force where nobody can be asked
+  0    done, nothing to do, or cancelled
+  1    failure, or an agent is working
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: `  entire disable
   entire disable --uninstall
@@ -68,10 +66,10 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	JSONFlag(f, &asJSON)
-	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
-	f.BoolVar(&opts.global, "global", false, "end the recording of every repository on this machine")
-	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
-	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
+	f.BoolVar(&opts.project, "project", false, "disable it in the project's settings, for everybody")
+	f.BoolVar(&opts.global, "global", false, "stop recording every repository on this machine")
+	f.BoolVar(&opts.uninstall, "uninstall", false, "remove everything that was set up in this worktree")
+	f.BoolVar(&opts.force, "force", false, "uninstall without asking, even while an agent is working")
 	return cmd
 }
 
@@ -90,7 +88,7 @@ func runDisable(a *app.App, opts disableOptions, repo *git.Repo) error {
 		return nil
 	}
 	if !is.Configured {
-		a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+		a.Streams.Printf("Entire is not set up here, so it is already disabled.\n")
 		return nil
 	}
 	p, err := OpenProject(repo)
@@ -125,7 +123,7 @@ func runDisable(a *app.App, opts disableOptions, repo *git.Repo) error {
 		from := a.SettingsSources(repo)
 		from.Worktree = w.Root
 		if s := settings.Load(from); s.Enabled {
-			a.Streams.Notef("Still recorded: the worktree %s, which has settings of its own.", w.Root)
+			a.Streams.Notef("The worktree %s has its own settings and is still recorded.", w.Root)
 			a.Streams.Hint("run `entire disable` there, too")
 		}
 	}

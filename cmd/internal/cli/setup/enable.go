@@ -41,47 +41,41 @@ func NewEnable(a *app.App, runImport func(context.Context, *app.App) error) *cob
 		Use:        "enable",
 		SuggestFor: []string{"init", "install", "setup", "start"},
 		Short:      "Record sessions in this repository",
-		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git,
-and a store for snapshots of the working tree, of which it takes the first.
-Hooks that are there already go on working: ours call them.
+		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git, and a
+store for snapshots of the working tree. Existing hooks continue to run.
 
-On a terminal it asks what isn't given by flags, on one page, where Enter accepts
-the defaults; with --agent or --strategy, and without a terminal, it asks nothing.
-Settings go to .entire/settings.json, which is meant to be committed. With
---local, and where the project has settings already, they go to
-.entire/settings.local.json, which git ignores; with --local the agent's hooks
-go to its personal file too, so that nobody else sees anything. Other agents
-have no such file in a project: entire agents install NAME --user puts their
-hooks into your own settings first.
+On a terminal it asks for what flags don't answer; with --agent or --strategy, and
+without a terminal, it asks nothing. Settings go to .entire/settings.json, which is
+meant to be committed. With --local, and where the project already has settings,
+they go to .entire/settings.local.json, which git ignores. With --local the agent's
+hooks go to its personal file, too, so that nobody else is affected. For agents
+without such a file, run entire agents install NAME --user first.
 
-With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
-whether a checkpoint of the context is kept. It is registered for you alone, by
-claude mcp add; with --project for everybody, in .mcp.json. Other agents get the
-server in the project's own file, and are asked nothing. --no-mcp takes both
-away. With --statusline Claude Code reports to entire statusline how full the context
-is, so that a checkpoint is saved in time; a status line of yours goes on
-running. --no-statusline puts yours back.
+With --mcp, Claude Code gets an MCP server (entire mcp) and asks before /clear
+whether to save the context; the server is registered for you, with --project for
+everybody, in .mcp.json. Other agents get the server in the project's file, and no
+question. With --statusline, Claude Code reports how full the context is, so that it
+is saved in time; your own status line continues to run. --no-mcp and
+--no-statusline undo this.
 
-With --global every repository on this machine is recorded from its first session
-on, with nothing written into its tree: the agents' hooks go to your own settings
-of them, for Claude Code unless --agent names others; git's hooks are installed
-when a session starts in a repository; logs and the like are kept in its git
-directory. --exclude leaves repositories out, by path or by the remote origin, and
-so does entire disable in one. Nothing is sent before you say so: entire trust.
+With --global, every repository on this machine is recorded from its first session
+on, and nothing is written into its tree: the agents' hooks go to your own settings
+(Claude Code's unless --agent is given), git hooks are installed when a session
+starts, and logs are kept in the git directory. --exclude leaves out repositories by
+path or by the remote origin, and so does entire disable in a repository. Nothing is
+sent until you allow it with entire config trust.
 
-Sessions that agents kept before are not recorded. If there are any, it asks once
-whether to import them, with their size and the time that it takes; without a
-question it prints that entire import does it. --import imports them, and
---no-import doesn't and says nothing.
+If agents kept earlier sessions of the repository, it asks once whether to import
+them. --import and --no-import answer.
 
-What the project's settings propose, and only you can decide, it asks on a
-terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
-directory and covers that value only.
+Settings that a project may only propose are asked about on a terminal;
+--accept KEY=VALUE accepts one anywhere. The answer is kept in the git directory and
+covers only that value.
 
 EXIT STATUS
   0    done, or nothing to do
-  1    failure; running it again goes on where it stopped
-  2    wrong usage, or a question that nobody can answer
+  1    failure; run it again to continue
+  2    wrong usage, or no terminal to ask on
   130  interrupted`,
 		Example: "  entire enable --agent claude-code\n  entire enable --agent claude-code,codex\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline\n" +
 			"  entire enable --global --exclude '~/work/**' --exclude 'github.com/acme/*'",
@@ -97,28 +91,28 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.agent, "agent", "", "agents to record, with commas between: "+knownAgents())
+	f.StringVar(&opts.agent, "agent", "", "agents to record, separated by commas: "+knownAgents())
 	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
 	Flag(cmd, "agent", cobra.FixedCompletions(strings.Split(knownAgents(), ", "), cobra.ShellCompDirectiveNoFileComp))
 	Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&opts.force, "force", "f", false, "reinstall the hooks")
-	f.BoolVar(&opts.local, "local", false, "write only files that are not shared")
-	f.BoolVar(&opts.project, "project", false, "write to the project's settings even if they exist")
+	f.BoolVar(&opts.local, "local", false, "write only personal files, which git ignores")
+	f.BoolVar(&opts.project, "project", false, "write to the project's settings, even if they exist")
 	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
 	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
-	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
-	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.BoolVar(&opts.noMCP, "no-mcp", false, "remove the MCP server and the question")
+	f.BoolVar(&opts.line, "statusline", false, "read how full the context is from Claude Code's status line")
 	f.BoolVar(&opts.imports, "import", false, "import past sessions, as entire import does")
 	f.BoolVar(&opts.noImport, "no-import", false, "import no past sessions, and don't mention them")
-	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
+	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for `KEY`, or KEY=VALUE")
 	f.BoolVar(&machine.global, "global", false, "record every repository on this machine")
-	f.StringArrayVar(&machine.exclude, "exclude", nil, "with --global: leave out repositories, by `PATTERN` for a path, =PATH for it alone, or a remote")
+	f.StringArrayVar(&machine.exclude, "exclude", nil, "with --global: leave out repositories, by a `PATTERN` of paths, =PATH, or a remote")
 	JSONFlag(f, &asJSON)
-	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
-	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
-	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
-	f.Bool("local-dev", false, "accepted, without effect")
-	f.Bool("ignore-untracked", false, "accepted, without effect")
+	f.BoolVar(&opts.noLine, "no-statusline", false, "remove Entire's status line")
+	f.Bool("skip-push-sessions", false, "accepted for compatibility: nothing is pushed unless you set a remote")
+	f.Bool("telemetry", true, "accepted for compatibility: there is no telemetry")
+	f.Bool("local-dev", false, "accepted for compatibility")
+	f.Bool("ignore-untracked", false, "accepted for compatibility")
 	for _, name := range []string{"skip-push-sessions", "telemetry", "local-dev", "ignore-untracked"} {
 		f.Lookup(name).Hidden = true // scripts for the former Entire CLI pass them
 	}
@@ -129,7 +123,7 @@ EXIT STATUS
 // combined.
 func runEnableGlobal(a *app.App, cmd *cobra.Command, opts globalOptions, names string) error {
 	if !opts.global {
-		return app.WithHint(app.Usagef("--exclude is for --global"), "run `entire disable` in a repository to leave it out")
+		return app.WithHint(app.Usagef("--exclude needs --global"), "run `entire disable` in a repository to leave it out")
 	}
 	other := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -138,7 +132,7 @@ func runEnableGlobal(a *app.App, cmd *cobra.Command, opts globalOptions, names s
 		}
 	})
 	if other != "" {
-		return app.Usagef("--global and --%s exclude each other", other)
+		return app.Usagef("--global and --%s can't be combined", other)
 	}
 	named, err := FindAgents(names)
 	if err != nil {
@@ -172,13 +166,13 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	// Refuse invalid options before any question or change.
 	switch {
 	case opts.local && opts.project:
-		return app.Usagef("--local and --project exclude each other")
+		return app.Usagef("--local and --project can't be combined")
 	case opts.mcp && opts.noMCP:
-		return app.Usagef("--mcp and --no-mcp exclude each other")
+		return app.Usagef("--mcp and --no-mcp can't be combined")
 	case opts.line && opts.noLine:
-		return app.Usagef("--statusline and --no-statusline exclude each other")
+		return app.Usagef("--statusline and --no-statusline can't be combined")
 	case opts.imports && opts.noImport:
-		return app.Usagef("--import and --no-import exclude each other")
+		return app.Usagef("--import and --no-import can't be combined")
 	case opts.strategy != "" && opts.strategy != settings.ManualCommit && opts.strategy != settings.AutoCommit:
 		return app.Usagef("unknown strategy %q (known: %s)", opts.strategy, knownStrategies)
 	}
@@ -275,7 +269,7 @@ func (e *enabling) acceptNamed(names []string) error {
 		p := e.is.Proposals[i]
 		if valued && value != p.Value {
 			return app.WithHint(fmt.Errorf("nothing was accepted: the project proposes %s = %s, not %s", key, ui.Line(p.Value, format.ValueWidth), ui.Line(value, format.ValueWidth)),
-				"name the value that you want, or set it in "+settings.UserFile(e.SettingsSources(e.repo)))
+				"accept that value, or set yours in "+settings.UserFile(e.SettingsSources(e.repo)))
 		}
 		found = append(found, p)
 	}

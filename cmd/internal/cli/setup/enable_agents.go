@@ -73,15 +73,15 @@ func (s *agents) hasClaude() bool {
 func (e *enabling) checkAgents() error {
 	for _, h := range e.agents.chosen {
 		if e.opts.local && !agenthook.HasPersonalFile(h.Agent) && !h.Settings.User {
-			return app.WithHint(app.Usagef("--local: %s has no settings in a project that are yours alone", h.Agent.Label),
-				"run `entire agents install "+h.Agent.Name+" --user` first: its hooks are then in your own settings")
+			return app.WithHint(app.Usagef("--local: %s has no personal settings in a project", h.Agent.Label),
+				"run `entire agents install "+h.Agent.Name+" --user` first, which uses your own settings")
 		}
 	}
 	switch hasServers := e.agents.hasClaude() || len(e.agents.servers(e.repo)) > 0; {
 	case e.opts.mcp && !hasServers:
-		return app.Usagef("--mcp: %s takes no MCP servers", labels(e.agents.chosen))
+		return app.Usagef("--mcp: %s doesn't support MCP servers", labels(e.agents.chosen))
 	case e.opts.line && !e.agents.hasClaude():
-		return app.Usagef("--statusline is for %s", ClaudeLabel)
+		return app.Usagef("--statusline is only for %s", ClaudeLabel)
 	}
 	return nil
 }

@@ -118,22 +118,22 @@ func proposalChoice(p settings.Proposal) choice {
 	value := ui.Line(p.Value, format.ValueWidth)
 	q := ui.Question{
 		Title: "The project asks for " + p.Key + " = " + value + ". Set it?",
-		Help:  "It is beyond what a project may set by itself.",
+		Help:  "A project can only propose this setting.",
 		Flag:  "--accept " + p.Key,
 	}
 	switch p.Key {
 	case settings.KeyPushRemote:
 		q.Title = "The project asks to push recorded sessions to " + value + ". Do it?"
-		q.Help = "Sessions hold what you and the agent wrote, with known secrets taken out."
+		q.Help = "Sessions contain what you and the agent wrote, with known secrets removed."
 	case settings.KeyStrategy:
 		q.Title = "The project asks for the strategy " + value + ". Use it?"
-		q.Help = "With " + settings.AutoCommit + " each turn of the agent is committed to your branch, without a question."
+		q.Help = "With " + settings.AutoCommit + " each turn of the agent is committed to your branch, without asking."
 	case settings.KeyModelPass:
-		q.Title = "The project asks to let a model improve saved contexts. Do it?"
-		q.Help = "It is done by " + ClaudeLabel + " and uses your tokens."
+		q.Title = "The project asks to let a model improve saved contexts. Allow it?"
+		q.Help = "This runs " + ClaudeLabel + " and uses your tokens."
 	case settings.KeySummarize:
-		q.Title = "The project asks for a summary of each session at commit. Make them?"
-		q.Help = "A summary is written by " + ClaudeLabel + " and uses your tokens."
+		q.Title = "The project asks to summarize each session at commit. Allow it?"
+		q.Help = "This runs " + ClaudeLabel + " and uses your tokens."
 	}
 	return choice{q, func(e *enabling, answer string) error {
 		if answer != ui.Yes {

@@ -31,7 +31,7 @@ func importChoice(now time.Time, past importing.Offer) choice {
 	return choice{
 		ui.Question{
 			Title: "Import " + pastText(now, past) + "?", Default: ui.Yes, Flag: "--import or --no-import",
-			Help: fmt.Sprintf("They are in the agents' own files: %s, %s. Redacted copies stay in this clone, and nothing is sent anywhere.",
+			Help: fmt.Sprintf("The agents kept them: %s, %s. Redacted copies stay in this clone, nothing is sent.",
 				format.Size(past.Size), importTime(past.Size)),
 		},
 		func(e *enabling, answer string) error {
@@ -81,7 +81,7 @@ func importTime(size int64) string {
 func (e *enabling) importPast(ctx context.Context) error {
 	if !e.opts.imports && !e.opts.noImport {
 		if e.past.Sessions > 0 {
-			e.Streams.Hint("`entire import` imports " + pastText(e.Now(), e.past) + ", and links past commits to what made them")
+			e.Streams.Hint("`entire import` imports " + pastText(e.Now(), e.past) + ", and links past commits to them")
 		}
 		return nil
 	}

@@ -69,17 +69,17 @@ func (e *enabling) install(ctx context.Context) error {
 	// Report conditions that still prevent recording.
 	w := e.WorkspaceOf(e.repo, e.is, slog.New(slog.DiscardHandler))
 	if branch, err := record.BlockingBranch(ctx, w); err == nil && branch != "" {
-		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
+		e.Streams.Notef("The branch %s blocks entire/checkpoints/v1: no commit will be linked.", branch)
 		e.Streams.Hint(record.BlockingHint(branch))
 	}
 	if !app.OnPath(e.Getenv, "entire") {
-		e.Streams.Notef("The program isn't on your PATH: until it is, the hooks do nothing.")
-		e.Streams.Hint("add the folder of `entire` to PATH")
+		e.Streams.Notef("`entire` isn't on your PATH: until it is, the hooks do nothing.")
+		e.Streams.Hint("add its folder to PATH")
 	}
 	s := e.Settings(e.repo)
 	if src := s.Source(settings.KeyEnabled); s.Activation.Reason == settings.Excluded {
 		e.Streams.Notef("This repository is still not recorded: it is %s, in %s.", s.Activation.Text(), e.ShortPath(settings.UserFile(e.SettingsSources(nil))))
-		e.Streams.Hint("run `entire enable --local` to record this clone all the same")
+		e.Streams.Hint("run `entire enable --local` to record this clone anyway")
 	} else if !s.Enabled {
 		e.Streams.Notef("Recording is still disabled by %s.", strings.TrimSpace(fmt.Sprint(src.Layer, " ", src.Name)))
 	}
@@ -177,7 +177,7 @@ func (e *enabling) installBands(ctx context.Context, p *Project) error {
 	case err != nil:
 		e.Streams.Notef("No snapshots of the working tree: %v", err)
 		if errors.Is(err, bands.ErrRefusedRoot) {
-			e.Streams.Hint("a home directory is too much for one store; `entire enable --no-bands` is silent about it")
+			e.Streams.Hint("a home directory is too large for snapshots; `entire enable --no-bands` leaves them out")
 		}
 	case taken.Snapshot.Version != 0 && !taken.Unchanged:
 		e.Streams.Printf("First snapshot: %s, %s, %s\n", taken.Snapshot.Version,

@@ -26,7 +26,7 @@ func (e *enabling) checkServer() error {
 			return err
 		}
 		if found && !at.IsOurs() {
-			return app.WithHint(fmt.Errorf("another MCP server is called %q in %s", claude.ServerName, relativeTo(e.repo.Root, s.Path)), "rename it or take it out")
+			return app.WithHint(fmt.Errorf("another MCP server is called %q in %s", claude.ServerName, relativeTo(e.repo.Root, s.Path)), "rename or remove it")
 		}
 	}
 	if !e.agents.hasClaude() {
@@ -38,7 +38,7 @@ func (e *enabling) checkServer() error {
 		return err
 	case at.Found && !at.Server.IsOurs():
 		return app.WithHint(fmt.Errorf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
-			"rename it or take it out, with "+ShownCommand([]string{"mcp", "remove", claude.ServerName}))
+			"rename or remove it, with "+ShownCommand([]string{"mcp", "remove", claude.ServerName}))
 	case e.shared, at.Found && at.Scope != claude.ProjectScope, app.OnPath(e.Getenv, ClaudeProgram):
 		return nil
 	}
@@ -161,7 +161,7 @@ func (e *enabling) removeServer(ctx context.Context) error {
 			return err
 		}
 		if changed {
-			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), ClaudeLabel, relativeTo(e.repo.Root, path))
+			e.Streams.Printf("%s %s no longer asks before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), ClaudeLabel, relativeTo(e.repo.Root, path))
 		}
 	}
 	return RemoveServer(ctx, e.App, e.repo, Removal{From: []string{e.repo.Root}, Roots: Worktrees(e.repo)})

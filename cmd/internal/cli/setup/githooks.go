@@ -26,7 +26,7 @@ func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) 
 	}
 	notes := report.Notes
 	if len(report.Chained) > 0 {
-		notes = append(notes, "Hooks that were there before go on running: "+strings.Join(report.Chained, ", ")+".")
+		notes = append(notes, "Existing hooks continue to run: "+strings.Join(report.Chained, ", ")+".")
 	}
 	return notes, nil
 }
@@ -48,7 +48,7 @@ func GitHookNotes(s githook.Status) []app.Note {
 	}
 	notes := add(nil, s.Missing, "git-hooks-missing", "Git hooks are missing in "+s.Dir)
 	notes = add(notes, s.Overwritten, "git-hooks-overwritten", "Git hooks in "+s.Dir+" were replaced by another tool")
-	notes = add(notes, s.Outdated, "git-hooks-outdated", "Git hooks in "+s.Dir+" are of another version")
+	notes = add(notes, s.Outdated, "git-hooks-outdated", "Git hooks in "+s.Dir+" are from another version")
 	for _, text := range s.Notes {
 		notes = append(notes, app.Note{Code: "git-hooks", Message: text})
 	}

@@ -72,12 +72,12 @@ func enableGlobal(a *app.App, opts globalOptions, named []agent.Agent) error {
 	if !already {
 		a.Streams.Printf("Nothing new is written into their trees, and nothing is sent anywhere.\n\nNext:\n" +
 			"  entire disable             in a repository: leave it out\n" +
-			"  entire trust               in a repository: allow sending checkpoints to its remote\n" +
+			"  entire config trust        in a repository: allow sending checkpoints to its remote\n" +
 			"  entire status              in a repository: see what is recorded, and why\n")
 	}
 	if !app.OnPath(a.Getenv, "entire") {
-		a.Streams.Notef("The program isn't on your PATH: until it is, the hooks do nothing.")
-		a.Streams.Hint("add the folder of `entire` to PATH")
+		a.Streams.Notef("`entire` isn't on your PATH: until it is, the hooks do nothing.")
+		a.Streams.Hint("add its folder to PATH")
 	}
 	if where, bad := broken(after, file); bad != "" {
 		a.Streams.Notef("Nothing is recorded until %s is corrected: %s", where, bad)
@@ -98,7 +98,7 @@ func enableHere(a *app.App) error {
 		if _, err := settings.EditClone(repo.CommonDir, settings.Change{Key: settings.KeyEnabled}); err != nil {
 			return err
 		}
-		a.Streams.Printf("This repository, which was disabled, is recorded again\n")
+		a.Streams.Printf("This repository was disabled, and is recorded again\n")
 		is = a.Settings(repo)
 	}
 	if text := is.Activation.Text(); text != "" {
@@ -117,7 +117,7 @@ func broken(s settings.Settings, file string) (key, problem string) {
 	}
 	for _, u := range s.Unknown {
 		if u.File == file && settings.IsGlobal(u.Key) {
-			return u.Key, u.File + ": " + u.Key + " is not known, and may limit what is recorded"
+			return u.Key, u.File + ": " + u.Key + " is unknown, and may limit what is recorded"
 		}
 	}
 	return "", ""
@@ -182,9 +182,9 @@ func disableGlobal(a *app.App) error {
 		a.Streams.Printf("Recording of every repository is off (%s)\n", a.ShortPath(file))
 		return nil
 	}
-	a.Streams.Printf("Repositories are no longer recorded, except those in which `entire enable` was run (%s)\n", a.ShortPath(file))
-	a.Streams.Printf("What was recorded stays. Git's hooks stay in the repositories, and do nothing:\n" +
-		"entire disable --uninstall takes them out of one.\n")
+	a.Streams.Printf("Only repositories in which `entire enable` was run are still recorded (%s)\n", a.ShortPath(file))
+	a.Streams.Printf("Records are kept. Git hooks stay in the repositories and do nothing;\n" +
+		"`entire disable --uninstall` removes them from one.\n")
 	return nil
 }
 
@@ -196,7 +196,7 @@ func disableClone(repo *git.Repo) error {
 }
 
 func errNoHome() error {
-	return app.WithHint(errors.New("your home directory isn't known"), "set HOME")
+	return app.WithHint(errors.New("no home directory"), "set HOME")
 }
 
 // UserHooksMissing returns the agents whose hooks in the user's own settings are incomplete, of those

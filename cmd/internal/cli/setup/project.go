@@ -32,7 +32,7 @@ func OpenProject(repo *git.Repo) (*Project, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is not a folder", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	before, err := openFootprint(repo)
 	if err != nil {

@@ -19,7 +19,7 @@ type layerOptions struct{ user, project, local, json bool }
 
 func (o *layerOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json, or its git directory (the default in an enabled one)")
+	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json, or the git directory (the default in an enabled repository)")
 	f.BoolVar(&o.project, "project", false, "for everybody who works on it: .entire/settings.json")
 	f.BoolVar(&o.user, "user", false, "for you in all repositories: ~/.config/entire/settings.json (the default elsewhere)")
 	JSONFlag(f, &o.json)
@@ -32,17 +32,16 @@ func newSetCmd(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set <key> <value>",
 		Short: "Change a setting",
-		Long: `Writes a setting to the file of one layer, and nothing else in it changes. A value
-that the setting can't have is refused. If a higher layer decides the setting here,
-that is named. The last words of a key are enough: push_remote for
-strategy_options.push_remote.
+		Long: `Writes a setting to the file of one layer. Invalid values are refused. If a higher
+layer overrides the setting here, it says so. The end of a key is enough, such as
+push_remote for strategy_options.push_remote.
 
 EXIT STATUS
   0  written
   1  failure
   2  wrong usage, an unknown key or a bad value`,
 		Example: `  entire config set log_level debug
-  entire config set push_remote origin --user
+  entire config push_remote origin --user
   entire config set commit_linking prompt --project`,
 		Args:        cobra.ExactArgs(2),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
@@ -62,12 +61,12 @@ func newUnsetCmd(a *app.App) *cobra.Command {
 	var opts layerOptions
 	cmd := &cobra.Command{
 		Use:   "unset <key>",
-		Short: "Remove a setting from a file",
-		Long: `Removes a setting from the file of one layer. The value of the next lower layer
-is then in force, and is shown.
+		Short: "Remove a setting",
+		Long: `Removes a setting from the file of one layer, and prints the value that takes its
+place.
 
 EXIT STATUS
-  0  removed, or it wasn't there
+  0  removed, or not set
   1  failure
   2  wrong usage, or an unknown key`,
 		Example: `  entire config unset log_level
@@ -90,8 +89,8 @@ func newGetCmd(a *app.App) *cobra.Command {
 	var json bool
 	cmd := &cobra.Command{
 		Use:   "get <key>",
-		Short: "Print the value of a setting that is in force",
-		Long: `Prints the value that is in force here, and nothing else.
+		Short: "Print the value of a setting",
+		Long: `Prints the value in force here, and nothing else.
 
 EXIT STATUS
   0  printed
@@ -226,16 +225,16 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 		a.Streams.Printf("%s", a.Streams.Table(&t))
 	}
 	if absent {
-		a.Streams.Notef("Nothing was changed: %s doesn't set it.", path)
+		a.Streams.Notef("Nothing to change: %s doesn't set it.", path)
 		return nil
 	}
 	a.Streams.Notef("Written to %s.", path)
 	for _, o := range s.Overrides(layer, change.Key) {
-		a.Streams.Notef("%s is decided by the %s layer here: %s", o.Key, o.Source.Layer, o.Source.Name)
+		a.Streams.Notef("%s is overridden here by the %s layer: %s", o.Key, o.Source.Layer, o.Source.Name)
 	}
 	for _, p := range s.Pending() {
 		if p.Key == change.Key && layer == settings.Project {
-			a.Streams.Notef("The project can only propose %s: each person accepts it with `entire enable`.", p.Key)
+			a.Streams.Notef("The project can only propose %s: each person must accept it with `entire enable`.", p.Key)
 		}
 	}
 	return nil

@@ -23,23 +23,21 @@ func NewTrust(a *app.App) *cobra.Command {
 	var opts trustOptions
 	cmd := &cobra.Command{
 		Use:   "trust [REMOTE]",
-		Short: "Allow sending checkpoints to a remote, once for all its clones",
-		Long: `Allows sending checkpoints to a remote: to the one that the settings name here or
-the project's propose, else to origin, or to REMOTE, a name or a URL. It is noted
-in your own settings by host and path, so that it holds for all clones of it.
-With --all every remote of git's configuration is allowed, in all repositories.
+		Short: "Allow sending checkpoints to a remote",
+		Long: `Allows sending checkpoints to a remote: a name or a URL, by default the one that the
+settings here name or the project proposes, else origin. It is stored in your own
+settings by host and path, and applies to all clones.
 
-It sends nothing by itself. With each git push checkpoints go to the remote that
-strategy_options.push_remote names: if your settings for all repositories set it, or
-the project's propose it, only to allowed remotes. A value that you set in a
-repository is a yes for it.
+It sends nothing itself: each git push sends checkpoints to the remote in
+strategy_options.push_remote. If your user settings or the project's proposal name
+that remote, it has to be allowed here; setting it in a repository allows it there.
 
---list shows what is allowed, and whether the remote here is. --revoke withdraws
-it; what was sent stays there.
+--list shows what is allowed. --revoke withdraws it; what was already sent stays on
+the remote.
 
 EXIT STATUS
   0  done, or nothing to do
-  1  failure, or there is no such remote
+  1  failure, or no such remote
   2  wrong usage`,
 		Example: `  entire trust
   entire trust git@github.com:acme/widgets.git
@@ -59,8 +57,8 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opts.all, "all", false, "allow every remote of git's configuration, in all repositories; with --revoke withdraw everything")
-	f.BoolVar(&opts.revoke, "revoke", false, "withdraw it")
+	f.BoolVar(&opts.all, "all", false, "allow all remotes of all repositories; with --revoke: none")
+	f.BoolVar(&opts.revoke, "revoke", false, "no longer allow it")
 	f.BoolVar(&opts.list, "list", false, "show what is allowed")
 	JSONFlag(f, &opts.json)
 	return cmd
@@ -99,10 +97,10 @@ func (t *trusting) change(ctx context.Context, remote string) error {
 	g, opts := settings.Load(t.from).Global, t.opts
 	switch {
 	case opts.all && opts.revoke:
-		return t.write("Nothing may be sent any more, except where a repository's own settings name a remote", settings.Change{Key: settings.KeyTrustAll},
+		return t.write("No remote is allowed any more, except where a repository's own settings name one", settings.Change{Key: settings.KeyTrustAll},
 			settings.Change{Key: settings.KeyTrustedOrigins}, settings.Change{Key: settings.KeyTrustedPaths})
 	case opts.all:
-		return t.write("Checkpoints may be sent to every remote of git's configuration", settings.Change{Key: settings.KeyTrustAll, Value: true})
+		return t.write("Checkpoints may be sent to every configured remote", settings.Change{Key: settings.KeyTrustAll, Value: true})
 	}
 	d, err := t.destination(ctx, remote)
 	if err != nil {
@@ -126,7 +124,7 @@ type destination struct {
 
 // destination finds the remote that is named, else the one to which pushes would send, else origin.
 func (t *trusting) destination(ctx context.Context, remote string) (d destination, err error) {
-	noRemote := app.WithHint(errors.New("there is no remote to allow"), "name one: entire trust https://host/path")
+	noRemote := app.WithHint(errors.New("no remote to allow"), "name one: entire trust https://host/path")
 	if t.w == nil {
 		key := settings.OriginKey(remote, "")
 		switch {
@@ -167,7 +165,7 @@ func (t *trusting) destination(ctx context.Context, remote string) (d destinatio
 	case len(d.keys) == 0 && !d.Place.Configured && remote == "":
 		return d, noRemote
 	case len(d.keys) == 0 && !d.Place.Configured:
-		return d, app.WithHint(errors.New("there is no remote "+ui.Line(git.HideURL(remote), 80)), "`git remote -v` lists them")
+		return d, app.WithHint(errors.New("no such remote: "+ui.Line(git.HideURL(remote), 80)), "`git remote -v` lists them")
 	}
 	return d, nil
 }
@@ -199,8 +197,8 @@ func (t *trusting) allow(g settings.Global, d destination) error {
 	case d.isCurrent:
 		t.Streams.Printf("Each git push here sends them to %s\n", git.HideURL(d.Remote))
 	default:
-		t.Streams.Notef("Nothing is sent yet: no setting names %s here.", git.HideURL(d.Remote))
-		t.Streams.Hint("run `entire config set push_remote " + git.HideURL(d.Remote) + "`, in all repositories with --user")
+		t.Streams.Notef("Nothing is sent yet: push_remote doesn't name %s here.", git.HideURL(d.Remote))
+		t.Streams.Hint("run `entire config push_remote " + git.HideURL(d.Remote) + "`, in all repositories with --user")
 	}
 	return nil
 }
@@ -218,14 +216,14 @@ func (t *trusting) revoke(g settings.Global, d destination) error {
 		name = "the remotes of " + d.roots[0]
 	}
 	if len(origins) == len(g.TrustedOrigins) && len(paths) == len(g.TrustedPaths) {
-		t.Streams.Printf("Nothing to withdraw: sending to %s was not allowed\n", name)
+		t.Streams.Printf("Nothing to do: sending to %s was not allowed\n", name)
 	} else if err := t.write("Checkpoints may no longer be sent to "+name,
 		settings.Change{Key: settings.KeyTrustedOrigins, Value: origins}, settings.Change{Key: settings.KeyTrustedPaths, Value: paths}); err != nil {
 		return err
 	}
 	if g.TrustAll {
 		t.Streams.Notef("Every remote is still allowed.")
-		t.Streams.Hint("run `entire trust --revoke --all`")
+		t.Streams.Hint("run `entire config trust --revoke --all`")
 	}
 	if t.w != nil && d.isCurrent && !d.IsProposed && !t.w.Options.NeedsConsent {
 		t.Streams.Notef("This repository still sends to %s, because its own settings name it.", git.HideURL(d.Remote))
@@ -288,21 +286,21 @@ func (t *trusting) show(ctx context.Context, g settings.Global) (err error) {
 		return t.Streams.JSON(r)
 	}
 	if r.All {
-		t.Streams.Printf("every remote of git's configuration\n")
+		t.Streams.Printf("every configured remote\n")
 	}
 	for _, entry := range slices.Concat(r.Origins, r.Paths) {
 		t.Streams.Printf("%s\n", entry)
 	}
 	if !g.TrustsAny() {
-		t.Streams.Printf("Sending is not allowed to any remote.\n")
+		t.Streams.Printf("No remote is allowed.\n")
 	}
 	switch h := r.Here; {
 	case h == nil:
 	case h.Allowed:
-		t.Streams.Notef("Here each git push sends checkpoints to %s.", h.Remote)
+		t.Streams.Notef("Each git push here sends checkpoints to %s.", h.Remote)
 	default:
-		t.Streams.Notef("Here nothing is sent to %s until you allow it.", h.Remote)
-		t.Streams.Hint("run `entire trust`")
+		t.Streams.Notef("Nothing is sent to %s until you allow it.", h.Remote)
+		t.Streams.Hint("run `entire config trust`")
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 			}
 		}
 		if len(ids) > 0 {
-			return app.WithHint(fmt.Errorf("an agent is at work: %s", format.Sessions(ids)), "end it first, or use --force")
+			return app.WithHint(fmt.Errorf("an agent is working: %s", format.Sessions(ids)), "end it first, or use --force")
 		}
 	}
 	q := ui.Question{Flag: "--force"}
@@ -75,7 +75,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 			snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
 		}
 		q.Title = "Remove Entire from this repository?"
-		q.Help = fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
+		q.Help = fmt.Sprintf("Removes hooks, settings, the state of %s, %s%s; checkpoints of commits are kept.",
 			ui.Plural(u.sessions, "session"), ui.Plural(len(u.shadows), "shadow branch"), snapshots)
 	}
 	if !opts.force {
@@ -180,11 +180,11 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 	}
 	u.done("Removed .entire")
 	if u.level == settings.Machine {
-		u.Streams.Notef("Every repository on this machine is recorded: the next session here is, too.")
+		u.Streams.Notef("Every repository on this machine is recorded, and so will be the next session here.")
 		u.Streams.Hint("run `entire disable` to leave out this repository, with all of its worktrees")
 	}
-	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
-		"Git hooks and snapshots stay, as other worktrees record:\n")
+	u.Streams.Printf("\nEntire is uninstalled from this worktree: nothing is recorded here any more.\n" +
+		"Git hooks and snapshots are kept, since other worktrees are recorded:\n")
 	for _, root := range u.others {
 		u.Streams.Printf("  %s\n", root)
 	}
@@ -250,22 +250,22 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		if err := disableClone(u.repo); err != nil {
 			return err
 		}
-		u.Streams.Printf("\nEvery repository on this machine is recorded: this one is left out now, by %s.\n", u.ShortPath(settings.CloneFile(u.repo.CommonDir)))
+		u.Streams.Printf("\nEvery other repository on this machine is recorded; %s leaves out this one.\n", u.ShortPath(settings.CloneFile(u.repo.CommonDir)))
 	}
-	u.Streams.Printf("\nEntire is uninstalled, and so disabled. %s\n", u.stays(ctx))
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled.\n%s", u.stays(ctx))
 	for _, s := range u.user {
-		u.Streams.Notef("The hooks for %s in %s stay, for your other projects.", s.Agent.Label, u.ShortPath(s.Path))
+		u.Streams.Notef("The hooks for %s in %s are kept for your other projects.", s.Agent.Label, u.ShortPath(s.Path))
 		u.Streams.Hint("run `entire agents remove " + s.Agent.Name + " --user`")
 	}
 	return nil
 }
 
-// stays returns the sentence about what is not removed.
+// stays returns the line about what is not removed, "" if nothing is left.
 func (u *uninstalling) stays(ctx context.Context) string {
 	var list []string
 	inRefs, _ := git.RefsExist(ctx, u.repo, checkpoint.CheckpointRefs)
 	imported, _ := checkpoint.ImportedTip(ctx, u.repo)
-	if _, err := u.repo.ResolveRef(checkpoint.MetadataBranch); err == nil || !inRefs && imported == "" {
+	if _, err := u.repo.ResolveRef(checkpoint.MetadataBranch); err == nil {
 		list = append(list, "branch entire/checkpoints/v1")
 	}
 	if inRefs {
@@ -281,10 +281,10 @@ func (u *uninstalling) stays(ctx context.Context) string {
 	if trees.Imported != "" {
 		list = append(list, "links in "+git.ImportedNotesRef)
 	}
-	if len(list) == 1 && !inRefs && imported == "" {
-		return "The " + list[0] + " stays."
+	if len(list) == 0 {
+		return ""
 	}
-	return "The " + strings.Join(list, " and the ") + " stay."
+	return "Kept: " + strings.Join(list, ", ") + ".\n"
 }
 
 // done records and prints the end of a step.

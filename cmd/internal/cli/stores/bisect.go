@@ -21,21 +21,21 @@ type command struct {
 	records bool
 }
 
-const long = `Finds the snapshot from which on a command fails, by bisection: it runs the command in
-the files of one snapshot after another, about log2(n) times. They are written to a
-scratch tree below TMPDIR, which gets what differs from one step to the next; the
-project itself stays as it is.
+const long = `Finds the first snapshot in which a command fails, by binary search: it runs the
+command in the files of about log2(n) snapshots. The files are written to a scratch
+tree below TMPDIR; the project is not changed.
 
-The exit status of the command decides: 0 is good, 125 means that this snapshot can't be
-tested and is skipped, any other up to 127 is bad, and one above that ends the search.
-The first snapshot has to be good and the last one bad. In the end both snapshots that
-were found are tried again; where a result differs from the first, it is said.
+The exit status of the command is the result: 0 is good, 125 skips a snapshot that
+can't be tested, any other up to 127 is bad, and one above that stops the search.
+The first snapshot must be good and the last one bad. At the end the command is run
+again in the first bad and the last good snapshot, and a different result is
+reported.
 
-In each run the files are exactly what the snapshot has, ignored ones included, with
-their times; what the command changed or created is taken back before the next. With
---keep what it created stays, as products of a build, and files that change get the
-present time. The command is started in the root of the scratch tree, which is no git
-repository, with the version in ENTIRE_BISECT. What it leaves running is ended.`
+For each run the tree has exactly the files of the snapshot, including ignored ones,
+with their times. --keep keeps what the command created, such as build output, and
+changed files get the current time. The command starts in the root of the scratch
+tree, which is not a git repository, with the version in ENTIRE_BISECT. Processes
+that it leaves running are stopped.`
 
 // NewBisectCommand returns the command `entire bisect`.
 func NewBisectCommand(a *app.App) *cobra.Command {
@@ -55,7 +55,7 @@ func (c *command) cobra() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "bisect",
 		SuggestFor: []string{"regression", "culprit"},
-		Short:      "Find the snapshot from which on a command fails",
+		Short:      "Find the first snapshot in which a command fails",
 		Long:       long + ExitStatus,
 		Example:    "  " + c.name + " run -- make test\n  " + c.name + " run --continue\n  " + c.name + " log",
 		Args:       cobra.NoArgs,
@@ -97,15 +97,15 @@ func (c *command) explained(err error) error {
 	case app.HintOf(err) != "":
 		return err
 	case errors.Is(err, diff.ErrNoBisect):
-		return app.WithHint(err, "`"+c.name+" run -- COMMAND` begins one")
+		return app.WithHint(err, "`"+c.name+" run -- COMMAND` starts one")
 	case errors.Is(err, diff.ErrBisectInUse):
-		return app.WithHint(err, "wait until it has ended, or interrupt it")
+		return app.WithHint(err, "wait until it ends, or interrupt it")
 	case aborted && abort.Status > 0:
 		return app.WithHint(err, "`"+c.name+" run --continue` tries it again; exit status 125 skips a snapshot")
 	case wrongEnd && end.First:
-		return app.WithHint(err, "name an earlier snapshot with --from, or one that is good")
+		return app.WithHint(err, "give an earlier or a good snapshot with --from")
 	case wrongEnd:
-		return app.WithHint(err, "name one with --to in which the command fails; `"+c.name+" log` has the exit status")
+		return app.WithHint(err, "give a snapshot in which the command fails with --to; `"+c.name+" log` has the exit status")
 	}
 	return err
 }

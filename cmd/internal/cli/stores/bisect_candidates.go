@@ -50,12 +50,12 @@ func (c *command) candidates(ctx context.Context, o *opened, opts runOptions, pa
 		to = taken.Snapshot.Version
 	}
 	if from >= to {
-		return nil, app.Usagef("--from is %s and --to is %s: name an earlier moment and a later one", from, to)
+		return nil, app.Usagef("--from is %s and --to is %s: --from must be earlier", from, to)
 	}
 	all = c.leading(slices.DeleteFunc(all, func(s bands.Snapshot) bool { return s.Version > to }), from)
 	versions, err := changing(ctx, o, all, paths)
 	if err == nil && len(versions) < 2 {
-		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.call("checkpoint list")+"` shows the snapshots there are")
+		err = app.WithHint(fmt.Errorf("nothing changed from %s to %s", from, to), "`"+c.call("checkpoint list")+"` lists the snapshots")
 	}
 	return versions, err
 }
@@ -67,7 +67,7 @@ func (c *command) leading(all []bands.Snapshot, from bands.Version) []bands.Snap
 	since := func(s bands.Snapshot) bool { return s.Version < from }
 	all, list = slices.DeleteFunc(all, since), slices.DeleteFunc(list, since)
 	if len(list) == 0 || list[0].Version != from {
-		c.Streams.Notef("A restore took %s back. The snapshots that it took back are searched too, as --from names one.", from)
+		c.Streams.Notef("A restore undid %s, which are searched because --from is one of them.", from)
 		return all
 	}
 	var left []bands.Version
@@ -77,10 +77,10 @@ func (c *command) leading(all []bands.Snapshot, from bands.Version) []bands.Snap
 		}
 	}
 	if len(left) > 0 {
-		c.Streams.Notef("Left out %s: a restore took them back.", strings.Join(names(left), ", "))
+		c.Streams.Notef("Left out %s: a restore undid them.", strings.Join(names(left), ", "))
 	}
 	if partly {
-		c.Streams.Notef("A restore took some paths back: the snapshots before it are searched too.")
+		c.Streams.Notef("A restore undid changes of some paths: the snapshots before it are searched, too.")
 	}
 	return list
 }
@@ -145,10 +145,10 @@ func (c *Command) momentOf(ctx context.Context, spec string) (bands.Version, err
 	defer func() { _ = repo.Close() }()
 	p, err := rewind.FindPoint(ctx, c.Workspace(repo), spec)
 	if _, unknown := errors.AsType[*rewind.PointError](err); unknown {
-		return 0, app.WithHint(err, "`entire rewind --list` shows the moments there are")
+		return 0, app.WithHint(err, "`entire rewind --list` lists the points")
 	}
 	if err == nil && p.Snapshot == 0 {
-		err = app.WithHint(fmt.Errorf("there is no snapshot of %s", spec), "`entire rewind --list` shows the moments with one as \"snapshot\"")
+		err = app.WithHint(fmt.Errorf("no snapshot of %s", spec), "`entire rewind --list` marks points that have one with \"snapshot\"")
 	}
 	return p.Snapshot, err
 }
@@ -158,7 +158,7 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' || !c.records && err == nil {
 		s, err := o.Own(v)
 		if err == nil && len(s.Only) > 0 {
-			err = fmt.Errorf("%s has only what a rewind changed", v)
+			err = fmt.Errorf("%s only has the files that a rewind changed", v)
 		}
 		return v, err
 	}
@@ -167,13 +167,13 @@ func (c *command) moment(ctx context.Context, o *opened, all []bands.Snapshot, s
 	}
 	at, ok := rewind.ParseTime(spec, c.Now())
 	if !ok {
-		return 0, app.Usagef("%q is no version and no time", spec)
+		return 0, app.Usagef("%q is neither a version nor a time", spec)
 	}
 	for i := range slices.Backward(all) {
 		if !all[i].Created.After(at) {
 			return all[i].Version, nil
 		}
 	}
-	return 0, app.WithCode(app.ExitNoVersion, app.WithHint(fmt.Errorf("%s: there is no snapshot that old", spec),
+	return 0, app.WithCode(app.ExitNoVersion, app.WithHint(fmt.Errorf("%s: no snapshot is that old", spec),
 		fmt.Sprintf("the oldest is %s, taken %s", all[0].Version, ui.Ago(at, all[0].Created))))
 }

@@ -16,9 +16,9 @@ import (
 func (c *command) newLog() *cobra.Command {
 	return &cobra.Command{
 		Use:   "log",
-		Short: "Print the results so far, as lines that replay reads",
-		Long: `Prints the last bisect of this tree: the command, the snapshots, and the result of each
-run with its exit status. "replay" reads it, also after lines were removed that are wrong.` + ExitStatus,
+		Short: "Print the results so far, for replay",
+		Long: `Prints the last bisect of this tree: the command, the snapshots, and the result and
+exit status of each run. "replay" reads the output, also after you removed wrong lines.` + ExitStatus,
 		Example: "  " + c.name + " log > bisect.log",
 		Args:    cobra.NoArgs,
 		RunE: c.with(func(_ context.Context, o *opened, _ []string) error {
@@ -47,9 +47,9 @@ func (c *command) newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE [-- COMMAND [ARG]...]",
 		Short: "Continue from the output of log",
-		Long: `Reads what "log" printed, from FILE or from standard input if that is -, takes its
-results as given, and runs the command where there are none. A bisect that isn't over is
-replaced. Another command may be given.` + ExitStatus,
+		Long: `Reads the output of "log" from FILE, or from standard input if FILE is -, and runs the
+command for the remaining snapshots. It replaces an unfinished bisect. A different
+command may be given.` + ExitStatus,
 		Example: "  " + c.name + " replay bisect.log\n  " + c.name + " replay bisect.log -- make check",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: c.with(func(ctx context.Context, o *opened, args []string) error {
@@ -71,10 +71,10 @@ replaced. Another command may be given.` + ExitStatus,
 			case len(rest) > 0 && rest[0] == "--":
 				state.Command = rest[1:]
 			case len(rest) > 0:
-				return app.Usagef("flags go before the file, a command behind --")
+				return app.Usagef("flags go before the file, the command after --")
 			}
 			if len(state.Command) == 0 {
-				return app.Usagef("the log has no command: type one behind --")
+				return app.Usagef("the log has no command: add one after --")
 			}
 			state.Began = c.Now().UTC()
 			if err := o.record.Remove(); err != nil {
@@ -89,15 +89,15 @@ replaced. Another command may be given.` + ExitStatus,
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.BoolVarP(&opts.quiet, "quiet", "q", false, "don't show what the command prints")
-	f.StringVar(&opts.scratch, "scratch", "", "make the scratch tree in this `FOLDER`; TMPDIR by default")
+	f.StringVar(&opts.scratch, "scratch", "", "create the scratch tree in this `FOLDER` (default: TMPDIR)")
 	return cmd
 }
 
 func (c *command) newReset() *cobra.Command {
 	return &cobra.Command{
 		Use:     "reset",
-		Short:   "End the bisect and remove its scratch tree",
-		Long:    `Removes the bisect of this tree, over or not, and its scratch tree.` + ExitStatus,
+		Short:   "Stop the bisect and remove its scratch tree",
+		Long:    `Removes the bisect of this tree, finished or not, and its scratch tree.` + ExitStatus,
 		Example: "  " + c.name + " reset",
 		Args:    cobra.NoArgs,
 		RunE: c.with(func(_ context.Context, o *opened, _ []string) error {

@@ -63,7 +63,7 @@ func (c *command) report(ctx context.Context, o *opened, state *diff.BisectState
 		at.back = "entire rewind " + found.Good.String() + " --preview"
 		at.look = append(at.look, "entire fork "+found.Bad.String())
 		if at.turn != nil && at.turn.Session != "" {
-			at.look = append(at.look, "entire explain --session "+ShellWord(at.turn.Session))
+			at.look = append(at.look, "entire show "+ShellWord(at.turn.Session))
 		}
 	}
 	if c.JSON {
@@ -76,7 +76,7 @@ func (c *command) report(ctx context.Context, o *opened, state *diff.BisectState
 	}
 	if err == nil && len(found.Unsteady) > 0 {
 		for _, v := range found.Unsteady {
-			c.Streams.Notef("%s had different results in two runs: the command doesn't depend on the files alone, and the result may be wrong.", v)
+			c.Streams.Notef("%s had different results in two runs: the command depends on more than the files, and the result may be wrong.", v)
 		}
 		return app.ErrFailed
 	}
@@ -105,7 +105,7 @@ func (c *command) show(ctx context.Context, at *culprit, sides *Sides) error {
 	case at.turn != nil && by.Action != "":
 		cause = "by a tool call: " + ui.Line(by.Action, format.NameWidth)
 	case at.turn != nil:
-		cause = "in a turn of an agent"
+		cause = "in an agent's turn"
 	case at.bad.Cause == bands.Prompt:
 		cause = "between turns, before the prompt" + format.Quoted(by.Prompt)
 	case at.bad.Cause == bands.Commit:
@@ -164,7 +164,7 @@ func (c *command) turnOf(ctx context.Context, at *culprit) *turnJSON {
 		return t
 	}
 	if err := c.fromIndex(ctx, at, t); err != nil {
-		c.Streams.Notef("The turn's calls are not known: %v", err)
+		c.Streams.Notef("Can't read the turn's tool calls: %v", err)
 	}
 	return t
 }

@@ -37,21 +37,20 @@ type runOptions struct {
 
 func (c *command) newRun() *cobra.Command {
 	var opts runOptions
-	moment := "A moment is a version\n(v12) or a time (2h, \"10 minutes ago\"): the last snapshot before it."
+	moment := "A moment is a version\n(v12) or a time (2h, \"10 minutes ago\"), which is the last snapshot before it."
 	if c.records {
-		moment = "A moment is what\n`entire rewind` takes: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
+		moment = "A moment is anything\nthat `entire rewind` accepts: v12, last:2, a checkpoint, a commit, \"2 hours ago\"."
 	}
 	cmd := &cobra.Command{
 		Use:   "run [--from MOMENT] [--to MOMENT] [--paths PATH]... -- COMMAND [ARG]...",
-		Short: "Run a command in snapshots until the first bad one is found",
+		Short: "Run a command until the first bad snapshot is found",
 		Long: long + `
 
-The snapshots are those of this tree from --from, the oldest by default, to --to: by
-default the tree as it is now, of which a snapshot is taken if it has changed since the
-last one. ` + moment + ` With --paths only snapshots count in which these files or folders
-changed.
+It searches the snapshots of this tree between --from, by default the oldest, and --to,
+by default the current tree, of which a snapshot is taken if it has changed. ` + moment + ` With --paths it searches
+only snapshots in which these files or folders changed.
 
-After an interruption --continue goes on, with what has been found so far.` + ExitStatus,
+After an interruption, --continue continues with the results so far.` + ExitStatus,
 		Example: "  " + c.name + " run -- make test\n  " + c.name + " run --from 2h --paths src -- go test ./src/...\n  " + c.name + " run --continue",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.again {
@@ -61,7 +60,7 @@ After an interruption --continue goes on, with what has been found so far.` + Ex
 					}
 				}
 				if len(args) > 0 {
-					return app.Usagef("--continue runs the command that the bisect began with")
+					return app.Usagef("--continue runs the same command: give none")
 				}
 			} else if len(args) == 0 {
 				return app.Usagef("which command? Type %s run -- COMMAND", c.name)
@@ -71,14 +70,14 @@ After an interruption --continue goes on, with what has been found so far.` + Ex
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&opts.from, "from", "", "the first snapshot, which is good; the oldest by default")
-	f.StringVar(&opts.to, "to", "", "the last snapshot, which is bad; by default the tree as it is now")
+	f.StringVar(&opts.from, "from", "", "the first snapshot, which is good (default: the oldest)")
+	f.StringVar(&opts.to, "to", "", "the last snapshot, which is bad (default: the current tree)")
 	f.StringArrayVar(&opts.paths, "paths", nil, "only where this file or folder changed; may be given more than once")
-	f.BoolVar(&opts.keep, "keep", false, "keep what the command creates, such as products of a build")
-	f.BoolVar(&opts.once, "no-repeat", false, "don't try both snapshots again that are found")
-	f.BoolVar(&opts.again, "continue", false, "go on with the bisect that was interrupted")
+	f.BoolVar(&opts.keep, "keep", false, "keep what the command creates, such as build output")
+	f.BoolVar(&opts.once, "no-repeat", false, "don't test the two found snapshots again")
+	f.BoolVar(&opts.again, "continue", false, "continue an interrupted bisect")
 	f.BoolVarP(&opts.quiet, "quiet", "q", false, "don't show what the command prints")
-	f.StringVar(&opts.scratch, "scratch", "", "make the scratch tree in this `FOLDER`; TMPDIR by default")
+	f.StringVar(&opts.scratch, "scratch", "", "create the scratch tree in this `FOLDER` (default: TMPDIR)")
 	if c.records {
 		setup.Flag(cmd, "from", setup.FlagValue(c.App, setup.Versions, setup.Checkpoints))
 		setup.Flag(cmd, "to", setup.FlagValue(c.App, setup.Versions, setup.Checkpoints))
@@ -95,8 +94,8 @@ func (c *command) run(ctx context.Context, o *opened, opts runOptions, args []st
 	case opts.again:
 		return c.search(ctx, o, state, opts)
 	case err == nil && state.Ended == nil:
-		return app.WithHint(fmt.Errorf("a bisect of %s has begun and isn't over", ui.Plural(len(state.Versions), "snapshot")),
-			fmt.Sprintf("`%s run --continue` continues it, `%s reset` ends it", c.name, c.name))
+		return app.WithHint(fmt.Errorf("a bisect of %s is in progress", ui.Plural(len(state.Versions), "snapshot")),
+			fmt.Sprintf("`%s run --continue` continues it, `%s reset` stops it", c.name, c.name))
 	case err != nil && !errors.Is(err, diff.ErrNoBisect):
 		return app.WithHint(err, fmt.Sprintf("`%s reset` removes it", c.name))
 	}
@@ -147,7 +146,7 @@ func (c *command) search(ctx context.Context, o *opened, state *diff.BisectState
 				}
 			}
 			if n.Repeat {
-				text += ": once more, to see whether the result is the same"
+				text += ": again, to confirm the result"
 			} else {
 				text += fmt.Sprintf(": %s left, about %s", ui.Plural(n.Left, "snapshot"), ui.Plural(max(n.Steps, 1), "run"))
 			}
@@ -171,7 +170,7 @@ func (c *command) search(ctx context.Context, o *opened, state *diff.BisectState
 		c.Streams.Hint("`" + c.name + " run --continue` continues it")
 		return ctx.Err()
 	case errors.Is(err, proc.ErrNoProgram), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
-		return app.WithHint(err, "the command is started in the files of a snapshot; name a script outside of the tree by its whole path, and `"+c.name+" reset` before another command")
+		return app.WithHint(err, "the command starts in the scratch tree: give a script outside the tree by its absolute path; run `"+c.name+" reset` before trying another command")
 	case err != nil:
 		return err
 	}
@@ -196,17 +195,17 @@ func (c *command) scratchFolder(o *opened, state *diff.BisectState, opts runOpti
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return "", app.Usagef("%s is no folder", format.Path(dir))
+		return "", app.Usagef("%s is not a folder", format.Path(dir))
 	case dir == o.Options.Root || strings.HasPrefix(dir, o.Options.Root+string(filepath.Separator)):
-		return "", app.WithHint(fmt.Errorf("the scratch tree can't be in %s itself", c.ShortPath(o.Options.Root)), "name a folder outside of it with --scratch")
+		return "", app.WithHint(fmt.Errorf("the scratch tree can't be in %s itself", c.ShortPath(o.Options.Root)), "choose a folder outside it with --scratch")
 	}
 	last, err := o.Snapshot(state.Versions[len(state.Versions)-1])
 	if err != nil {
 		return "", err
 	}
 	if space, err := disk.SpaceAt(dir); err == nil && space.Free < last.Totals.Bytes && state.Base == "" && o.Linking() != disk.Reflink {
-		return "", app.WithHint(fmt.Errorf("%s has %s free; the files of a snapshot have %s", c.ShortPath(dir), format.Size(space.Free), format.Size(last.Totals.Bytes)),
-			"name another folder with --scratch")
+		return "", app.WithHint(fmt.Errorf("%s has %s free; the files of a snapshot take %s", c.ShortPath(dir), format.Size(space.Free), format.Size(last.Totals.Bytes)),
+			"choose another folder with --scratch")
 	}
 	return dir, nil
 }

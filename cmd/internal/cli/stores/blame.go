@@ -23,16 +23,15 @@ func NewBlameCmd(f *Command) *cobra.Command {
 	lines := ""
 	cmd := &cobra.Command{
 		Use:   "blame <file>",
-		Short: "Show in which checkpoint the lines of a file appeared, and who wrote them",
-		Long: `Shows for each run of lines of a file the first checkpoint that has them, with its
-age, who was at work, and its message or prompt. Lines that no checkpoint has yet
-are named so. With v3:path the file as it was then; that path is relative to the
-tree's root.
+		Short: "Show which checkpoint added each line of a file",
+		Long: `Shows the checkpoint that first had each run of lines of a file, with its age, agent,
+and message or prompt. With v3:path it shows the file as of that checkpoint; the path
+is relative to the tree's root.
 
-A renamed file is followed if its content stayed, or its name and half of its
-lines did. Content that a restore brought back counts as of when it was new.
+Renames are followed if the content is the same, or the name and half of the lines.
+Lines that a restore brought back are attributed to their original checkpoint.
 
-With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
+With --json it prints an object; see docs/formats/agentfs.md.` + ExitStatus,
 		Example: "  " + f.Program + " blame src/auth.ts\n  " + f.Program + " blame -L 10,20 src/auth.ts\n  " + f.Program + " blame v3:src/auth.ts",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -75,7 +74,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 			}
 			f.Page(f.Streams.Table(&table))
 			for _, v := range result.Unread {
-				f.Streams.Notef("%s can't be read; its lines count for the next checkpoint.", v)
+				f.Streams.Notef("Can't read %s; its lines are attributed to the next checkpoint.", v)
 			}
 			return nil
 		}),
@@ -193,7 +192,7 @@ func lineRange(text string) (first, last int, err error) {
 	if text == "" {
 		return 0, 0, nil
 	}
-	bad := app.Usagef("-L %q is not like 10,20", text)
+	bad := app.Usagef("-L %q: give lines as in 10,20", text)
 	from, to, two := strings.Cut(text, ",")
 	if from != "" {
 		if first, err = strconv.Atoi(from); err != nil || first < 1 {

@@ -33,7 +33,7 @@ func each(ctx context.Context, s *Selection, visit func(bands.Snapshot) bool) er
 	}
 	if err != nil {
 		f.Streams.Notef("%v", err)
-		f.Streams.Hint("`" + f.call("verify") + "` names what is damaged")
+		f.Streams.Hint("`" + f.call("verify") + "` lists what is damaged")
 	}
 	if !seen && !f.JSON {
 		f.Streams.Notef("No %ss yet. Create one with `%s`.", f.noun(), f.call("checkpoint create"))
@@ -122,7 +122,7 @@ func since(now time.Time, text string) (time.Time, error) {
 // limited returns an error for an invalid limit; 0 means no limit.
 func limited(limit int) error {
 	if limit < 0 {
-		return app.Usagef("--limit is less than 0")
+		return app.Usagef("--limit must not be negative")
 	}
 	return nil
 }

@@ -33,13 +33,12 @@ func newFSCheckpointCmd(f *Command) *cobra.Command {
 		Use:        "checkpoint",
 		SuggestFor: []string{"snapshot", "snapshots", "history"},
 		Short:      "Create, list, show and delete checkpoints",
-		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or works on those
-there are.
+		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or lists, shows and
+deletes checkpoints.
 
-With --auto it is meant for hooks: it prints nothing, and does nothing where
-there is no store, where the store is closed, and where nothing has changed
-since the last checkpoint. With --action too, "checkpoint_on" and "min_interval"
-of config.toml decide whether one is taken.` + ExitStatus,
+With --auto, for hooks, it prints nothing, and does nothing if there is no store, the
+store is closed, or nothing has changed since the last checkpoint. With --action,
+"checkpoint_on" and "min_interval" in config.toml decide, too.` + ExitStatus,
 		Example: "  " + f.Program + ` checkpoint create "before risky refactor"` + "\n  " + f.Program + " checkpoint --auto",
 		Args:    cobra.NoArgs,
 		RunE: f.Run(func(ctx context.Context, _ []string) error {
@@ -49,7 +48,7 @@ of config.toml decide whether one is taken.` + ExitStatus,
 			return runFSCreate(ctx, f, opts, autoMessage)
 		}),
 	}
-	cmd.Flags().BoolVar(&opts.auto, "auto", false, "for hooks: silent, and only if something has changed")
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "for hooks: print nothing, and only if something changed")
 	causalityFlags(cmd, &opts)
 	cmd.AddCommand(newFSCreateCmd(f), newFSCheckpointListCmd(f), newFSInfoCmd(f), newFSCheckpointDeleteCmd(f))
 	return cmd
@@ -57,11 +56,11 @@ of config.toml decide whether one is taken.` + ExitStatus,
 
 func causalityFlags(cmd *cobra.Command, opts *fsCheckpointOptions) {
 	flags := cmd.Flags()
-	flags.StringVar(&opts.agent, "agent", "", "the agent that is at work")
-	flags.StringVar(&opts.action, "action", "", "what it does, such as Edit")
-	flags.StringVar(&opts.session, "session", "", "its session id")
-	flags.StringVar(&opts.prompt, "prompt", "", "what it was asked")
-	flags.StringArrayVar(&opts.meta, "meta", nil, "a `KEY=VALUE` to keep with it; may be given several times")
+	flags.StringVar(&opts.agent, "agent", "", "the agent")
+	flags.StringVar(&opts.action, "action", "", "its tool, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "the session id")
+	flags.StringVar(&opts.prompt, "prompt", "", "the prompt")
+	flags.StringArrayVar(&opts.meta, "meta", nil, "a `KEY=VALUE` to store with it; may be repeated")
 }
 
 func newFSCreateCmd(f *Command) *cobra.Command {
@@ -69,7 +68,7 @@ func newFSCreateCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "create [message]",
 		Short:   "Create a checkpoint",
-		Long:    `Creates a checkpoint of the whole tree, whether something has changed or not.` + ExitStatus,
+		Long:    `Creates a checkpoint of the whole tree, even if nothing changed.` + ExitStatus,
 		Example: "  " + f.Program + ` checkpoint create "before risky refactor"`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -127,11 +126,11 @@ func runFSCreate(ctx context.Context, f *Command, opts fsCheckpointOptions, mess
 	}
 	f.Streams.Printf("Created %s%s (%s)\n", snapshot.Version, format.Quoted(snapshot.Message), format.Took(spent))
 	if n := len(taken.Unheld()); n > 0 {
-		f.Streams.Notef("%s could not be held:", ui.Plural(n, "path"))
+		f.Streams.Notef("%s left out:", ui.Plural(n, "path"))
 	}
-	notePaths(f, "left out, as the store's size allows no more", snapshot.LeftOut)
-	notePaths(f, "not held, as it kept changing", taken.Moving)
-	notePaths(f, "not held, as it can't be read", taken.Unreadable)
+	notePaths(f, "no room in the store", snapshot.LeftOut)
+	notePaths(f, "it kept changing", taken.Moving)
+	notePaths(f, "it can't be read", taken.Unreadable)
 	return nil
 }
 
@@ -151,7 +150,7 @@ func causalityOf(f *Command, opts fsCheckpointOptions) (bands.Causality, error) 
 	for _, arg := range opts.meta { // the last value of a key counts
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return by, app.Usagef("--meta %q is not like key=value", arg)
+			return by, app.Usagef("--meta %q: give key=value", arg)
 		}
 		// Redacted together, as the key may identify the value as a secret.
 		redacted, ok := strings.CutPrefix(Redact(arg), key+"=")

@@ -18,8 +18,8 @@ func newFSCheckpointDeleteCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete <version>...",
 		Short: "Delete checkpoints",
-		Long: `Deletes checkpoints. The others don't need them, and their numbers aren't used
-again. It asks first, unless --force is given.` + ExitStatus,
+		Long: `Deletes checkpoints. Others don't depend on them, and their numbers are not reused.
+It asks first, unless --force is given.` + ExitStatus,
 		Example:           "  " + f.Program + " checkpoint delete v2\n  " + f.Program + " checkpoint delete v2 v3",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeVersions(f, math.MaxInt, ""),
@@ -80,7 +80,7 @@ func sure(ctx context.Context, f *Command, question string) (bool, error) {
 		return false, err
 	}
 	if answers[0] != ui.Yes {
-		f.Streams.Notef("Nothing was changed.")
+		f.Streams.Notef("Nothing was deleted.")
 		return false, nil
 	}
 	return true, nil

@@ -21,7 +21,7 @@ func newFSInfoCmd(f *Command) *cobra.Command {
 		Use:   "info <version>",
 		Short: "Show a checkpoint's details",
 		Long: `Shows a checkpoint: its message and time, the agent and the commits it is
-linked to, and what it doesn't hold.
+linked to, and the files that are not in it.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example:           "  " + f.Program + " checkpoint info v4",

@@ -26,16 +26,16 @@ func newFSCheckpointListCmd(f *Command) *cobra.Command {
 	var opts fsCheckpointListOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List checkpoints, the newest first",
-		Long: `Lists the checkpoints of this tree, the newest first. The worktrees of a
-repository share a store: --all lists those of all of them.
+		Short: "List checkpoints, newest first",
+		Long: `Lists the checkpoints of this tree, newest first. Worktrees of a repository share a
+store: --all lists the checkpoints of all of them.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " checkpoint list" + "\n  " + f.Program + " checkpoint list --json",
 		Args:    cobra.NoArgs,
 		RunE: f.Run(func(ctx context.Context, _ []string) error {
 			if opts.limit < 0 {
-				return app.Usagef("--limit is at least 1")
+				return app.Usagef("--limit must be at least 1")
 			}
 			s, err := f.Selected(ctx)
 			if err != nil {
@@ -129,7 +129,7 @@ func newest(ctx context.Context, s *Selection, opts fsCheckpointListOptions) ite
 			return
 		} else if err != nil {
 			s.Command.Streams.Notef("%v", err)
-			s.Command.Streams.Hint("`" + s.Command.call("verify") + "` names what is damaged")
+			s.Command.Streams.Hint("`" + s.Command.call("verify") + "` lists what is damaged")
 		}
 		_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // updates the rows of the catalog
 	}

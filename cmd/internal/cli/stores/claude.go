@@ -56,7 +56,7 @@ func installClaudeHooks(f *Command, tools []string) (path string, changed bool, 
 	dir := f.Getenv("CLAUDE_CONFIG_DIR")
 	if dir == "" {
 		if f.Home == "" {
-			return "", false, errors.New("install hooks: there is no home directory")
+			return "", false, errors.New("install hooks: no home directory")
 		}
 		dir = filepath.Join(f.Home, ".claude")
 	}
@@ -74,7 +74,7 @@ func installClaudeHooks(f *Command, tools []string) (path string, changed bool, 
 	}
 	edited, added, err := addClaudeHooks(text, claudeHooks(tools))
 	if err != nil {
-		return path, false, app.WithHint(fmt.Errorf("install hooks in %s: %w", path, err), "mend the file; nothing in it was changed")
+		return path, false, app.WithHint(fmt.Errorf("install hooks in %s: %w", path, err), "correct the file; nothing was changed")
 	}
 	if len(added) == 0 {
 		return path, false, nil

@@ -100,7 +100,7 @@ func removeRecordedHooks(f *Command) error {
 	}
 	for _, record := range all {
 		if err := record.remove(); err != nil {
-			return app.WithHint(fmt.Errorf("hooks in %s stay: %w", record.Path, err), "remove those that run agentfs by hand")
+			return app.WithHint(fmt.Errorf("hooks in %s are kept: %w", record.Path, err), "remove the hooks that run agentfs by hand")
 		}
 	}
 	return disk.Remove(claudeRecordPath(f))

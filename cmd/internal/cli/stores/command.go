@@ -36,10 +36,10 @@ const ExitStatus = `
 EXIT STATUS
   0    done
   1    failure
-  2    wrong usage, a question that nobody can answer, $HOME or / as a store
+  2    wrong usage, no terminal to ask on, or $HOME or / as a store
   3    no such store, or none selected
   4    no such version
-  5    the store is closed, or its folder isn't there
+  5    the store is closed, or its folder is missing
   130  interrupted`
 
 // Run returns the RunE of a command: it calls do and explains its error. If config.toml has a bad

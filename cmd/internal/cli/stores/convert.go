@@ -27,18 +27,17 @@ func newFSConvertCmd(f *Command) *cobra.Command {
 	var opts fsConvertOptions
 	cmd := &cobra.Command{
 		Use:   "convert <dir>",
-		Short: "Make a folder with files a volume, or a volume a folder",
-		Long: `Makes a folder that has files a volume of the driver given (see init), or with
---driver tree a volume an ordinary folder again. All files are copied beside the
-folder, as reflinks where the file system has them, and compared; then the two
-folders are exchanged. What was there before is kept beside it, as <dir>.former,
-until "convert <dir> --done" removes it.
+		Short: "Convert a folder to a volume, or back",
+		Long: `Converts a folder with files to a volume of the given driver (see init), or, with
+--driver tree, a volume to an ordinary folder. All files are copied beside the folder,
+as reflinks if possible, and compared; then the two folders are exchanged. The old one
+is kept as <dir>.former until "convert <dir> --done" removes it.
 
-The folder becomes that of a new store. A store that it belonged to keeps its
-checkpoints, and has the former folder. Sockets, FIFOs and devices stay there.
+The folder gets a new store. Its previous store keeps its checkpoints, and the old
+folder. Sockets, FIFOs and devices are not copied.
 
-A conversion that was interrupted, or failed, has changed nothing in the folder.
-The same command goes on with it, --cancel takes it back.` + ExitStatus,
+An interrupted or failed conversion has not changed the folder. The same command
+continues it, --cancel undoes it.` + ExitStatus,
 		Example: "  " + f.Program + " convert ~/projects/myapp --driver subvolume\n  " + f.Program + " convert ~/projects/myapp --done\n  " +
 			f.Program + " convert ~/projects/myapp --driver tree",
 		Args: cobra.ExactArgs(1),
@@ -50,7 +49,7 @@ The same command goes on with it, --cancel takes it back.` + ExitStatus,
 			}
 			switch {
 			case (opts.done || opts.cancel) && (opts.name != "" || opts.size != ""):
-				return app.Usagef("--name and --size are for --driver")
+				return app.Usagef("--name and --size need --driver")
 			case opts.done:
 				return endConversion(ctx, f, c, root)
 			case opts.cancel:
@@ -61,10 +60,10 @@ The same command goes on with it, --cancel takes it back.` + ExitStatus,
 				if f.JSON {
 					return f.PrintJSON(canceledJSON{entry.Name, root})
 				}
-				f.Say("Removed store '%s' and its copies; %s is as it was", entry.Name, f.ShortPath(root))
+				f.Say("Removed store '%s' and its copies; %s is unchanged", entry.Name, f.ShortPath(root))
 				return nil
 			case !slices.Contains(convertDrivers(), opts.driver):
-				return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(convertDrivers(), ", "))
+				return app.Usagef("--driver %s: not one of %s", opts.driver, strings.Join(convertDrivers(), ", "))
 			}
 			size, err := parseSize(opts.size)
 			if err != nil {
@@ -75,26 +74,26 @@ The same command goes on with it, --cancel takes it back.` + ExitStatus,
 				o.Driver = ""
 			}
 			if size != 0 && !volume.Contained(o.Driver) {
-				return app.Usagef("--size is for the drivers pool, image and sparsebundle")
+				return app.Usagef("--size needs the driver pool, image or sparsebundle")
 			}
 			if err := c.Check(ctx, root, o.Driver); err != nil {
 				return explainConversion(f, root, opts.driver, err)
 			}
 			if nameUsers(f, root) > 0 {
-				f.Streams.Notef("These continue to use the current folder, which becomes %s.", f.ShortPath(registry.BackupPath(root)))
+				f.Streams.Notef("These processes continue to use the current folder, which becomes %s.", f.ShortPath(registry.BackupPath(root)))
 			}
-			question := fmt.Sprintf("Convert %s to the driver %s? What is there now is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.BackupPath(root)))
+			question := fmt.Sprintf("Convert %s to the driver %s? The current folder is kept as %s.", f.ShortPath(root), opts.driver, f.ShortPath(registry.BackupPath(root)))
 			if yes, err := sure(ctx, f, question); err != nil || !yes {
 				return err
 			}
 			return convert(ctx, f, c, root, opts, o)
 		}),
 	}
-	cmd.Flags().StringVar(&opts.driver, "driver", "", "what makes the checkpoints from then on: "+strings.Join(convertDrivers(), ", "))
+	cmd.Flags().StringVar(&opts.driver, "driver", "", "the new driver: "+strings.Join(convertDrivers(), ", "))
 	cmd.Flags().StringVar(&opts.name, "name", "", "the name of the new store")
-	cmd.Flags().StringVar(&opts.size, "size", "", "how large a pool, image or sparse bundle may become, such as 50G")
-	cmd.Flags().BoolVar(&opts.done, "done", false, "remove the folder that was converted")
-	cmd.Flags().BoolVar(&opts.cancel, "cancel", false, "take back a conversion that was interrupted")
+	cmd.Flags().StringVar(&opts.size, "size", "", "maximum size of a pool, image or sparse bundle, such as 50G")
+	cmd.Flags().BoolVar(&opts.done, "done", false, "remove the old folder")
+	cmd.Flags().BoolVar(&opts.cancel, "cancel", false, "undo an interrupted conversion")
 	cmd.MarkFlagsMutuallyExclusive("driver", "done", "cancel")
 	cmd.MarkFlagsOneRequired("driver", "done", "cancel")
 	setup.Flag(cmd, "driver", cobra.FixedCompletions(convertDrivers(), cobra.ShellCompDirectiveNoFileComp))
@@ -150,7 +149,7 @@ func convert(ctx context.Context, f *Command, c registry.Converter, root string,
 		f.Streams.Notef("Not copied: sockets, FIFOs and devices (%d), such as %s.", len(done.LeftOut), format.Path(done.LeftOut[0]))
 	}
 	if len(done.Late) > 0 {
-		f.Streams.Notef("Written meanwhile, and only in %s: %s, such as %s.", f.ShortPath(done.Former), ui.Plural(len(done.Late), "path"), format.Path(done.Late[0]))
+		f.Streams.Notef("Written meanwhile, now only in %s: %s, such as %s.", f.ShortPath(done.Former), ui.Plural(len(done.Late), "path"), format.Path(done.Late[0]))
 	}
 	if f.JSON {
 		return f.PrintJSON(convertedJSON{
@@ -158,17 +157,17 @@ func convert(ctx context.Context, f *Command, c registry.Converter, root string,
 			LeftOut: format.NotNil(done.LeftOut), Late: format.NotNil(done.Late),
 		})
 	}
-	f.Say("Compared %s, %s: all are the same", ui.Plural(int(done.Files), "file"), format.Size(done.Bytes))
+	f.Say("Compared %s, %s: no differences", ui.Plural(int(done.Files), "file"), format.Size(done.Bytes))
 	f.Say("Converted %s: store '%s', driver %s (%s)", f.ShortPath(root), done.Store.Name, driverOf(done.Store), format.Took(f.Now().Sub(began)))
 	switch {
 	case done.From.Dir == "":
-		f.Say("What was there is kept in %s", f.ShortPath(done.Former))
+		f.Say("The old folder is kept in %s", f.ShortPath(done.Former))
 	case volume.Contained(done.From.Driver):
-		f.Say("What was there is kept in store '%s', with %s", done.From.Name, allCheckpoints(done.From))
+		f.Say("The old volume is kept in store '%s', with %s", done.From.Name, allCheckpoints(done.From))
 	default:
-		f.Say("What was there is kept in %s, which is of store '%s' with %s", f.ShortPath(done.Former), done.From.Name, allCheckpoints(done.From))
+		f.Say("The old folder is kept in %s, of store '%s' with %s", f.ShortPath(done.Former), done.From.Name, allCheckpoints(done.From))
 	}
-	f.Streams.Hint(fmt.Sprintf("a shell in the folder needs `cd \"$PWD\"`; `%s convert %s --done` removes what is kept", f.Program, ShellWord(f.ShortPath(root))))
+	f.Streams.Hint(fmt.Sprintf("run `cd \"$PWD\"` in a shell in the folder; `%s convert %s --done` removes the old one", f.Program, ShellWord(f.ShortPath(root))))
 	return nil
 }
 
@@ -180,14 +179,14 @@ func explainConversion(f *Command, root, driver string, err error) error {
 		return app.WithHint(err, fmt.Sprintf("`%s convert %s --done` removes it", f.Program, dir))
 	case errors.Is(err, volume.ErrInUse):
 		nameUsers(f, root)
-		return app.WithCode(app.ExitInactive, app.WithHint(err, "end the processes that use it, or leave the folder in a shell"))
+		return app.WithCode(app.ExitInactive, app.WithHint(err, "stop the processes that use it, and leave the folder in shells"))
 	}
 	if _, missing := errors.AsType[*volume.MissingError](err); missing || errors.Is(err, registry.ErrConverted) {
 		return err
 	}
 	known := f.Registry()
 	if entry, bad := (registry.Converter{Registry: known}).Under(root); bad == nil {
-		return app.WithHint(err, fmt.Sprintf("nothing has changed in the folder; `%[1]s convert %[2]s --driver %[3]s` goes on, `%[1]s convert %[2]s --cancel` removes store '%[4]s' and the copies",
+		return app.WithHint(err, fmt.Sprintf("the folder is unchanged; `%[1]s convert %[2]s --driver %[3]s` continues, `%[1]s convert %[2]s --cancel` removes store '%[4]s' and the copies",
 			f.Program, dir, driver, entry.Name))
 	}
 	return err
@@ -197,7 +196,7 @@ func explainConversion(f *Command, root, driver string, err error) error {
 func endConversion(ctx context.Context, f *Command, c registry.Converter, root string) error {
 	entry, err := c.Kept(ctx, root)
 	if errors.Is(err, registry.ErrNotConverting) {
-		return app.WithHint(err, "there is nothing to remove; `"+f.Program+" status` names a former folder that is kept")
+		return app.WithHint(err, "nothing to remove; `"+f.Program+" status` shows an old folder that is kept")
 	}
 	if err != nil {
 		return err

@@ -19,11 +19,11 @@ func newFSDeleteCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete <name>",
 		Short: "Delete a store and its checkpoints",
-		Long: `Deletes a store and all its checkpoints. The folder that belongs to it stays,
-with all its files but .agentfs. It asks first, unless --force is given.
+		Long: `Deletes a store and all its checkpoints. Its folder is kept, with all files except
+.agentfs. It asks first, unless --force is given.
 
-The files of a volume of the driver pool, image or sparsebundle are in the
-store: it is deleted only with --files, unless it has none.` + ExitStatus,
+The files of a volume of the driver pool, image or sparsebundle are in the store,
+which is deleted only with --files, unless it has none.` + ExitStatus,
 		Example: "  " + f.Program + " delete myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -56,7 +56,7 @@ store: it is deleted only with --files, unless it has none.` + ExitStatus,
 
 		ValidArgsFunction: completeStores(f, false),
 	}
-	cmd.Flags().BoolVar(&files, "files", false, "of a volume that is mounted: delete the files in the folder, too")
+	cmd.Flags().BoolVar(&files, "files", false, "also delete the files of a mounted volume")
 	return cmd
 }
 

@@ -23,10 +23,10 @@ func newFSDiffCmd(f *Command) *cobra.Command {
 	patch := false
 	cmd := &cobra.Command{
 		Use:   "diff [v1] [v2] [-- path...]",
-		Short: "Show what has changed since a checkpoint, or between two",
+		Short: "Show changes since a checkpoint, or between two",
 		Long: `Lists the files that have changed since a checkpoint, by default the last one,
 or from one checkpoint to another, with the lines added and removed. With paths
-behind -- it prints their changes line by line.
+after -- it prints their changes line by line.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example:           "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
@@ -44,7 +44,7 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 	}
 	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
 	cmd.Flags().BoolVarP(&patch, "patch", "p", false, "print the changed lines")
-	cmd.Flags().Bool("stat", true, "accepted, without effect: it is the default")
+	cmd.Flags().Bool("stat", true, "accepted for compatibility: it is the default")
 	cmd.Flags().Lookup("stat").Hidden = true // users of git pass it
 	return cmd
 }
@@ -121,10 +121,10 @@ func runFSDiff(ctx context.Context, f *Command, versions, paths []string, patch 
 		f.PageText(func(s ui.Streams) { format.Diff(s, c.files) })
 	}
 	for _, path := range c.unheld {
-		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))
+		f.Streams.Notef("can't be compared, not in the checkpoint: %s", format.Path(path))
 	}
 	for _, path := range c.unread {
-		f.Streams.Notef("can't be compared, as it kept changing: %s", format.Path(path))
+		f.Streams.Notef("can't be compared, it kept changing: %s", format.Path(path))
 	}
 	return nil
 }

@@ -15,12 +15,11 @@ import (
 func newFSDoctorCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Rebuild the catalog from the stores, and report problems",
-		Long: `Rebuilds the catalog, in which stores and checkpoints are listed, from the stores
-themselves. Nothing is lost with the catalog: versions stay what they are. What
-is wrong and can't be mended is named.
+		Short: "Rebuild the catalog and report problems",
+		Long: `Rebuilds the catalog, which lists stores and checkpoints, from the stores. Nothing is
+lost with a damaged catalog. Problems that can't be repaired are listed.
 
-With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(ExitStatus, "failure\n", "something is wrong that stays so, or failure\n", 1),
+With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(ExitStatus, "failure\n", "problems remain, or failure\n", 1),
 		Example: "  " + f.Program + " doctor",
 		Args:    cobra.NoArgs,
 		RunE: f.Run(func(ctx context.Context, _ []string) error {
@@ -50,10 +49,10 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + strin
 				}
 			} else {
 				if report.SetAside != "" {
-					f.Streams.Printf("The catalog was damaged; it is now %s\n", f.ShortPath(report.SetAside))
+					f.Streams.Printf("The catalog was damaged and moved to %s\n", f.ShortPath(report.SetAside))
 				}
 				for _, line := range report.Mended {
-					f.Streams.Printf("Mended: %s\n", line)
+					f.Streams.Printf("Repaired: %s\n", line)
 				}
 				for _, line := range report.Problems {
 					f.Streams.Printf("Problem: %s\n", line)

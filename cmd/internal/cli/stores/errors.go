@@ -20,7 +20,7 @@ func (c *Command) Explain(err error) error {
 	code, hint := c.explanation(err)
 	if errors.Is(err, registry.ErrNoContext) {
 		//nolint:staticcheck // the text is fixed
-		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", c.Program)
+		err = fmt.Errorf("No store selected. Use --store or run '%s'", c.call("use <name>"))
 	}
 	if _, has := errors.AsType[*app.HintError](err); hint != "" && !has {
 		err = app.WithHint(err, hint)
@@ -35,19 +35,19 @@ func (c *Command) Explain(err error) error {
 func (c *Command) explanation(err error) (code int, hint string) {
 	run := func(command, does string) string { return "`" + c.call(command) + "` " + does }
 	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
-		return 0, "mend it; until then hooks go by the defaults"
+		return 0, "correct it; until then hooks use the defaults"
 	}
 	if refused, ok := errors.AsType[*registry.ContextError](err); ok {
-		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
+		return app.ExitNoStore, "give the store with --store, or remove " + ShellWord(refused.File)
 	}
 	if missing, ok := errors.AsType[*volume.MissingError](err); ok {
-		return app.ExitInactive, "without --driver " + missing.Driver + " the store is one of a tree, which works on every file system"
+		return app.ExitInactive, "without --driver " + missing.Driver + " it is an ordinary folder, which works on every file system"
 	}
 	switch {
 	case errors.Is(err, volume.ErrNotEmpty):
-		return app.ExitInactive, run("convert <dir> --driver <driver>", "makes a folder with files a volume")
+		return app.ExitInactive, run("convert <dir> --driver <driver>", "converts a folder with files to a volume")
 	case errors.Is(err, registry.ErrInVolume):
-		return app.ExitInactive, "choose a folder, and a folder for stores, that no volume has; a store of the driver tree may be anywhere"
+		return app.ExitInactive, "choose folders outside of volumes; a store with the driver tree may be anywhere"
 	case errors.Is(err, volume.ErrNotOpen) && registry.PoolClosed(c.Registry()):
 		return app.ExitInactive, run("open --all", "mounts it")
 	case errors.Is(err, volume.ErrNotOpen):
@@ -55,7 +55,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, volume.ErrNotVolume):
 		return app.ExitInactive, ""
 	case errors.Is(err, volume.ErrInUse):
-		return app.ExitInactive, "end the processes that use it, or leave the folder in a shell; unmount what is mounted in it, and move subvolumes out of it"
+		return app.ExitInactive, "stop the processes that use it, leave the folder in shells, unmount what is mounted in it, and move subvolumes out of it"
 	case errors.Is(err, registry.ErrNoContext):
 		// The command that creates a store for the repository.
 		repo, err := c.Repository()
@@ -68,7 +68,7 @@ func (c *Command) explanation(err error) (code int, hint string) {
 		}
 		switch is := c.Settings(repo); {
 		case !is.Configured:
-			return app.ExitNoStore, "`entire enable` makes one for this repository"
+			return app.ExitNoStore, "`entire enable` creates one for this repository"
 		case !is.Bands.Enabled:
 			return app.ExitNoStore, app.BandsOffHint
 		}
@@ -76,11 +76,11 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore) && registry.PoolClosed(c.Registry()):
-		return app.ExitNoStore, run("open --all", "mounts the file system of stores of the driver pool")
+		return app.ExitNoStore, run("open --all", "mounts the stores with the driver pool")
 	case errors.Is(err, bands.ErrNoStore):
-		return app.ExitNoStore, run("list", "shows the stores there are")
+		return app.ExitNoStore, run("list", "lists the stores")
 	case errors.Is(err, bands.ErrNoSnapshot):
-		return app.ExitNoVersion, run("checkpoint list", "shows the versions there are")
+		return app.ExitNoVersion, run("checkpoint list", "lists the versions")
 	case errors.Is(err, bands.ErrRefusedRoot):
 		return app.ExitUsage, "choose a folder below it"
 	case errors.Is(err, registry.ErrBadName):
@@ -88,9 +88,9 @@ func (c *Command) explanation(err error) (code int, hint string) {
 	case errors.Is(err, registry.ErrNameTaken):
 		return 0, "choose another name, or delete that store with `" + c.call("delete") + "`"
 	case errors.Is(err, registry.ErrRootTaken):
-		return 0, run("list --json", "shows which")
+		return 0, run("list --json", "shows which one")
 	case errors.Is(err, disk.ErrLocked):
-		return 0, "another command works on the store; try again when it has ended"
+		return 0, "another command is using the store; try again when it has finished"
 	}
 	return 0, app.StoreHint(err, c.Program)
 }

@@ -20,9 +20,8 @@ func newFSExportCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export <version> <dir>",
 		Short: "Write a checkpoint's tree into a new folder",
-		Long: `Writes the tree of a checkpoint into a folder, which must not exist or be empty.
-The project and the store stay as they are. Files that git ignores are left out
-unless --ignored is given: keys and passwords are often among them.` + ExitStatus,
+		Long: `Writes the tree of a checkpoint into a new or empty folder. Files that git ignores are
+left out unless --ignored is given: keys and passwords are often among them.` + ExitStatus,
 		Example: "  " + f.Program + " export v3 ../before",
 		Args:    cobra.ExactArgs(2),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -55,7 +54,7 @@ unless --ignored is given: keys and passwords are often among them.` + ExitStatu
 				return err
 			})
 			if errors.Is(err, restore.ErrNotEmpty) {
-				return app.WithHint(err, "name a folder that doesn't exist yet")
+				return app.WithHint(err, "choose a folder that doesn't exist")
 			}
 			if err != nil && len(done.Failed) == 0 {
 				return err
@@ -73,7 +72,7 @@ unless --ignored is given: keys and passwords are often among them.` + ExitStatu
 			} else {
 				f.Streams.Printf("Exported %s to %s (%s)\n", v, f.ShortPath(dir), ui.Plural(done.Files, "file"))
 				if n := len(done.LeftOut); n > 0 {
-					f.Streams.Notef("%s that git ignores left out (--ignored)", ui.Plural(n, "path"))
+					f.Streams.Notef("%s that git ignores left out (--ignored writes them)", ui.Plural(n, "path"))
 				}
 			}
 			if len(done.Failed) > 0 {
@@ -83,7 +82,7 @@ unless --ignored is given: keys and passwords are often among them.` + ExitStatu
 		}),
 	}
 	cmd.ValidArgsFunction = completeVersions(f, 1, "")
-	cmd.Flags().BoolVar(&ignored, "ignored", false, "write files that git ignores too")
+	cmd.Flags().BoolVar(&ignored, "ignored", false, "also write files that git ignores")
 	return cmd
 }
 

@@ -18,27 +18,26 @@ func NewFS(a *app.App) *cobra.Command {
 
 // NewTree returns a command with a name and all commands of stores below it.
 func NewTree(f *Command, name string) *cobra.Command {
-	order := `A command works on the store of --store, else on the one that a file .agentfs
-in this folder or above names, else on this repository's own.`
+	order := `Commands use the store given with --store, or else the one named by a file .agentfs
+in this folder or above, or else this repository's own.`
 	if f.OwnFirst {
-		order = `A command works on the store of --store, else on this repository's own, else on
-the one that a file .agentfs in this folder or above names.`
+		order = `Commands use the store given with --store, or else this repository's own, or else the
+one named by a file .agentfs in this folder or above.`
 	}
 	cmd := &cobra.Command{
 		Use:   name,
-		Short: "Keep snapshots of whole trees, and bring them back",
-		Long: `Keeps snapshots of a whole project, tracked, untracked and ignored files alike,
-and brings any of them back. The project stays where it is.
+		Short: "Keep and restore snapshots of whole trees",
+		Long: `Keeps snapshots of a whole project, including untracked and ignored files, and
+restores any of them. The project stays where it is.
 
-` + order + ` A .agentfs
-counts if it is the user's own and names a store that was made on this machine;
-one with a path only inside of that store's folder.` + ExitStatus,
+` + order + ` A .agentfs is
+ignored unless it is your own and names a store created on this machine.` + ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + ` checkpoint create "before risky refactor"` + "\n  " + f.Program + " restore v1",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")
+	flags.StringVar(&f.Store, "store", "", "use this store: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
 	setup.JSONFlag(flags, &f.JSON)
 	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")

@@ -27,28 +27,26 @@ func newFSInitCmd(f *Command) *cobra.Command {
 	var opts fsInitOptions
 	cmd := &cobra.Command{
 		Use:   "init <name>",
-		Short: "Make a new store and its folder",
-		Long: `Makes a store and the folder that belongs to it, and names the store in a file
-.agentfs there. The folder is that of --mount; without it, one of that name in
-default_mount_base of config.toml or in the current folder. A folder that
-exists keeps its files; "manage" takes its name for the store's.
+		Short: "Create a store and its folder",
+		Long: `Creates a store and its folder, and names the store in a file .agentfs there. The
+folder is the one given with --mount, or else one of that name in default_mount_base
+of config.toml or in the current folder. An existing folder keeps its files; "manage"
+creates a store named after the folder.
 
---size is how much room the checkpoints may take: automatic ones make way for
-newer ones. Of the pool, an image or a sparse bundle it is how large that may
-become.
+--size limits the space of the checkpoints: new automatic ones replace old ones. For a
+pool, an image or a sparse bundle it is the maximum size.
 
-With the other drivers a checkpoint and a restore of many files take a fraction
-of the time:
+With these drivers, a checkpoint or restore of many files is much faster:
 
-  subvolume     the folder is a subvolume of Btrfs; elsewhere as pool
-  pool          a subvolume of a Btrfs in a sparse file, for root on Linux
-  image         a file system of its own in a sparse file, for root where the
-                stores are on XFS or another file system with reflinks
-  sparsebundle  a sparse bundle of macOS
+  subvolume     the folder is a Btrfs subvolume; on other file systems use pool
+  pool          a subvolume of a Btrfs in a sparse file; Linux, needs root
+  image         a file system in a sparse file; needs root, and XFS or another file
+                system with reflinks for the stores
+  sparsebundle  a sparse bundle; macOS
 
-The folder must be new, empty or a subvolume already ("convert" takes one with
-files). --driver auto takes the first of these that works (with --size not
-subvolume, which has none), else tree, which works everywhere.` + ExitStatus,
+The folder must be new, empty or already a subvolume ("convert" accepts one with
+files). --driver auto uses the first one that works (with --size not subvolume, which
+has no size), or else tree, which works everywhere.` + ExitStatus,
 		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp\n  " + f.Program + " init myapp --driver subvolume",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.RunStrict(func(ctx context.Context, args []string) error {
@@ -58,12 +56,12 @@ subvolume, which has none), else tree, which works everywhere.` + ExitStatus,
 				return err
 			}
 			if !slices.Contains(driverNames(), opts.driver) {
-				return app.Usagef("--driver %s: there are %s", opts.driver, strings.Join(driverNames(), ", "))
+				return app.Usagef("--driver %s: not one of %s", opts.driver, strings.Join(driverNames(), ", "))
 			}
 			isVolume := opts.driver != driverTree && opts.driver != driverAuto
 			subvolume := volume.Subvolume{}.Name()
 			if isVolume && opts.size != "" && !volume.Contained(opts.driver) && opts.driver != subvolume {
-				return app.Usagef("--size is for the drivers tree, pool, image and sparsebundle: the checkpoints of a %s take what has changed, and nothing limits them but the free space", opts.driver)
+				return app.Usagef("--size needs the driver tree, pool, image or sparsebundle: only the free space limits the checkpoints of a %s", opts.driver)
 			}
 			if err := registry.CheckName(name); err != nil {
 				return err
@@ -112,7 +110,7 @@ subvolume, which has none), else tree, which works everywhere.` + ExitStatus,
 	}
 	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
 	cmd.Flags().StringVar(&opts.mount, "mount", "", "the store's folder")
-	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "what makes the checkpoints: "+strings.Join(driverNames(), ", "))
+	cmd.Flags().StringVar(&opts.driver, "driver", driverTree, "the driver: "+strings.Join(driverNames(), ", "))
 	setup.Flag(cmd, "driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -164,7 +162,7 @@ func initBest(ctx context.Context, f *Command, known *registry.Registry, name, r
 			return e, err
 		}
 	}
-	f.Streams.Notef("Using the driver tree, as no other works here:\n  %s", strings.Join(reasons, "\n  "))
+	f.Streams.Notef("Using the driver tree, since no other works here:\n  %s", strings.Join(reasons, "\n  "))
 	return known.Init(ctx, name, root, size)
 }
 
@@ -275,7 +273,7 @@ func parseSize(text string) (int64, error) {
 	const least = 1 << 20
 	n, err := settings.ParseSize(text)
 	if err == nil && n < least {
-		err = errors.New("too small: a store needs 1M at least")
+		err = errors.New("too small: a store needs at least 1M")
 	}
 	if err != nil {
 		return 0, app.Usagef("--size %s: %v", text, err)

@@ -18,10 +18,9 @@ func newFSListCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List all stores",
-		Long: `Lists all stores: how much room their checkpoints may take, whether they are
-open, and how many checkpoints they have; and if one of them has another driver
-than tree, which driver each has, what a volume takes on the disk, how much of
-that checkpoints have, too, and where the files are.
+		Long: `Lists all stores: the size limit, whether the store is open, and the number of
+checkpoints; with volumes, also the driver, the space on disk, how much of it is
+shared with checkpoints, and where the files are.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " list",
@@ -40,12 +39,12 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + ExitStatu
 			}
 			poolClosed := registry.PoolClosed(f.Registry())
 			if poolClosed {
-				f.Streams.Notef("The stores of the driver pool are not among these: their file system isn't mounted.")
+				f.Streams.Notef("Stores with the driver pool are not listed: their file system isn't mounted.")
 				f.Streams.Hint(fmt.Sprintf("`%s open --all` mounts it", f.Program))
 			}
 			if len(list) == 0 {
 				if !poolClosed {
-					f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+					f.Streams.Notef("No stores yet. Create one with `%s init <name>`.", f.Program)
 				}
 				return nil
 			}

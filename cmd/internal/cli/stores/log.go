@@ -30,10 +30,10 @@ func NewLogCmd(f *Command) *cobra.Command {
 	var opts logOptions
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "List checkpoints with who made them, the newest first",
-		Long: `Lists the checkpoints of this tree, the newest first, each with the agent and its
-action. Several filters have to hold together. With --path only those in which
-the file, or something below the folder, was changed.
+		Short: "List checkpoints and who created them",
+		Long: `Lists the checkpoints of this tree, newest first, with the agent and its action. All
+filters must match. --path selects those in which the file, or a file in the folder,
+changed.
 
 With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " log --agent claude-code --limit 10\n  " + f.Program + " log --path src/auth.ts --since 2d\n  " +
@@ -49,13 +49,13 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 func addLogFlags(f *Command, cmd *cobra.Command, opts *logOptions) {
 	flags := cmd.Flags()
 	setup.JSONLinesFlag(f.App, flags, &f.JSON)
-	flags.StringVar(&opts.agent, "agent", "", "only those of this agent")
-	flags.StringVar(&opts.action, "action", "", "only those of this action, such as Edit")
-	flags.StringVar(&opts.session, "session", "", "only those of this session; the beginning of its id is enough")
-	flags.StringArrayVar(&opts.paths, "path", nil, "only those that changed this file or folder; may be given several times")
-	flags.StringArrayVar(&opts.meta, "meta", nil, "only those with this `KEY=VALUE`, or with a KEY; may be given several times")
-	flags.StringVar(&opts.since, "since", "", "only those since then: 30m, 2h, 3d, 1w or a date")
-	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	flags.StringVar(&opts.agent, "agent", "", "only from this agent")
+	flags.StringVar(&opts.action, "action", "", "only with this action, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "only from the session with this id, or prefix of one")
+	flags.StringArrayVar(&opts.paths, "path", nil, "only those that changed this file or folder; may be repeated")
+	flags.StringArrayVar(&opts.meta, "meta", nil, "only those with this `KEY=VALUE`, or KEY; may be repeated")
+	flags.StringVar(&opts.since, "since", "", "only since then: 30m, 2h, 3d, 1w or a date")
+	flags.IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 lists all")
 	completeCauses(f, cmd)
 }
 

@@ -16,12 +16,11 @@ func newFSManageCmd(f *Command) *cobra.Command {
 	var name, size string
 	cmd := &cobra.Command{
 		Use:   "manage <dir>",
-		Short: "Make a store of an existing folder, in place",
-		Long: `Makes a store for a folder that is there. Nothing in it is moved or changed; a
-file .agentfs names the store. Its name is that of the folder, unless --name is
-given. For a folder that was moved, together with its .agentfs, it records
-the new place; one that took the place of a store's folder is the store's from
-now on.` + ExitStatus,
+		Short: "Create a store for an existing folder",
+		Long: `Creates a store for an existing folder. Files are not moved or changed; a file .agentfs
+names the store. The store has the folder's name, unless --name is given. If the
+folder was moved together with its .agentfs, its new place is recorded. If it replaced
+a store's folder, it becomes the store's folder.` + ExitStatus,
 		Example: "  " + f.Program + " manage ~/projects/myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.RunStrict(func(ctx context.Context, args []string) error {
@@ -47,10 +46,10 @@ now on.` + ExitStatus,
 func newFSUnmanageCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unmanage [dir]",
-		Short: "Undo manage: delete the folder's store, leave the folder",
-		Long: `Deletes the store of a folder, by default the current one, and its checkpoints.
-The folder stays, with all its files but .agentfs. It asks first, unless --force
-is given.` + ExitStatus,
+		Short: "Delete a folder's store, but keep the folder",
+		Long: `Deletes the store of a folder, by default the current one, and its checkpoints. The
+folder is kept, with all files except .agentfs. It asks first, unless --force is
+given.` + ExitStatus,
 		Example: "  " + f.Program + " unmanage ~/projects/myapp",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -65,7 +64,7 @@ is given.` + ExitStatus,
 			}
 			i := slices.IndexFunc(entries, func(e registry.Entry) bool { return app.SameFile(e.Root, dir) })
 			if i < 0 {
-				return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
+				return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is not a store's folder", f.ShortPath(dir)))
 			}
 			entry := entries[i]
 			if volume.Contained(entry.Driver) {

@@ -16,18 +16,17 @@ func newFSOpenCmd(f *Command) *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use:   "open [name]",
-		Short: "Open a store, so that it takes checkpoints",
-		Long: `Opens a store that was closed. Without a name it is the selected one. A store
-whose folder isn't there can't be opened. A volume of the driver pool, image or
-sparsebundle is mounted.
+		Short: "Allow checkpoints of a closed store",
+		Long: `Opens a closed store, by default the selected one. Its folder must exist. A volume with
+the driver pool, image or sparsebundle is mounted.
 
---all mounts the volumes of all stores that are open, as after the computer was
-started: docs/guides/volumes.md has units for systemd and launchd.` + ExitStatus,
+--all mounts the volumes of all open stores, as after a reboot; see
+docs/guides/volumes.md for systemd and launchd units.` + ExitStatus,
 		Example: "  " + f.Program + " open myapp\n  " + f.Program + " open --all",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
 			if all && len(args) > 0 {
-				return app.Usagef("--all is without a name")
+				return app.Usagef("--all takes no name")
 			}
 			if all {
 				return openAll(ctx, f)
@@ -108,12 +107,11 @@ func openAll(ctx context.Context, f *Command) error {
 func newFSCloseCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "close [name]",
-		Short: "Close a store, so that it takes no checkpoints",
-		Long: `Closes a store: the folder and its files stay as they are, checkpoints stay, and
-none is taken until "open". Without a name it is the selected one. A volume of
-the driver pool, image or sparsebundle is unmounted; processes that use it are
-named, and keep it open unless --force is given: they then go on with files that
-nobody else sees.` + ExitStatus,
+		Short: "Stop checkpoints of a store",
+		Long: `Closes a store, by default the selected one: no checkpoints are taken until "open".
+Files and checkpoints are kept. A volume with the driver pool, image or sparsebundle
+is unmounted; it stays mounted while processes use it, which are listed, unless
+--force is given: they then keep using files that nobody else sees.` + ExitStatus,
 		Example: "  " + f.Program + " close",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
@@ -128,7 +126,7 @@ nobody else sees.` + ExitStatus,
 			if err := CloseVolume(ctx, s, f.Force); err != nil {
 				if errors.Is(err, volume.ErrInUse) {
 					nameUsers(f, s.Options.Root)
-					return app.WithHint(err, "end these processes, or leave the folder in a shell; --force unmounts it all the same")
+					return app.WithHint(err, "stop these processes, or leave the folder in shells; --force unmounts it anyway")
 				}
 				return err
 			}
@@ -152,7 +150,7 @@ nobody else sees.` + ExitStatus,
 func selectedOr(ctx context.Context, f *Command, args []string) (*Selection, error) {
 	if len(args) > 0 {
 		if f.Store != "" && f.Store != args[0] {
-			return nil, app.Usagef("--store %s and %s are two stores", f.Store, args[0])
+			return nil, app.Usagef("--store %s and %s are different stores", f.Store, args[0])
 		}
 		f.Store = args[0]
 	}

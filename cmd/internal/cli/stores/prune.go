@@ -21,18 +21,18 @@ func newFSPruneCmd(f *Command) *cobra.Command {
 	var opts fsPruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Delete the oldest automatic checkpoints over the limit",
-		Long: `Deletes automatic checkpoints: all of today stay, then one an hour, after a week
-one a day; with --keep, or keep_count in config.toml, the newest of that number.
-Those that belong to a commit stay longest; those you named, and what a restore
-saved in the last seven days, stay in any case. What the store takes beyond its
-size goes too, the oldest first.` + ExitStatus,
+		Short: "Delete old automatic checkpoints",
+		Long: `Deletes automatic checkpoints. It keeps all of today, one per hour for a week, and then
+one per day; with --keep, or keep_count in config.toml, only that many of the newest.
+Checkpoints of commits are kept longest; those you named, and those that a restore
+saved in the last seven days, are always kept. If the store exceeds its size, the
+oldest are deleted, too.` + ExitStatus,
 		Example: "  " + f.Program + " prune --dry-run\n  " + f.Program + " prune --keep 20",
 		Args:    cobra.NoArgs,
 	}
 	cmd.RunE = f.Run(func(ctx context.Context, _ []string) error {
 		if cmd.Flags().Changed("keep") && opts.keep < 1 {
-			return app.Usagef("--keep is at least 1")
+			return app.Usagef("--keep must be at least 1")
 		}
 		s, err := f.Selected(ctx)
 		if err != nil {

@@ -30,22 +30,20 @@ func newFSRestoreCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore <version> [-- path...]",
 		Short: "Restore the tree of a checkpoint",
-		Long: `Makes the tree what it was at a checkpoint. What is there now is saved as a
-checkpoint first, so "restore" of that one takes it back. Only what differs is
-rewritten, and what is written is checked against its hash. While it runs, the store takes no other checkpoint: that is what "Unmounting" and
-"Mounting" say. Files stay where they are, open ones too.
+		Long: `Restores the tree to a checkpoint. The current state is saved as a checkpoint first;
+to undo, restore that one. Only files that differ are written, and verified against
+their hashes. The store takes no other checkpoint meanwhile: that is what
+"Unmounting" and "Mounting" mean. Files are replaced in place.
 
-The tree's own .git is never touched. Nested repositories are left as they are
-unless --nested is given or they are named; .claude is restored only if named.
-A database that a process has open is left as it is unless --force-busy is
-given. Paths are relative to the current folder.
+The tree's own .git is never changed. Nested repositories are restored only with
+--nested or if named, .claude only if named, and databases that a process has open
+only with --force-busy. Paths are relative to the current folder.
 
-A volume (init --driver) is replaced as a whole, with .git and all else in it,
-by a copy of the checkpoint; what was there becomes a checkpoint itself. Files
-that processes have open and the folders they work in stay those of before, so
-these processes are named first. --keep-git leaves .git and .entire as they are
-now, which is the default in a repository in which entire is enabled. Paths are
-copied from the checkpoint. --nested and --force-busy are for trees.
+A volume (init --driver) is replaced by a copy of the checkpoint, including .git; its
+current state becomes a checkpoint. Processes that use the volume keep the old files,
+and are listed first. --keep-git keeps the current .git and .entire, which is the
+default where entire is enabled. Paths are copied from the checkpoint. --nested and
+--force-busy don't apply to volumes.
 
 It asks first, unless --force is given. --dry-run shows what would change.` + ExitStatus,
 		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",
@@ -57,9 +55,9 @@ It asks first, unless --force is given. --dry-run shows what would change.` + Ex
 			}
 			switch {
 			case before < 1:
-				return errors.New("which version? Name one, such as v3")
+				return errors.New("which version? Give one, such as v3")
 			case before > 1 && !cmd.Flags().Changed("paths"):
-				return fmt.Errorf("%q is too much; paths go behind --", args[1])
+				return fmt.Errorf("unexpected %q; put paths after --", args[1])
 			}
 			return nil
 		},
@@ -73,10 +71,10 @@ It asks first, unless --force is given. --dry-run shows what would change.` + Ex
 	}
 	cmd.ValidArgsFunction = completeVersions(f, 1, "")
 	flags := cmd.Flags()
-	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
-	flags.BoolVar(&opts.nested, "nested", false, "restore nested repositories too")
-	flags.BoolVar(&opts.busy, "force-busy", false, "restore databases that a process has open too")
-	flags.BoolVar(&keepGit, "keep-git", false, "of a volume: leave .git and .entire as they are now")
+	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be repeated")
+	flags.BoolVar(&opts.nested, "nested", false, "also restore nested repositories")
+	flags.BoolVar(&opts.busy, "force-busy", false, "also restore databases that a process has open")
+	flags.BoolVar(&keepGit, "keep-git", false, "for a volume: keep the current .git and .entire")
 	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would change")
 	return cmd
 }
@@ -137,8 +135,8 @@ func runFSRestore(ctx context.Context, f *Command, opts fsRestoreOptions, versio
 			}
 		})
 		noteLeft(f, planned)
-		notePaths(f, "can't be restored, something that stays is in its way", planned.Blocked)
-		notePaths(f, "can't be restored, the store has lost it", planned.Damaged)
+		notePaths(f, "can't be restored, a file that is kept is in its place", planned.Blocked)
+		notePaths(f, "can't be restored, lost from the store", planned.Damaged)
 		return nil
 	}
 	next, err := s.Next()
@@ -226,7 +224,7 @@ func restoreTree(ctx context.Context, f *Command, s *Selection, target bands.Sna
 		f.Streams.Notef("%v", err)
 		return app.ErrFailed
 	}
-	return app.WithHint(err, fmt.Sprintf("`%s` goes back to what was there before", f.call("restore "+done.Rescue.Version.String())))
+	return app.WithHint(err, fmt.Sprintf("`%s` restores the previous state", f.call("restore "+done.Rescue.Version.String())))
 }
 
 // elsewhere returns the tree's path after a space, or "" if it is the working directory.
@@ -239,8 +237,8 @@ func elsewhere(f *Command, s *Selection) string {
 
 // noteLeft prints notes on the paths that a plan leaves unchanged.
 func noteLeft(f *Command, p restore.Plan) {
-	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
-	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
-	notePaths(f, "left as it is unless named", p.Unnamed)
-	notePaths(f, "left as it is, as the "+f.noun()+" doesn't hold it", p.Unknown)
+	notePaths(f, "not restored, a process has it open (--force-busy)", p.Busy)
+	notePaths(f, "not restored, a nested repository (--nested)", p.Nested)
+	notePaths(f, "not restored unless named", p.Unnamed)
+	notePaths(f, "not restored, not in the "+f.noun(), p.Unknown)
 }

@@ -21,7 +21,7 @@ import (
 // runVolumeRestore replaces a volume, or paths in it, by a copy of a checkpoint.
 func runVolumeRestore(ctx context.Context, f *Command, s *Selection, opts fsRestoreOptions, target bands.Snapshot) error {
 	if opts.nested || opts.busy || len(opts.paths) > 0 && opts.keepGit != nil {
-		return app.Usagef("store '%s' is one of a volume, which is restored without --nested and --force-busy, and paths of it without --keep-git", s.Entry.Name)
+		return app.Usagef("store '%s' has a volume: --nested and --force-busy don't apply, nor does --keep-git with paths", s.Entry.Name)
 	}
 	driver, err := s.Driver()
 	if err != nil {

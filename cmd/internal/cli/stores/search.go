@@ -30,10 +30,9 @@ func NewSearchCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search <text>...",
 		Short: "Find checkpoints by message, prompt, agent, metadata or path",
-		Long: `Finds the checkpoints of this tree that have all of the words, the newest first,
-in upper or lower case: in the message, the prompt, the agent, its action and
-session, the branch, the metadata, the linked commits, or in a path that was
-changed. Contents of files aren't searched.
+		Long: `Finds the checkpoints of this tree that match all words, newest first, ignoring case:
+in the message, prompt, agent, action, session, branch, metadata, linked commits, or
+changed paths. File contents are not searched.
 
 With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + ` search "auth"` + "\n  " + f.Program + " search src/auth.ts --limit 5",
@@ -86,7 +85,7 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 		}),
 	}
 	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
-	cmd.Flags().IntVarP(&limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	cmd.Flags().IntVarP(&limit, "limit", "n", defaultLimit, "list at most this many; 0 lists all")
 	return cmd
 }
 
@@ -130,7 +129,7 @@ func search(ctx context.Context, s *Selection, words []string, limit int, tick f
 				return !slices.ContainsFunc(left, func(word string) bool { return !strings.Contains(path, word) })
 			})
 			if err != nil && ctx.Err() == nil {
-				s.Command.Streams.Notef("the paths of %s can't be searched: %v", now.Version, err)
+				s.Command.Streams.Notef("can't search the paths of %s: %v", now.Version, err)
 			}
 			if len(paths) == 0 {
 				return ctx.Err() == nil

@@ -78,8 +78,8 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 		}
 		if own && (at == nil || at.CommonDir != repo.CommonDir) {
 			notOf := app.WithCode(app.ExitNoStore, app.WithHint(
-				fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
-				"run the command in the working tree, or name the store with --store "+ShellWord(entry.Dir)))
+				fmt.Errorf("the store in %s belongs to %s, which is not a working tree of that repository", entry.Dir, entry.Root),
+				"run the command in the working tree, or give --store "+ShellWord(entry.Dir)))
 			return nil, errors.Join(notOf, closeRepo(at))
 		}
 		repo = at
@@ -89,9 +89,9 @@ func (c *Command) Selected(ctx context.Context) (*Selection, error) {
 	if s.IsVolume() {
 		c.recover(ctx, s)
 	} else if j, ok := bands.InterruptedRestore(s.Store, s.Options.Lineage); ok && !c.Quiet && j.Other() {
-		c.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
+		c.Streams.Notef("A restore by another version of this program was interrupted: use that version to complete it.")
 	} else if ok && !c.Quiet {
-		c.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
+		c.Streams.Notef("A restore to %s was interrupted: files may be missing or incomplete.", j.Target)
 		c.Streams.Hint(s.Advice(j.Target, j.Rescue, restore.Scope{Paths: j.Paths, Nested: j.Nested}))
 	}
 	return s, nil
@@ -116,7 +116,7 @@ func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.
 		own = registry.RepositoryDir(repo.CommonDir)
 	}
 	if c.Dir == "" {
-		return registry.Entry{}, errors.New("the working directory is gone")
+		return registry.Entry{}, errors.New("the working directory no longer exists")
 	}
 	if c.OwnFirst && repo != nil && c.Settings(repo).Enabled {
 		if entry, err := registry.Own(own); !errors.Is(err, registry.ErrNoContext) {
@@ -184,7 +184,7 @@ func (s *Selection) CheckThere() error {
 	info, err := os.Stat(s.Options.Root)
 	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() && !volume.Contained(s.Entry.Driver) {
 		return app.WithCode(app.ExitInactive, app.WithHint(
-			fmt.Errorf("the folder at %s is not the one that store '%s' was made for", s.Options.Root, s.Entry.Name),
+			fmt.Errorf("%s is not the folder that store '%s' was created for", s.Options.Root, s.Entry.Name),
 			fmt.Sprintf("`%s` makes it the store's folder", s.Command.call(fmt.Sprintf("manage %s --name %s", s.Options.Root, s.Entry.Name)))))
 	}
 	if err == nil && info.IsDir() {
@@ -195,7 +195,7 @@ func (s *Selection) CheckThere() error {
 		hint += fmt.Sprintf("; `%s %s <dir> --store %s` writes the last %s into a new folder",
 			s.Command.call("export"), last.Version, s.Entry.Name, s.Command.noun())
 	}
-	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' isn't there: %s", s.Entry.Name, s.Options.Root), hint))
+	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' is missing: %s", s.Entry.Name, s.Options.Root), hint))
 }
 
 // RequireTree returns an error if the command was called outside of the tree and the store was not
@@ -205,8 +205,8 @@ func (s *Selection) RequireTree() error {
 	if f.Store != "" || within(disk.Physical(s.Options.Root), disk.Physical(f.Dir)) {
 		return nil
 	}
-	return app.WithHint(fmt.Errorf("store '%s' is for %s, not for this folder", s.Entry.Name, f.ShortPath(s.Options.Root)),
-		fmt.Sprintf("run it there, or name the store with --store %s; `%s` makes a store for this folder", s.Entry.Name, f.call("manage .")))
+	return app.WithHint(fmt.Errorf("store '%s' belongs to %s, not to this folder", s.Entry.Name, f.ShortPath(s.Options.Root)),
+		fmt.Sprintf("run it there, or give --store %s; `%s` creates a store for this folder", s.Entry.Name, f.call("manage .")))
 }
 
 // WarnOperation warns of a merge or similar operation in progress in the tree's repository, if the

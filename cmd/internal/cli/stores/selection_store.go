@@ -30,7 +30,7 @@ func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.He
 	held, err := s.Hold(soon)
 	if errors.Is(err, disk.ErrLocked) && ending.Err() == nil {
 		if !s.Command.Quiet {
-			s.Command.Streams.Notef("Waiting for another command that works on the store.")
+			s.Command.Streams.Notef("Waiting for another command that is using the store.")
 		}
 		held, err = s.Hold(ending)
 	}
@@ -114,7 +114,7 @@ func (c *Command) noteCatalog(err error) {
 	if err == nil || c.Quiet {
 		return
 	}
-	c.late = append(c.late, fmt.Sprintf("The catalog isn't up to date: %v", err), "hint: `"+c.call("doctor")+"` rebuilds it")
+	c.late = append(c.late, fmt.Sprintf("The catalog is outdated: %v", err), "hint: `"+c.call("doctor")+"` rebuilds it")
 }
 
 // ScanTree reads the present tree.
@@ -147,8 +147,8 @@ func (s *Selection) Own(v bands.Version) (bands.Snapshot, error) {
 	if err != nil || snapshot.Lineage == s.Options.Lineage {
 		return snapshot, err
 	}
-	return snapshot, app.WithHint(fmt.Errorf("%s is of another worktree: %s", v, snapshot.Root),
-		fmt.Sprintf("run `%s` there, or write it elsewhere with `%s <dir>`", s.Command.call("restore "+v.String()), s.Command.call("export "+v.String())))
+	return snapshot, app.WithHint(fmt.Errorf("%s belongs to another worktree: %s", v, snapshot.Root),
+		fmt.Sprintf("run `%s` there, or `%s <dir>`", s.Command.call("restore "+v.String()), s.Command.call("export "+v.String())))
 }
 
 // Delete deletes a snapshot.

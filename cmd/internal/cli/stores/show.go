@@ -22,9 +22,8 @@ func newFSShowCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show <version>:<path>",
 		Short: "Print a file as it was at a checkpoint",
-		Long: `Prints a file as it was at a checkpoint, byte for byte. The path is relative to
-the tree's root; one that begins with ./ or ../ to the current folder. It may be
-absolute, too.` + ExitStatus,
+		Long: `Prints a file as of a checkpoint, byte for byte. The path is relative to the tree's
+root, or to the current folder if it starts with ./ or ../; it may be absolute.` + ExitStatus,
 		Example:           "  " + f.Program + " show v3:src/auth.ts > auth.ts.old",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeVersions(f, 1, ":"),
@@ -38,7 +37,7 @@ absolute, too.` + ExitStatus,
 func (c *Command) printFile(ctx context.Context, what string) error {
 	version, path, ok := strings.Cut(what, ":")
 	if !ok || path == "" {
-		return app.Usagef("%q is not like v3:path/of/file", what)
+		return app.Usagef("%q: give a version and a path, such as v3:path/of/file", what)
 	}
 	v, err := parseVersion(version)
 	if err != nil {

@@ -50,12 +50,12 @@ func NewSnapshot(a *app.App) *cobra.Command {
 		Use:     "snapshot",
 		Aliases: []string{"snapshots"},
 		Short:   "Take, list and restore snapshots of the working tree",
-		Long: `Snapshots hold the whole working tree: tracked, untracked and ignored files. Entire takes
-one at the end of each turn and at each commit; ` + "`create`" + ` takes one now. Without a command
-it lists them.
+		Long: `Snapshots contain the whole working tree: tracked, untracked and ignored files. One is
+taken at the end of each turn and at each commit; ` + "`create`" + ` takes one now. Without a
+command it lists them.
 
-` + "`entire rewind`" + ` goes back to a moment and keeps your own changes; ` + "`restore`" + ` makes the
-tree exactly what a snapshot has. Both save what is there first.` + ExitStatus,
+` + "`entire rewind`" + ` keeps your own changes; ` + "`restore`" + ` makes the
+tree equal to a snapshot. Both save the current state first.` + ExitStatus,
 		Example: `  entire snapshot
   entire snapshot create "before the refactoring"
   entire snapshot restore v12`,
@@ -63,9 +63,9 @@ tree exactly what a snapshot has. Both save what is there first.` + ExitStatus,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE:        f.Run(func(ctx context.Context, _ []string) error { return runLog(ctx, f, opts) }),
 	}
-	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 lists all")
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.Store, "store", "", "work on this store of agentfs: a name, or a path with a /")
+	flags.StringVar(&f.Store, "store", "", "use this store of agentfs: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
 	setup.JSONFlag(flags, &f.JSON)
 	setup.JSONLinesFlag(a, cmd.Flags(), &f.JSON)
@@ -77,23 +77,22 @@ tree exactly what a snapshot has. Both save what is there first.` + ExitStatus,
 		{newFSCreateCmd, "create [<message>]", "Take a snapshot", `Takes a snapshot of the whole working tree, even if nothing has changed.`, `create "before the refactoring"`},
 		{newSnapshotList, "", "", "", ""},
 		{newSnapshotShow, "", "", "", ""},
-		{newFSRestoreCmd, "", "Make the working tree exactly what a snapshot has", `Restores all files, or those of the paths after --, and removes files that the snapshot
-doesn't have. The present tree is saved as a snapshot first. Git's directory and .claude
-stay as they are; --nested restores repositories inside this one too.
+		{newFSRestoreCmd, "", "Make the working tree equal to a snapshot", `Restores all files, or those of the paths after --, and deletes files that are not in the
+snapshot. The current tree is saved as a snapshot first. The git directory and .claude are
+not changed; --nested also restores nested repositories.
 
 It asks first, unless --force is given. ` + "`entire rewind`" + ` keeps what you changed yourself.`, "restore v12 --dry-run\nrestore v12 -- src docs"},
-		{newFSExportCmd, "", "Write the files of a snapshot into a new folder", `Writes the files of a snapshot into a folder that doesn't exist or is empty. Files that
-git ignores are left out unless --ignored is given: they often hold keys and passwords.`, "export v12 ../before"},
-		{newFSCheckpointDeleteCmd, "", "Delete snapshots", `Deletes snapshots. The others stay complete, and versions are not used again.
+		{newFSExportCmd, "", "Write the files of a snapshot into a new folder", `Writes the files of a snapshot into a new or empty folder. Files that git ignores are left
+out unless --ignored is given: they often contain keys and passwords.`, "export v12 ../before"},
+		{newFSCheckpointDeleteCmd, "", "Delete snapshots", `Deletes snapshots. Others don't depend on them, and their numbers are not reused.
 
 It asks first, unless --force is given.`, "delete v2 v3"},
-		{newFSUsageCmd, "", "Show how much space snapshots take", `Lists for each snapshot, the newest first, the space that deleting it frees and the size of
-its files, and then the size of all of them together.`, "du"},
-		{newFSPruneCmd, "", "Delete old automatic snapshots", `Deletes automatic snapshots. It keeps all of today, one an hour for a week, then one a
-day, and those of commits. Named snapshots stay.`, "prune --dry-run"},
-		{newFSVerifyCmd, "", "Check that snapshots can be restored", `Reads everything that a snapshot holds, or that all of them hold, and compares it with its
-checksums. It names the files that are damaged. The next snapshot repairs those that are
-still in the tree.`, "verify\nverify v12"},
+		{newFSUsageCmd, "", "Show the disk usage of snapshots", `Lists for each snapshot, newest first, the space that deleting it frees and the size of its
+files, and then the total.`, "du"},
+		{newFSPruneCmd, "", "Delete old automatic snapshots", `Deletes automatic snapshots. It keeps all of today, one per hour for a week, then one per
+day, and those of commits. Named snapshots are kept.`, "prune --dry-run"},
+		{newFSVerifyCmd, "", "Check that snapshots can be restored", `Reads all content of a snapshot, or of all snapshots, compares it with its checksums, and
+lists damaged files. The next snapshot repairs damage where files are unchanged.`, "verify\nverify v12"},
 	} {
 		sub := c.build(f)
 		if c.use != "" {
@@ -113,10 +112,9 @@ func newSnapshotList(f *Command) *cobra.Command {
 	changes := false
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List snapshots, the newest first",
-		Long: `Lists the snapshots of this worktree, the newest first: when, who was at work, and why each
-was taken. With --changes it lists what changed from one to the next, and leaves out
-snapshots without a change.` + ExitStatus,
+		Short: "List snapshots, newest first",
+		Long: `Lists the snapshots of this worktree, newest first: time, agent, and why it was taken. With
+--changes it lists what changed between them, without snapshots that have no changes.` + ExitStatus,
 		Example: `  entire snapshot list
   entire snapshot list --changes --since 1h
   entire snapshot list --path src/auth.go`,
@@ -147,9 +145,9 @@ func newSnapshotShow(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show <version> | <version>:<file>",
 		Short: "Show a snapshot, or print a file of it",
-		Long: `Shows when and why a snapshot was taken, its commit, and what it doesn't hold. Of
+		Long: `Shows when and why a snapshot was taken, its commit, and what is not in it. For
 v12:src/auth.go it prints the file, byte for byte; the path is relative to the root of the
-tree, or to the current folder if it begins with ./ or ../.` + ExitStatus,
+tree, or to the current folder if it starts with ./ or ../.` + ExitStatus,
 		Example: `  entire snapshot show v12
   entire snapshot show v12:.env > .env`,
 		Args:              cobra.RangeArgs(1, 2), //nolint:mnd // version and path may be two arguments
@@ -179,17 +177,17 @@ func NewDiff(a *app.App) *cobra.Command {
 	cmd := newFSDiffCmd(f)
 	cmd.Use = "diff [<from> [<to>]] [-- <path>...]"
 	cmd.Short = "Show what changed since a moment, or between two"
-	cmd.Long = `Lists the files of the working tree that changed since a moment, ignored files included, with
-the lines added and removed. A moment is what ` + "`entire rewind`" + ` takes: a snapshot (v12), last
-for the beginning of the last turn, a commit, "10 minutes ago". Without one it is the last
-snapshot; with two, what changed from the first to the second.
+	cmd.Long = `Lists the files that changed since a moment, including ignored files, with the lines added
+and removed. A moment is anything that ` + "`entire rewind`" + ` accepts: a snapshot (v12), last
+for the start of the last turn, a commit, "10 minutes ago". The default is the last
+snapshot; with two moments it compares them.
 
 With paths after --, or with --patch, it prints the changed lines.` + ExitStatus
 	cmd.Example = `  entire diff
   entire diff last
   entire diff v12 v14 -- src/auth.go`
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
-	cmd.Flags().StringVar(&f.Store, "store", "", "work on this store of agentfs: a name, or a path with a /")
+	cmd.Flags().StringVar(&f.Store, "store", "", "use this store of agentfs: a name, or a path with a /")
 	setup.Flag(cmd, "store", completeStores(f, true))
 	setup.JSONFlag(cmd.Flags(), &f.JSON)
 	return cmd

@@ -19,9 +19,9 @@ func newFSStatusCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the selected store",
-		Long: `Shows the selected store: its folder, whether it is open, how many checkpoints it
-has and the last one; how unchanged content is shared between checkpoints
-(reflinks, hard links or copies); and what keeps it from taking checkpoints.
+		Long: `Shows the selected store: its folder, whether it is open, the number of checkpoints
+and the last one, how unchanged content is shared (reflinks, hard links or copies),
+and what prevents checkpoints.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " status",
@@ -57,7 +57,7 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 			last, ok, err := s.Lineage(s.Options.Lineage).Latest()
 			if err != nil {
 				report.Notes = append(report.Notes, app.Note{
-					Code: "damaged", Message: "The last checkpoint can't be read: " + err.Error(), Hint: "run `" + f.Program + " verify`",
+					Code: "damaged", Message: "Can't read the last checkpoint: " + err.Error(), Hint: "run `" + f.Program + " verify`",
 				})
 			}
 			if ok {
@@ -106,7 +106,7 @@ func notes(s *Selection) []app.Note {
 	}
 	if err := CheckRoom(s); errors.Is(err, bands.ErrNoRoom) {
 		notes = append(notes, app.Note{
-			Code: "floor", Message: fmt.Sprintf("No automatic checkpoints are taken: %v.", err), Hint: "make room on the disk, or set bands.free_floor",
+			Code: "floor", Message: fmt.Sprintf("No automatic checkpoints are taken: %v.", err), Hint: "free disk space, or lower bands.free_floor",
 		})
 	}
 	if text := format.AutoFailures(s.Store, s.Command.Now()); text != "" {
@@ -114,7 +114,7 @@ func notes(s *Selection) []app.Note {
 	}
 	if former := s.Entry.Former; former != "" {
 		notes = append(notes, app.Note{
-			Code: "former", Message: "What the folder was before it was converted is kept in " + s.Command.ShortPath(former) + ".",
+			Code: "former", Message: "The folder's content before its conversion is kept in " + s.Command.ShortPath(former) + ".",
 			Hint: fmt.Sprintf("`%s convert %s --done` removes it", s.Command.Program, ShellWord(s.Entry.Root)),
 		})
 	}

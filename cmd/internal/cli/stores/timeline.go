@@ -31,13 +31,11 @@ func NewTimelineCmd(f *Command) *cobra.Command {
 	var opts timelineOptions
 	cmd := &cobra.Command{
 		Use:   "timeline",
-		Short: "Show what changed from checkpoint to checkpoint, the newest first",
-		Long: `Shows what changed from checkpoint to checkpoint, the newest first: when, the lines
-added and removed, who did it, and the files with the most changes. Checkpoints in
-which nothing changed are left out; "log" lists them. Files that git ignores are included,
-as in all checkpoints; ` + "`entire log`" + ` lists those of a turn only if an edit tool wrote them.
-
-Times of today are times of day. Lines are counted for up to 500 changed files.
+		Short: "Show what changed between checkpoints",
+		Long: `Shows what changed between checkpoints, newest first: when, lines added and removed,
+who did it, and the files with the most changes. Checkpoints without changes are left
+out; "log" lists them. Ignored files are included; ` + "`entire log`" + ` lists those
+of a turn only if an edit tool wrote them. Lines are counted for up to 500 files.
 
 With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " timeline --since 1h\n  " + f.Program + " timeline --limit 5 --json",
@@ -45,9 +43,9 @@ With --json it prints an object; docs/formats/agentfs.md describes it.` + ExitSt
 		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runTimeline(ctx, f, opts) }),
 	}
 	setup.JSONLinesFlag(f.App, cmd.Flags(), &f.JSON)
-	cmd.Flags().StringVar(&opts.agent, "agent", "", "only those of this agent")
-	cmd.Flags().StringVar(&opts.since, "since", "", "only what changed since then: 30m, 2h, 3d, 1w or a date")
-	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 is all")
+	cmd.Flags().StringVar(&opts.agent, "agent", "", "only from this agent")
+	cmd.Flags().StringVar(&opts.since, "since", "", "only since then: 30m, 2h, 3d, 1w or a date")
+	cmd.Flags().IntVarP(&opts.limit, "limit", "n", defaultLimit, "list at most this many; 0 lists all")
 	return cmd
 }
 

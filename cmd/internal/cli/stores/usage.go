@@ -16,11 +16,10 @@ import (
 func newFSUsageCmd(f *Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "du",
-		Short: "Show how much room checkpoints take",
-		Long: `Shows how many bytes only this checkpoint holds, which is what deleting it gives
-back, and how large its files are, the newest checkpoint first; then what the
-whole store takes. Of a volume (init --driver) it is what the file system doesn't
-share, very small files left out.
+		Short: "Show the disk usage of checkpoints",
+		Long: `Shows for each checkpoint, newest first, the bytes that only it uses, which deleting it
+frees, and the size of its files; then the size of the whole store. For a volume
+(init --driver) it is what the file system doesn't share, without very small files.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitStatus,
 		Example: "  " + f.Program + " du",

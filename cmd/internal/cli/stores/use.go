@@ -14,15 +14,14 @@ func newFSUseCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "use <name>",
 		Short: "Select a store for the current folder",
-		Long: `Names a store in a file .agentfs in the current folder: commands in it and below
-work on that store. Outside of the store's own folder they only read it, unless it
-is named with --store. "entire fs" in an enabled repository works on the
-repository's own store all the same.` + ExitStatus,
+		Long: `Selects a store for the current folder and those below, in a file .agentfs. Outside the
+store's own folder, commands only read it, unless it is given with --store. "entire fs"
+in an enabled repository still uses the repository's own store.` + ExitStatus,
 		Example: "  " + f.Program + " use myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
 			if f.Dir == "" {
-				return errors.New("the working directory is gone")
+				return errors.New("the working directory no longer exists")
 			}
 			path := filepath.Join(f.Dir, ".agentfs")
 			_, err := os.Lstat(path)

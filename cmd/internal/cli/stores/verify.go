@@ -18,14 +18,14 @@ import (
 func newFSVerifyCmd(f *Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [version]",
-		Short: "Check everything that a checkpoint, or the whole store, holds",
-		Long: `Reads everything that a checkpoint holds, or all of the store's, and compares it
-with its hashes. What is damaged is named, with the files and the versions that
-have lost it; everything else can still be restored. The next checkpoint repairs
-what is still in the tree. Of a volume (init --driver) it reads every file, which
-the file system compares with its own checksums.
+		Short: "Verify a checkpoint, or the whole store",
+		Long: `Reads all content of a checkpoint, or of the whole store, and compares it with its
+hashes. Damaged content is listed with the affected files and versions; everything
+else can still be restored. The next checkpoint repairs damage where files are
+unchanged. For a volume (init --driver) it reads every file, which the file system
+checks.
 
-With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(ExitStatus, "failure\n", "something is damaged, or failure\n", 1),
+With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(ExitStatus, "failure\n", "damage found, or failure\n", 1),
 		Example:           "  " + f.Program + " verify" + "\n  " + f.Program + " verify v12",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeVersions(f, 1, ""),
@@ -159,7 +159,7 @@ func noteDamage(ctx context.Context, s *Selection, v bands.Version, found verify
 
 // repairHint returns the hint on the repair of damaged records.
 func repairHint(f *Command) string {
-	return "the next " + f.noun() + " reads the whole tree, and repairs what is still in it: `" + f.call("checkpoint create") + "`, then `" + f.call("verify") + "`"
+	return "the next " + f.noun() + " reads the whole tree, and repairs damage where files are unchanged: `" + f.call("checkpoint create") + "`, then `" + f.call("verify") + "`"
 }
 
 // checked returns the number of records, or of files of a volume, that were read.

@@ -118,7 +118,7 @@ func (c *Command) recover(ctx context.Context, s *Selection) {
 	held, err := s.HoldLock(ctx, silentWait)
 	if err != nil {
 		if !errors.Is(err, disk.ErrLocked) && !c.Quiet {
-			c.Streams.Notef("A restore was interrupted, and can't be ended: %v", err)
+			c.Streams.Notef("Can't complete an interrupted restore: %v", err)
 		}
 		return
 	}
