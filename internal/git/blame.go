@@ -37,7 +37,7 @@ type BlameRequest struct {
 // git would parse it as an option.
 func Blame(ctx context.Context, r *Repo, q BlameRequest) ([]BlameLine, error) {
 	if strings.HasPrefix(q.Rev, "-") {
-		return nil, fmt.Errorf("%q is no revision", q.Rev)
+		return nil, fmt.Errorf("%q is not a revision", q.Rev)
 	}
 	args := []string{"-c", "core.quotePath=false", "blame", "--incremental", "-M", "-C", "-w"}
 	for _, lines := range q.Ranges {

@@ -158,7 +158,7 @@ func LastRewind(ctx context.Context, w *workspace.Workspace, op bands.Operation)
 		return last, bands.ErrNoHistory
 	}
 	turn := turns[len(turns)-1]
-	last = PastRewind{What: "rewind to " + tracking.TargetName(store, turn.Target), At: turn.At}
+	last = PastRewind{What: describeRestore(store, turn), At: turn.At}
 	if what, noted := strings.CutPrefix(turn.Note, "before "); noted { // an undo and a redo keep the note of the rewind
 		last.What = what
 	}
@@ -186,4 +186,20 @@ func LastRewind(ctx context.Context, w *workspace.Workspace, op bands.Operation)
 	subjects, err := git.Subjects(ctx, w.Repo, string(then.OID), string(head.OID))
 	last.Commits = len(subjects)
 	return last, err
+}
+
+// describeRestore describes the rewind or restore that an entry of a history did, undid or redid.
+func describeRestore(store *bands.Store, turn bands.PastRestore) string {
+	did, err := store.Snapshot(turn.Rescue)
+	for err == nil && did.Causality.Undoes && did.Causality.Restores < did.Version {
+		did, err = store.Snapshot(did.Causality.Restores) // the rescue of what it undid
+	}
+	if err != nil || did.Causality.Restores == 0 {
+		return "rewind to " + tracking.TargetName(store, turn.Target)
+	}
+	verb := "restore of "
+	if did.Causality.Action == "rewind" {
+		verb = "rewind to "
+	}
+	return verb + tracking.TargetName(store, did.Causality.Restores)
 }

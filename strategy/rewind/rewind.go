@@ -59,9 +59,6 @@ type Rewound struct {
 	Plan Plan
 	// Sessions are the sessions whose states were aligned with the point.
 	Sessions []string
-	// Name is the argument of --to for the target of an undo or redo, TakesBack that for the
-	// target of the reverted rewind, empty if unknown.
-	Name, TakesBack string
 	// Conversations are the conversations affected by an undo or redo.
 	Conversations []Conversation
 }
@@ -199,10 +196,6 @@ func move(ctx context.Context, w *workspace.Workspace, op bands.Operation, o Opt
 		opts.Causality.Shadow = shadowLeft(store, opts.Lineage, op)
 		return how(ctx, held, opts)
 	})
-	done.Name = tracking.TargetName(store, done.Target.Version)
-	if v := done.Target.Causality.Restores; v != 0 {
-		done.TakesBack = tracking.TargetName(store, v)
-	}
 	if (err == nil || errors.Is(err, restore.ErrIncomplete)) && len(o.Paths) == 0 {
 		convs, failed := UndoConversations(ctx, w, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {

@@ -17,11 +17,11 @@ type NoTerminalError struct {
 // Error returns a message with the flag.
 func (e *NoTerminalError) Error() string { return e.Text() + " (pass " + e.Flag + ")" }
 
-// Text returns a message without the flag. It has the title if that is a question: others only make
+// Text returns a message without the flag. It has the title if that has a question: others only make
 // sense above a list.
 func (e *NoTerminalError) Text() string {
 	const text = "can't ask without a terminal"
-	if strings.HasSuffix(e.Title, "?") {
+	if strings.Contains(e.Title, "?") {
 		return text + ": " + e.Title
 	}
 	return text

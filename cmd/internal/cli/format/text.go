@@ -168,7 +168,7 @@ func WrittenBy(a checkpoint.Attribution) string {
 }
 
 // AbsentHint is the hint for checkpoints whose contents are not in this clone.
-const AbsentHint = "`entire fetch` fetches them from the remote; `entire doctor` lists missing objects"
+const AbsentHint = "`entire fetch` fetches missing contents from the remote; `entire doctor` lists missing objects"
 
 // LineWidth is the maximum width of a text of unknown origin.
 const LineWidth = 400

@@ -198,7 +198,7 @@ func (r *reading) missing(ctx context.Context, f *blame.File) (list []format.Gap
 	maps.DeleteFunc(lacking, func(_ git.OID, lacks bool) bool { return !lacks })
 	if n := len(lacking); n > 0 {
 		what := "the checkpoints of " + ui.Plural(n, "commit") + " with lines that are not recorded are not in this clone"
-		list = append(list, format.GapJSON{Part: format.CheckpointsPart, What: what, Hint: lineFetchHint})
+		list = append(list, format.GapJSON{Part: format.CheckpointsPart, What: what, Hint: "`entire fetch` fetches them, if the remote has them"})
 	}
 	return list
 }

@@ -427,7 +427,7 @@ func (e *explaining) countEdited(ctx context.Context, details []query.Detail) er
 }
 
 // fetchHint is the hint if checkpoints that commits name are not stored here.
-const fetchHint = "`entire fetch` fetches those that the remote has"
+const fetchHint = "`entire fetch` fetches missing checkpoints that the remote has"
 
 // copy prints a stored transcript unchanged; on a terminal it is escaped.
 func (e *explaining) copy(ctx context.Context, d query.Detail) error {

@@ -80,17 +80,11 @@ func (r *rewinding) step(ctx context.Context, op bands.Operation,
 // few.
 func didStep(op bands.Operation, past *rewind.PastRewind, done *rewind.Rewound) string {
 	verb, what := "Undid", "the rewind"
-	switch {
-	case op == bands.OpRedo && past != nil:
-		what = "the " + strings.TrimPrefix(past.What, "undo of the ")
-	case op == bands.OpRedo, done.TakesBack == "":
-	case done.Target.Causality.Action == "rewind":
-		what = "the rewind to " + done.TakesBack
-	default:
-		what = "the restore of " + done.TakesBack
-	}
 	if op == bands.OpRedo {
 		verb = "Redid"
+	}
+	if past != nil {
+		what = "the " + strings.TrimPrefix(past.What, "undo of the ")
 	}
 	text := verb + " " + what
 	if len(done.Plan.ChangedSince) > 0 {
