@@ -41,16 +41,16 @@ func (t *target) transcriptChange(s *session.State, path string, data []byte) fi
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: what, Stays: true}}
 	}
 	if !t.what.AgentTranscript {
-		return stays("is the agent's own transcript: --agent-transcript changes it, too")
+		return stays("the agent's own transcript; --agent-transcript changes it, too")
 	}
 	if err := t.w.Transcripts().Check(agent.Of(s.AgentType), path); err != nil {
-		return stays("is a transcript outside the agent's folders: " + plain.FirstLine(err.Error()))
+		return stays("a transcript outside the agent's folders: " + plain.FirstLine(err.Error()))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return stays("is a transcript, but not a regular file")
+		return stays("a transcript, but not a regular file")
 	}
 	if s.Phase == session.Active && !t.what.ActiveToo {
-		return stays("is the transcript of an active session: end it first, or use --force")
+		return stays("the transcript of an active session; end it first, or use --force")
 	}
 	if t.find == nil {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: "the agent's own transcript is removed"}}

@@ -107,11 +107,11 @@ func (r CheckpointReader) gaps(ctx context.Context, linked func() bool) ([]Gap, 
 	if empty && (shallow || linked()) {
 		gaps = append(gaps, NoRecord)
 	}
-	incomplete, err := r.incomplete(ctx)
+	missing, err := r.Missing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if incomplete || len(records.Absent) > 0 {
+	if len(missing)+len(records.Absent) > 0 {
 		gaps = append(gaps, NoContents)
 	}
 	if shallow {
@@ -120,26 +120,32 @@ func (r CheckpointReader) gaps(ctx context.Context, linked func() bool) ([]Gap, 
 	return gaps, nil
 }
 
-// incomplete reports whether this clone lacks a file of any checkpoint. It asks git only in a
-// partial clone.
-func (r CheckpointReader) incomplete(ctx context.Context) (bool, error) {
+// Missing returns objects of checkpoints that this clone lacks, of any of them. It asks git only in a
+// partial clone. What a missing tree contains isn't known before the tree is fetched.
+func (r CheckpointReader) Missing(ctx context.Context) ([]git.OID, error) {
 	partial, err := r.Repo.IsPartial()
 	if err != nil || !partial {
-		return false, err
+		return nil, err
 	}
 	book, err := r.openRecord(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
+	missing := slices.Clone(book.Absent)
 	args := []string{"rev-list", "--no-walk", "--objects", "--no-object-names", "--missing=print", "--glob=" + checkpoint.CheckpointRefs + "*"}
 	for _, tree := range book.Trees() {
 		args = append(args, string(tree))
 	}
 	out, err := r.Repo.Run(ctx, args...)
 	if err != nil {
-		return false, fmt.Errorf("find what is missing: %w", err)
+		return nil, fmt.Errorf("find what is missing: %w", err)
 	}
-	return strings.HasPrefix(string(out), "?") || strings.Contains(string(out), "\n?"), nil
+	for line := range strings.Lines(string(out)) {
+		if oid, isMissing := strings.CutPrefix(strings.TrimSpace(line), "?"); isMissing {
+			missing = append(missing, git.OID(oid))
+		}
+	}
+	return missing, nil
 }
 
 // missing returns the blobs of the checkpoints that this clone lacks: all of them, or only those

@@ -57,10 +57,10 @@ func TestEnableAutoCommit(t *testing.T) {
 	d := repoDesk(t)
 	d.must("enable", "--agent", "claude-code", "--strategy", "auto-commit")
 	check(t, "{\n  \"strategy\": \"auto-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.json"))
-	check(t, "Enabled (auto-commit), by this repository's settings\nSnapshots: off\n", d.must("status"))
+	check(t, "Enabled (auto-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", d.must("status"))
 	d.must("enable", "--strategy", "manual-commit")
 	check(t, "{\n  \"strategy\": \"manual-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.local.json"))
-	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\n", d.must("status"))
+	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", d.must("status"))
 }
 
 func TestEnablingAgainKeepsTheStrategy(t *testing.T) {
@@ -68,7 +68,7 @@ func TestEnablingAgainKeepsTheStrategy(t *testing.T) {
 	d := repoDesk(t)
 	d.must("enable", "--agent", "claude-code", "--local", "--strategy", "auto-commit")
 	d.must("enable", "--agent", "claude-code", "--local")
-	check(t, "Enabled (auto-commit), by this repository's settings\nSnapshots: off\n", d.must("status"))
+	check(t, "Enabled (auto-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", d.must("status"))
 }
 
 func TestEnableLocalIsPrivate(t *testing.T) {
@@ -101,7 +101,7 @@ func TestDisableAndEnableAgain(t *testing.T) {
 		if out := d.must("enable"); !strings.Contains(out, "Ready.") {
 			t.Error(out)
 		}
-		check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\n", d.must("status"))
+		check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", d.must("status"))
 		check(t, "Entire is now disabled.\n", d.must(append([]string{"disable"}, strings.Fields(flag)...)...))
 		if out := d.must("status"); !strings.HasPrefix(out, "Disabled (manual-commit), by $WORK/.entire/settings") {
 			t.Error(out)
@@ -205,7 +205,7 @@ func TestUninstallOfTheLastWorktreeCleansAll(t *testing.T) {
 	if !strings.Contains(out, "uninstalled from this worktree") || !strings.Contains(out, "other") {
 		t.Error(out)
 	}
-	check(t, "Enabled (manual-commit), by `entire enable` on this machine\nSnapshots: off\n", other.must("status"))
+	check(t, "Enabled (manual-commit), by `entire enable` on this machine\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", other.must("status"))
 	if out := other.must("disable", "--uninstall", "--force"); !strings.Contains(out, "Removed git hooks") {
 		t.Error(out)
 	}
@@ -242,7 +242,7 @@ func TestUninstallAsks(t *testing.T) {
 	if out := d.must("disable", "--uninstall"); !strings.Contains(out, "Nothing was removed.") {
 		t.Error(out)
 	}
-	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\n", d.must("status"))
+	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", d.must("status"))
 	d.input = strings.NewReader("y\n")
 	if out := d.must("disable", "--uninstall"); !strings.Contains(out, "uninstalled") {
 		t.Error(out)

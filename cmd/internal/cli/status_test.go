@@ -167,7 +167,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 	if _, err := os.Stat(other.path(".entire/settings.json")); err == nil {
 		t.Error("wrote settings that the main worktree has already")
 	}
-	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\n", other.must("status"))
+	check(t, "Enabled (manual-commit), by this repository's settings\nSnapshots: off\nNext: start your agent and work as usual; `entire log` then lists its turns\n", other.must("status"))
 }
 
 func TestErrorsAsJSON(t *testing.T) {

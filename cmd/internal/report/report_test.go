@@ -202,7 +202,7 @@ func TestMarkupIsConstant(t *testing.T) {
 		}
 		found = append(found, regexp.MustCompile(`\bmarkup\([^)]*\)`).FindAllString(string(source), -1)...)
 	}
-	if diff := cmp.Diff([]string{`markup("\n")`, "markup(style)", "markup(script)", `markup("middle")`}, found); diff != "" {
+	if diff := cmp.Diff([]string{`markup("\n")`, "markup(style)", "markup(script)", `markup("middle")`, `markup("turn")`}, found); diff != "" {
 		t.Error(diff)
 	}
 }

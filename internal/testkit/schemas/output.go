@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed-3aff656d/entire/bands"
 )
 
 // Output is the output of a command.
@@ -79,6 +81,11 @@ func nameOf(args []string) (string, bool) {
 	}
 	if other := map[string]string{"fs": "agentfs", "snapshots": "snapshot"}; len(words) > 0 {
 		words[0] = cmp.Or(other[words[0]], words[0])
+	}
+	if len(words) > 1 && words[0] == "show" {
+		if _, err := bands.ParseVersion(words[1]); err == nil {
+			return "snapshot-show", true
+		}
 	}
 	for n := len(words); n > 0; n-- {
 		command := strings.Join(words[:n], " ")

@@ -33,10 +33,7 @@ func gapOf(gap query.Gap) GapJSON {
 	case query.NoRecord:
 		return GapJSON{CheckpointsPart, "the checkpoints are not in this clone", "`entire fetch` fetches them, if the remote has any"}
 	case query.NoContents:
-		return GapJSON{
-			ContentsPart, "this clone lacks contents of checkpoints",
-			"`entire fetch` fetches those of one checkpoint, `git fetch --refetch --no-filter` all",
-		}
+		return GapJSON{ContentsPart, "this clone lacks contents of checkpoints", "`entire fetch` fetches them"}
 	case query.NoHistory:
 	}
 	return GapJSON{HistoryPart, "this clone is shallow", DeepenHint}

@@ -96,7 +96,7 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 			printOutcomes(w, done)
 			printFindings(w, list)
 			if problems == 0 && has(codeNotSetUp) {
-				return // nothing is recorded
+				return // its hint is what to do next
 			}
 			if !has(doctor.StuckSession) {
 				w.Printf("No stuck sessions found.\n")
@@ -117,9 +117,6 @@ func printTotal(w ui.Streams, list []doctor.Finding, problems, fixable int) {
 		w.Printf("No problems found in what was examined.\n")
 	case problems == 0:
 		w.Printf("No problems found.\n")
-		if slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == codeNotSetUp }) {
-			w.Printf("Next: `entire enable` records this repository\n")
-		}
 	case fixable == 0 && firstHint(list) != "":
 		w.Printf("%s found.\nNext: %s\n", ui.Plural(problems, "problem"), firstHint(list))
 	case fixable == 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -63,17 +65,15 @@ type sharedJSON struct {
 	Remote string `json:"remote"`
 	// Fetched is the number of checkpoints that are new here.
 	Fetched *int `json:"fetched,omitempty"`
+	// Objects is the number of missing objects that were fetched into a partial clone.
+	Objects int `json:"objects,omitempty"`
 }
 
 // pushRemote returns the remote to send to: the one that is named, else the one of the settings if the
 // user allows it.
 func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (string, error) {
 	if named != "" {
-		place, err := git.FindPushDestination(ctx, w.Repo, named)
-		if err == nil && !place.Configured && !strings.ContainsAny(named, ":/") {
-			err = app.WithHint(fmt.Errorf("no such remote: %s", ui.Line(named, listedBranch)), "`git remote -v` lists them")
-		}
-		return named, err
+		return named, checkRemote(ctx, w.Repo, named)
 	}
 	to, err := sharing.FindDestination(ctx, w)
 	switch {
@@ -85,6 +85,15 @@ func pushRemote(ctx context.Context, w *workspace.Workspace, named string) (stri
 		return "", app.WithHint(fmt.Errorf("sending checkpoints to %s is not allowed yet", git.HideURL(to.Remote)), "`entire config trust` allows it")
 	}
 	return to.Remote, nil
+}
+
+// checkRemote reports an error unless a name is that of a remote, or an address.
+func checkRemote(ctx context.Context, repo *git.Repo, name string) error {
+	place, err := git.FindPushDestination(ctx, repo, name)
+	if err == nil && !place.Configured && !strings.ContainsAny(name, ":/") {
+		return app.WithHint(fmt.Errorf("no such remote: %s", ui.Line(name, listedBranch)), "`git remote -v` lists them")
+	}
+	return err
 }
 
 // NewFetch returns the command that fetches checkpoints from a remote.
@@ -138,6 +147,8 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 			return app.WithHint(errors.New("no remote to fetch from"), "give a remote or a URL")
 		}
 		remote = remotes[0]
+	} else if err := checkRemote(ctx, w.Repo, remote); err != nil {
+		return err
 	}
 	shown := git.HideURL(remote)
 	var more int
@@ -151,22 +162,39 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 	if err != nil {
 		return err
 	}
-	records, err := w.Records(ctx)
-	if err != nil {
+	objects, err := fetchMissing(ctx, a, w)
+	switch {
+	case err != nil:
 		return err
+	case asJSON:
+		return a.Streams.JSON(sharedJSON{Remote: shown, Fetched: &more, Objects: objects})
+	case more > 0:
+		a.Streams.Printf("Fetched %s from %s\n", ui.Plural(more, "checkpoint"), shown)
+	case objects == 0:
+		a.Streams.Printf("%s has no new checkpoints\n", shown)
 	}
-	if len(records.Absent) > 0 {
-		if err := a.FetchObjects(ctx, w.Repo, records.Absent); err != nil {
-			return err
+	if objects > 0 {
+		a.Streams.Printf("Fetched missing contents of checkpoints: %s\n", ui.Plural(objects, "object"))
+	}
+	return nil
+}
+
+// fetchMissing fetches the contents of checkpoints that a partial clone lacks, and returns the number
+// of objects.
+func fetchMissing(ctx context.Context, a *app.App, w *workspace.Workspace) (n int, err error) {
+	reader := query.CheckpointReader{Repo: w.Repo, Order: w.Options.Order}
+	fetched := map[git.OID]bool{}
+	for {
+		missing, err := reader.Missing(ctx)
+		missing = slices.DeleteFunc(missing, func(oid git.OID) bool { return fetched[oid] })
+		if err != nil || len(missing) == 0 {
+			return len(fetched), err
+		}
+		if err := a.FetchObjects(ctx, w.Repo, missing); err != nil {
+			return len(fetched), err
+		}
+		for _, oid := range missing {
+			fetched[oid] = true
 		}
 	}
-	if asJSON {
-		return a.Streams.JSON(sharedJSON{Remote: shown, Fetched: &more})
-	}
-	if more == 0 {
-		a.Streams.Printf("%s has no new checkpoints\n", shown)
-		return nil
-	}
-	a.Streams.Printf("Fetched %s from %s\n", ui.Plural(more, "checkpoint"), shown)
-	return nil
 }

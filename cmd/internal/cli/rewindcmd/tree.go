@@ -193,7 +193,7 @@ func (r *reporter) report(done rewind.Rewound, line, back, session string, taken
 	case len(done.Rescue.Only) > 0:
 		r.Streams.Printf("To revert: entire %s\n", back)
 	default:
-		r.Streams.Printf("The previous state is %s. To undo: entire %s\n", done.Rescue.Version, back)
+		r.Streams.Printf("The previous state is %s. To %s: entire %s\n", done.Rescue.Version, back, back)
 	}
 	if session != "" {
 		r.Streams.Printf("Continue the session: %s\n", app.ResumeCommand(r.repo, session))

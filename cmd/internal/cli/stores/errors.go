@@ -18,7 +18,10 @@ func (c *Command) Explain(err error) error {
 		return err
 	}
 	code, hint := c.explanation(err)
-	if errors.Is(err, registry.ErrNoContext) {
+	switch {
+	case errors.Is(err, registry.ErrNoContext) && c.Snapshots:
+		err = c.noSnapshots()
+	case errors.Is(err, registry.ErrNoContext):
 		//nolint:staticcheck // the text is fixed
 		err = fmt.Errorf("No store selected. Use --store or run '%s'", c.call("use <name>"))
 	}
@@ -29,6 +32,15 @@ func (c *Command) Explain(err error) error {
 		err = app.WithCode(code, err)
 	}
 	return err
+}
+
+// noSnapshots returns the error of a folder whose repository has no store, or that isn't in a repository.
+func (c *Command) noSnapshots() error {
+	repo, err := c.Repository()
+	if err != nil {
+		return err
+	}
+	return errors.Join(errors.New("this repository has no snapshots"), repo.Close())
 }
 
 // explanation returns an exit code, 0 for that of any failure, and a hint.

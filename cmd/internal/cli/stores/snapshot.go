@@ -54,8 +54,8 @@ func NewSnapshot(a *app.App) *cobra.Command {
 taken at the end of each turn and at each commit; ` + "`create`" + ` takes one now. Without a
 command it lists them.
 
-` + "`entire rewind`" + ` keeps your own changes; ` + "`restore`" + ` makes the
-tree equal to a snapshot. Both save the current state first.` + ExitStatus,
+` + "`entire rewind`" + ` keeps your own changes; ` + "`restore`" + ` makes the tree equal to a
+snapshot. Both save the current state first.` + ExitStatus,
 		Example: `  entire snapshot
   entire snapshot create "before the refactoring"
   entire snapshot restore v12`,
