@@ -208,11 +208,24 @@ func ParsePrints(s string) []uint32 {
 	return prints
 }
 
-// withoutPrints removes the fingerprints from the metadata of a session. They are never the first member
-// of an object, and no text in JSON contains the quotes around their key.
-func withoutPrints(metadata []byte) []byte {
-	return regexp.MustCompile(`,\s*"prints":\s*"[A-Za-z0-9+/]*"`).ReplaceAll(metadata, nil)
+// HidePrints returns the metadata of a session with zeros in place of the fingerprints of lines, at the same
+// length. They are as random as secrets are.
+func HidePrints(metadata []byte) []byte {
+	hidden := bytes.Clone(metadata)
+	for _, at := range printsMember().FindAllSubmatchIndex(hidden, -1) {
+		if value := hidden[at[2]:at[3]]; ParsePrints(string(value)) != nil {
+			copy(value, bytes.Repeat([]byte("0"), len(value)))
+		}
+	}
+	return hidden
 }
+
+// printsMember matches the fingerprints in the metadata of a session. They are never the first member of an
+// object, and no text in JSON contains the quotes around their key.
+func printsMember() *regexp.Regexp { return regexp.MustCompile(`,\s*"prints":\s*"([A-Za-z0-9+/]*)"`) }
+
+// withoutPrints removes the fingerprints from the metadata of a session.
+func withoutPrints(metadata []byte) []byte { return printsMember().ReplaceAll(metadata, nil) }
 
 // ParseSession parses the metadata of a session, read from a Source.Slot. Its ids are well formed or
 // empty.

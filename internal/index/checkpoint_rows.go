@@ -6,6 +6,15 @@ import (
 	"time"
 )
 
+// hasWork is the condition for parts p whose checkpoint has work of the turn: a file that the turn changed.
+// The transcripts of several checkpoints have a turn if its files were committed one after the other. It is
+// also true for turns that changed no file, or none of those that its checkpoints have.
+const hasWork = "(NOT EXISTS (SELECT 1 FROM files WHERE turn = p.turn) OR " + inSlot + "p.checkpoint) OR NOT EXISTS (SELECT 1 FROM parts o WHERE o.turn = p.turn AND " + inSlot + "o.checkpoint)))"
+
+// inSlot begins the condition that a slot of a checkpoint has a file of the turn of parts p.
+const inSlot = `EXISTS (SELECT 1 FROM turns w JOIN files f ON f.turn = w.id JOIN paths g ON g.id = f.path JOIN slots x ON x.session = w.session
+    WHERE w.id = p.turn AND instr(char(10) || x.files || char(10), char(10) || g.path || char(10)) > 0 AND x.checkpoint = `
+
 // CheckpointRows writes checkpoints and their turns.
 type CheckpointRows struct{ *statements }
 

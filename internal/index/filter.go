@@ -136,7 +136,7 @@ func (r *Reader) complete(ctx context.Context, row *Row) error {
 	if err != nil {
 		return err
 	}
-	const names = "SELECT c.name FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE p.turn = ? ORDER BY c.at, c.name"
+	const names = "SELECT c.name FROM parts p JOIN checkpoints c ON c.id = p.checkpoint WHERE p.turn = ? AND " + hasWork + " ORDER BY c.at, c.name"
 	if row.Checkpoints, err = collect(ctx, r.conn, names, []any{row.ID}, scanName); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (r *Reader) usage(ctx context.Context, g Grouping, where string, args []any
 		prefix = shares + "SELECT f.turn, p.path AS name, '' AS label FROM files f JOIN paths p ON p.id = f.path))\n"
 	case ByCommit:
 		prefix = shares + `SELECT p.turn, c.oid AS name, c.subject AS label, max(c.at) FROM parts p JOIN checkpoints k ON k.id = p.checkpoint
-    JOIN commits c ON c.checkpoint = k.name GROUP BY p.turn, k.id))` + "\n"
+    JOIN commits c ON c.checkpoint = k.name WHERE ` + hasWork + ` GROUP BY p.turn, k.id))` + "\n"
 	}
 	if prefix != "" {
 		from += " LEFT JOIN members x ON x.turn = t.id"

@@ -78,6 +78,9 @@ func (a *audit) secretsIn(ctx context.Context, path string, data []byte) ([]Secr
 		return placed(nil, hits, data, 1), err
 	}
 	if !strings.Contains(path, ".jsonl") {
+		if strings.HasSuffix(path, "metadata.json") {
+			data = checkpoint.HidePrints(data)
+		}
 		hits, err := r.CheckLineContext(ctx, data)
 		return unescaped(placed(nil, hits, data, 1)), err
 	}

@@ -70,6 +70,8 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	switch {
 	case m.TranscriptLines > 0 && m.TranscriptIDAtStart == "":
 		return 0, nil
+	case m.TranscriptLines > 0 && firstTurn(m) == 0: // earlier versions named the end of the former part, too
+		return 0, nil
 	case m.TranscriptLines > 0: // in records of other programs it names where a turn began
 		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
 	default:
@@ -90,6 +92,20 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 		return nil
 	})
 	return start, git.UnlessMissing(err)
+}
+
+// firstTurn returns the line at which the first turn begins that wrote lines of a commit, -1 if none is
+// recorded.
+func firstTurn(m checkpoint.SessionMeta) int {
+	first := -1
+	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
+		for _, t := range a.Turns {
+			if first < 0 || t.Line < first {
+				first = t.Line
+			}
+		}
+	}
+	return first
 }
 
 // lastOfPrevious returns the member that identifies the last line of the session in its previous

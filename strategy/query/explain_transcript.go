@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -59,8 +60,11 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Expl
 			err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 		}
 	}
-	if t.Summary == nil && m.Title != "" && o.Scope != Whole {
-		t.Intent = m.Title
+	if o.Scope != Whole {
+		t.narrow()
+		if t.Summary == nil && m.Title != "" {
+			t.Intent = m.Title
+		}
 	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
 		t.Intent = sr.promptsTitle(ctx, s)
@@ -69,6 +73,45 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Expl
 		err = errAbsentMetadata
 	}
 	return t, err
+}
+
+// narrow leaves out the end of an earlier turn at the beginning of a part, and sets the outcome to that of
+// the last turn that wrote lines of the commit. It does nothing if no turns are recorded.
+func (s *CheckpointSession) narrow() {
+	if s.Attribution == nil || len(s.Attribution.Turns) == 0 {
+		return
+	}
+	first, last := s.Attribution.Turns[0], s.Attribution.Turns[0]
+	for _, t := range s.Attribution.Turns {
+		if t.Line < first.Line {
+			first = t
+		}
+		if t.Line > last.Line {
+			last = t
+		}
+	}
+	isRequest := func(item transcript.Item) bool { return item.By == transcript.User }
+	if begin := slices.IndexFunc(s.Items, isRequest); begin > 0 && s.Lines.From > 0 && first.Line >= s.Lines.From && first.Title != "" {
+		s.Items = s.Items[begin:]
+	}
+	if s.Summary != nil {
+		return
+	}
+	said, asked := "", false
+	for _, item := range s.Items {
+		switch {
+		case item.Line < last.Line:
+			continue
+		case isRequest(item) && asked && said != "":
+			s.Outcome = said
+			return
+		case isRequest(item):
+			asked = true
+		case item.By == transcript.Assistant:
+			said = item.Text
+		}
+	}
+	s.Outcome = cmp.Or(said, s.Outcome)
 }
 
 // errAbsentMetadata is the reason why only the transcript of a session is shown.

@@ -310,7 +310,10 @@ func commitStates(ctx context.Context, w *workspace.Workspace, d tracking.Decisi
 				}
 			}
 		}
-		s.TranscriptIDAtStart = rec.LastUUID
+		s.TranscriptIDAtStart = "" // that of an earlier line isn't kept
+		if s.TranscriptStart == rec.Cursor.Lines {
+			s.TranscriptIDAtStart = rec.LastUUID
+		}
 		if counted {
 			rec.CountedBefore, rec.Counted, rec.CountedIn = s.Total().Minus(c.Tokens), s.Total(), string(d.ID)
 		}
