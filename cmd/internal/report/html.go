@@ -157,7 +157,12 @@ func (d *document) header() {
 		d.raw("</dd></div>\n")
 	}
 	figure("Turns", count(int64(len(d.r.Turns))), "in "+plural(t.sessions, "session"))
-	figure("Commits", count(int64(len(d.r.Commits))), fmt.Sprintf("+%s \u2212%s lines", count(int64(t.share.Total())), count(int64(t.removed))))
+	lines := fmt.Sprintf("+%s \u2212%s lines", count(int64(t.share.Total())), count(int64(t.removed)))
+	if n, linked := len(d.r.Commits), d.r.linked(); n == linked {
+		figure("Linked commits", count(int64(n)), lines)
+	} else {
+		figure("Commits", count(int64(n)), count(int64(linked))+" linked, "+lines)
+	}
 	figure("Written by agents", agentShare(t.share), "of the added lines")
 	tests := ""
 	if t.tests > 0 {

@@ -44,7 +44,7 @@ const (
 
 func (m *summary) write() {
 	r, t := m.r, m.r.totals()
-	m.line("### %s: %s, %s", inline(r.Name, titleLength), plural(len(r.Turns), "turn"), plural(len(r.Commits), "commit"))
+	m.line("### %s: %s, %s", inline(r.Name, titleLength), plural(len(r.Turns), "turn"), r.CommitsText())
 	m.line("")
 	parts := []string{inline(r.Selection, titleLength)}
 	if total := t.share.Total(); total > 0 {

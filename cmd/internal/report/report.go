@@ -7,6 +7,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -74,7 +75,7 @@ type Call struct {
 	Command, Test bool
 }
 
-// Commit is a commit that names a checkpoint.
+// Commit is a commit, of a range perhaps one without a checkpoint.
 type Commit struct {
 	OID, Subject, Author string
 	At                   time.Time
@@ -200,6 +201,26 @@ type totals struct {
 	share         Share
 	removed       int
 	sessions      int
+}
+
+// linked returns the number of commits that name a checkpoint or contain work of a turn. Only those
+// of a range may be others.
+func (r *Report) linked() (n int) {
+	for i := range r.Commits {
+		if len(r.Commits[i].Checkpoints)+len(r.Commits[i].Turns) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// CommitsText returns the number of commits, and of those among them that are linked.
+func (r *Report) CommitsText() string {
+	n, linked := len(r.Commits), r.linked()
+	if n == linked {
+		return plural(n, "linked commit")
+	}
+	return fmt.Sprintf("%s (%s linked)", plural(n, "commit"), count(int64(linked)))
 }
 
 func (r *Report) totals() (t totals) {

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,6 +70,25 @@ func TestHostileTextIsText(t *testing.T) {
 	t.Parallel()
 	for _, text := range hostile() {
 		checkMarkup(t, text)
+	}
+}
+
+// Commits without a link, which only a range has, are told apart.
+func TestLinkedCommitsAreCounted(t *testing.T) {
+	t.Parallel()
+	r := example("words") // a commit with a checkpoint, and one without
+	for _, want := range []struct{ page, text string }{
+		{"<dt>Commits</dt><dd>2 <small>1 linked, ", "2 commits (1 linked)\n"},
+		{"<dt>Linked commits</dt><dd>1 <small>+", "1 linked commit\n"},
+	} {
+		var page, text strings.Builder
+		if err := errors.Join(report.WriteHTML(&page, r), report.WriteMarkdown(&text, r)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), want.page) || !strings.Contains(text.String(), want.text) {
+			t.Errorf("not %q, or not %q", want.page, want.text)
+		}
+		r.Commits = r.Commits[:1]
 	}
 }
 

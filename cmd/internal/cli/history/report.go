@@ -176,7 +176,7 @@ func (c *reportCommand) write(made *report.Report) error {
 		if err := disk.WriteDurable(path, out.Bytes(), 0o644); err != nil {
 			return err
 		}
-		c.app.Streams.Notef("Wrote %s: %s, %s, %s.", format.Path(f.name), ui.Plural(len(made.Turns), "turn"), ui.Plural(len(made.Commits), "commit"), format.Size(int64(out.Len())))
+		c.app.Streams.Notef("Wrote %s: %s, %s, %s.", format.Path(f.name), ui.Plural(len(made.Turns), "turn"), made.CommitsText(), format.Size(int64(out.Len())))
 	}
 	if !c.open {
 		return nil
