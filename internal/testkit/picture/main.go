@@ -25,9 +25,9 @@ const (
 
 // The pace, in seconds.
 const (
-	perKey    = 0.045
+	perKey    = 0.04
 	afterKeys = 0.5  // the program or the agent works
-	perLine   = 0.45 // of output, to read it
+	perLine   = 0.38 // of output, to read it
 	atLeast   = 1.2
 	atEnd     = 2.5 // of a scene
 )
@@ -202,7 +202,11 @@ func cover(b, frames *strings.Builder, names *int, line string, y int, at, end f
 func describe(scenes []scene) string {
 	var b strings.Builder
 	for _, s := range scenes {
-		b.WriteString(s.title + ".\n")
+		b.WriteString(s.title)
+		if !strings.HasSuffix(s.title, "?") {
+			b.WriteString(".")
+		}
+		b.WriteString("\n")
 		for _, step := range s.steps {
 			b.WriteString(strings.Join(step.lines, "\n") + "\n")
 		}
