@@ -37,6 +37,10 @@ type What struct {
 	// Listed selects the texts that other clones have forgotten, as the branch lists them.
 	Listed bool
 
+	// Remote is the remote whose checkpoints the caller replaces afterwards, if any. It is only for the
+	// descriptions of places.
+	Remote string
+
 	// RecordsOnly leaves snapshots, and files in the trees of shadow branches, as they are: they hold
 	// the user's files. It is for Secrets and Listed.
 	RecordsOnly bool

@@ -89,7 +89,7 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 			continue
 		}
 		p.refs = append(p.refs, change)
-		p.places = append(p.places, placeOf(change))
+		p.places = append(p.places, placeOf(change, r.what.Remote))
 		if _, inRef := checkpoint.ParseRef(ref.Name); inRef && begin && !meta.Forgotten.Empty() {
 			next, err := r.beginV1(ctx, meta, ref.OID)
 			if err != nil {
@@ -116,8 +116,8 @@ func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	return p, nil
 }
 
-// placeOf describes the change of a ref.
-func placeOf(change refChange) Place {
+// placeOf describes the change of a ref. The checkpoints of the remote replaced are replaced afterwards.
+func placeOf(change refChange, replaced string) Place {
 	place := Place{Kind: Other, Name: change.Name, What: "is rewritten"}
 	_, _, isShadow := checkpoint.ParseShadow(change.Name)
 	switch {
@@ -132,8 +132,12 @@ func placeOf(change refChange) Place {
 	if change.New == "" {
 		place.What = "is deleted"
 	}
-	if strings.HasPrefix(change.Name, "refs/remotes/") {
-		place.What = "is deleted here; --push deletes it on the remote"
+	if branch, isRemote := strings.CutPrefix(change.Name, "refs/remotes/"); isRemote {
+		name := strings.TrimSuffix(branch, strings.TrimPrefix(checkpoint.RemoteBranches, "refs/remotes/*"))
+		place.What = "is deleted here; --push " + name + " replaces it on the remote"
+		if name == replaced {
+			place.What = "is deleted here, and replaced on the remote"
+		}
 	}
 	return place
 }

@@ -407,6 +407,9 @@ func TestForgetOnATerminal(t *testing.T) {
 		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
 		s := start(t, cmd)
 		s.wait("Remove it from all")
+		if s.wait("can't be undone"); strings.Contains(s.shown(), "new history") {
+			t.Errorf("only a log changes: %q", s.shown())
+		}
 		s.press(answer.key)
 		s.wait(answer.said)
 		if err := cmd.Wait(); err != nil {

@@ -60,9 +60,10 @@ commits with the file are listed.
 
 The branch entire/checkpoints/v1 gets a new history. --push replaces the remote's
 with it; without --push the remote keeps the old one, and nothing more is sent to
-it. Other clones remove the same content at their next push or fetch: the branch
-lists ids, paths and salted hashes of texts. --listed forgets those texts everywhere
-else in such a clone.
+it. The remote keeps the old objects, which anyone who knows their ids can read, until
+git gc removes them there. Other clones remove the same content at their next push or
+fetch: the branch lists ids, paths and salted hashes of texts. --listed forgets those
+texts everywhere else in such a clone.
 
 It doesn't reach forks, backups, what a host keeps of replaced branches, or your own
 commits and files. The agent's own transcripts are changed only with
@@ -165,7 +166,7 @@ func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) 
 	if reflect.DeepEqual(what, forget.What{}) { // --push alone
 		return pushForgotten(ctx, a, opts, w, remote)
 	}
-	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force
+	what.AgentTranscript, what.ActiveToo, what.Remote = opts.transcript, opts.force, remote
 	return runForgetJob(ctx, a, opts, forgetJob{w: w, what: what, remote: remote})
 }
 
@@ -198,7 +199,6 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		return err
 	}
 	interrupted := forget.IsInterrupted(job.w.Repo.CommonDir)
-	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
 	if !opts.json && len(places) > 0 {
 		a.PageText(func(w ui.Streams) {
 			found := 0
@@ -212,7 +212,7 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		})
 	}
 	unknown := opts.force && job.remote != "" // what the remote has that is not here
-	if sure, err := sureToForget(ctx, a, opts, todo || interrupted || unknown); err != nil || !sure {
+	if sure, err := sureToForget(ctx, a, opts, places, interrupted || unknown); err != nil || !sure {
 		return errors.Join(err, printForgotten(a, opts, places, nil, false))
 	}
 	var done forget.Result
@@ -240,11 +240,27 @@ func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forge
 		a.Streams.Printf("\nNot changed by this command:\n")
 		printPlaces(a.Streams, done.Left)
 	}
-	isBranch := func(p forget.Place) bool { return p.Kind == forget.Branch }
-	if job.remote == "" && slices.ContainsFunc(done.Done, isBranch) {
+	if job.remote == "" && slices.ContainsFunc(done.Done, isCheckpoints) {
 		a.Streams.Hint("a remote keeps the old checkpoints until `entire forget --push REMOTE`")
 	}
+	if len(done.Done) > 0 {
+		kept := "pages that `entire report` wrote are not changed"
+		if slices.ContainsFunc(done.Left, isTranscript) {
+			kept = "pages that `entire report` wrote, and the agent's own transcripts, are not changed"
+		}
+		a.Streams.Hint(kept)
+	}
 	return nil
+}
+
+// isCheckpoints reports whether a place is a history of checkpoints.
+func isCheckpoints(p forget.Place) bool {
+	return p.Kind == forget.Branch || strings.HasPrefix(p.Name, checkpoint.CheckpointRefs)
+}
+
+// isTranscript reports whether a place is an agent's own transcript that is not changed.
+func isTranscript(p forget.Place) bool {
+	return p.Kind == forget.File && p.Stays && strings.Contains(p.What, "transcript")
 }
 
 // forgetAgain forgets what came with the checkpoints of a remote.
@@ -259,10 +275,11 @@ func forgetAgain(ctx context.Context, f *forget.Forgetting, done *forget.Result)
 }
 
 // sureToForget asks for confirmation unless --force is given. If it can't ask, the command ends
-// after the preview.
-func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool) (bool, error) {
+// after the preview. more reports that there is more to do than to change the places.
+func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, places []forget.Place, more bool) (bool, error) {
+	changed := slices.DeleteFunc(slices.Clone(places), func(p forget.Place) bool { return p.Stays })
 	switch {
-	case !todo:
+	case len(changed) == 0 && !more:
 		if !opts.json {
 			a.Streams.Printf("Nothing to forget.\n")
 		}
@@ -275,9 +292,11 @@ func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool
 		}
 		return false, nil
 	}
-	answers, err := a.Prompter.Ask(ctx, ui.Question{
-		Title: "Remove it from all of these places?", Help: "This can't be undone. The checkpoints get a new history.", Flag: "--force",
-	})
+	question := ui.Question{Title: "Remove it from all of these places?", Help: "This can't be undone.", Flag: "--force"}
+	if slices.ContainsFunc(changed, isCheckpoints) {
+		question.Help += " The checkpoints get a new history."
+	}
+	answers, err := a.Prompter.Ask(ctx, question)
 	if err != nil || answers[0] == ui.Yes {
 		return err == nil, err
 	}
@@ -412,7 +431,9 @@ func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, w *works
 		return app.WithHint(err, "it was removed here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
 	}
 	if !opts.json {
-		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), git.HideURL(remote))
+		shown := git.HideURL(remote)
+		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), shown)
+		a.Streams.Hint(shown + " keeps the old objects until its git gc removes them; ask its host to run `git gc --prune=now`")
 	}
 	return nil
 }
