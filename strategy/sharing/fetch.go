@@ -205,9 +205,10 @@ func (t taken) report(remote string, say func(line string)) {
 	case t.learned:
 		say("entire: " + remote + " lists forgotten content: removed from the checkpoints here")
 		if !t.texts {
+			say("hint: objects of the old checkpoints stay in this clone until `git gc --prune=now` removes them")
 			return
 		}
-		say("hint: `entire forget --listed` also removes it from sessions, snapshots and shadow branches")
+		say("hint: this clone may still have the text, in old objects and in what its sessions recorded; `entire forget --listed` removes it")
 	}
 }
 
