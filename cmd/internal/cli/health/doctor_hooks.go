@@ -139,6 +139,9 @@ func checkGitHooks(ctx context.Context, repo *git.Repo, is settings.Settings) ([
 			Code: n.Code, Severity: doctor.Warning, Subject: s.Dir, What: sentence(n.Message),
 			Why: "commits are not linked to sessions",
 		}
+		if setup.NoGitHooks(s) {
+			f.Why = "commits here are not linked to sessions; reading needs no hooks"
+		}
 		if n.Hint != "" {
 			f.Fix, f.Repair = "install Entire's hooks; other hooks continue to run", repair
 		} else {
@@ -172,9 +175,13 @@ func checkAgentHooks(a *app.App, repo *git.Repo, is settings.Settings) ([]doctor
 		lacks = nil // see checkUserHooks
 	}
 	for i, h := range lacks {
+		why := "sessions of this worktree are not recorded completely"
+		if h.Installed == 0 {
+			why = "sessions of this worktree are not recorded; reading needs no hooks"
+		}
 		list = append(list, doctor.Finding{
 			Code: texts[i].Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(texts[i].Message),
-			Why: "sessions of this worktree are not recorded completely",
+			Why: why,
 			Fix: "add them to " + h.Settings.Path,
 			Repair: &doctor.Repair{Files: []string{h.Settings.Path}, Do: func(context.Context) error {
 				_, _, err := h.Settings.Install()

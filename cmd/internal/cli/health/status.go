@@ -322,13 +322,14 @@ func notes(agents []setup.AgentHooks, repo *git.Repo) []app.Note {
 	lacks := lacking(agents)
 	list := make([]app.Note, 0, len(lacks))
 	for _, h := range lacks {
-		text := "The hooks for " + h.Agent.Label + " are not installed in this worktree."
+		text, installs := "The hooks for "+h.Agent.Label+" are not installed in this worktree.", " to record its sessions; reading needs no hooks"
 		if h.Installed > 0 {
+			installs = ""
 			text = "Hooks for " + h.Agent.Label + " are missing in this worktree: " + strings.Join(h.Missing, ", ") + "."
 		}
 		list = append(list, app.Note{
 			Code: "agent-hooks-missing", Message: text,
-			Hint: "run `entire enable --agent " + h.Agent.Name + "` in " + repo.Root,
+			Hint: "run `entire enable --agent " + h.Agent.Name + "` in " + repo.Root + installs,
 		})
 	}
 	return list

@@ -31,6 +31,11 @@ func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) 
 	return notes, nil
 }
 
+// NoGitHooks reports whether git's hooks were never installed, or were all removed.
+func NoGitHooks(s githook.Status) bool {
+	return len(s.Missing) > 0 && len(s.Overwritten) == 0 && !s.AnyInstalled()
+}
+
 // GitHookNotes returns notes on the faults of git's hooks.
 func GitHookNotes(s githook.Status) []app.Note {
 	add := func(notes []app.Note, hooks []string, code, text string) []app.Note {
@@ -47,6 +52,10 @@ func GitHookNotes(s githook.Status) []app.Note {
 		}}
 	}
 	notes := add(nil, s.Missing, "git-hooks-missing", "Git hooks are missing in "+s.Dir)
+	if NoGitHooks(s) { // the clone of somebody who may only read
+		notes[0].Message = "None of Entire's git hooks are installed in this clone."
+		notes[0].Hint = "`entire enable --agent " + ClaudeName + "` installs them, so that commits are linked to sessions; reading needs none"
+	}
 	notes = add(notes, s.Overwritten, "git-hooks-overwritten", "Git hooks in "+s.Dir+" were replaced by another tool")
 	notes = add(notes, s.Outdated, "git-hooks-outdated", "Git hooks in "+s.Dir+" are from another version")
 	for _, text := range s.Notes {
