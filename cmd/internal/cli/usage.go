@@ -131,6 +131,7 @@ var guesses = map[string]string{ //nolint:gochecknoglobals // a table
 	"rm":         "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
 	"remove":     "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
 	"delete":     "`entire forget` removes recorded content, `entire snapshot delete` snapshots",
+	"unset":      "`entire config unset KEY` removes a setting",
 	"pull":       "`entire fetch` fetches the checkpoints of others",
 	"clone":      "`git clone` copies the repository, then `entire fetch` the checkpoints",
 	"commit":     "commit with git: hooks link the commit to its session",
