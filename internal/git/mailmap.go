@@ -40,6 +40,20 @@ func MapPersons(ctx context.Context, r *Repo, persons []*Signature) error {
 	return nil
 }
 
+// AuthorAddresses returns the addresses of the authors of a commit and its history, by git's mailmap.
+func AuthorAddresses(ctx context.Context, r *Repo, tip OID) ([]string, error) {
+	out, err := r.Run(ctx, "shortlog", "--summary", "--email", string(tip), "--")
+	if err != nil {
+		return nil, fmt.Errorf("list authors: %w", err)
+	}
+	var list []string
+	for line := range strings.Lines(string(out)) {
+		_, address, _ := strings.Cut(strings.TrimSuffix(line, ">\n"), "<") // after their number and the name
+		list = append(list, address)
+	}
+	return list, nil
+}
+
 // Mailmap returns the content of the file .mailmap of the worktree, empty without one.
 func Mailmap(r *Repo) []byte {
 	const most = 1 << 20

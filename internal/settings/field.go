@@ -15,14 +15,15 @@ import (
 
 // Keys that other packages use.
 const (
-	KeyEnabled    = "enabled"
-	KeyStrategy   = "strategy"
-	KeyPushRemote = "strategy_options.push_remote"
-	KeyPrimary    = "checkpoints.primary.type"
-	KeySummarize  = "strategy_options.summarize.enabled"
-	KeyBands      = "bands.enabled"
-	KeyCap        = "bands.cap"
-	KeyFreeFloor  = "bands.free_floor"
+	KeyEnabled      = "enabled"
+	KeyStrategy     = "strategy"
+	KeyPushRemote   = "strategy_options.push_remote"
+	KeyPushSessions = "strategy_options.push_sessions"
+	KeyPrimary      = "checkpoints.primary.type"
+	KeySummarize    = "strategy_options.summarize.enabled"
+	KeyBands        = "bands.enabled"
+	KeyCap          = "bands.cap"
+	KeyFreeFloor    = "bands.free_floor"
 )
 
 // The range of the two timeouts.
@@ -99,7 +100,7 @@ func fields() []field {
 		},
 		boolean("local_dev", func(s *Settings) *bool { return &s.LocalDev }),
 		boolean("telemetry", func(s *Settings) *bool { return &s.Telemetry }),
-		boolean("strategy_options.push_sessions", func(s *Settings) *bool { return &s.PushSessions }),
+		boolean(KeyPushSessions, func(s *Settings) *bool { return &s.PushSessions }),
 		{
 			key: KeyPushRemote, allowed: "the name or the URL of a remote",
 			set: func(s *Settings, r raw) bool {

@@ -93,7 +93,7 @@ type Settings struct {
 	LogLevel     slog.Level
 	LocalDev     bool
 	Telemetry    bool // accepted, without effect
-	PushSessions bool // accepted, without effect: only PushRemote pushes
+	PushSessions bool // only PushRemote pushes; see UnwantsPush
 	PushRemote   string
 	// ReadRemote is the remote that other versions push checkpoints to, which is asked first for missing
 	// ones.
@@ -208,6 +208,12 @@ func (s *Settings) Values() []Value {
 		values = append(values, Value{Key: f.key, Value: f.get(s), Source: s.sources[f.key]})
 	}
 	return values
+}
+
+// UnwantsPush reports whether the settings say that checkpoints are not to be pushed, other than by naming
+// no remote.
+func (s *Settings) UnwantsPush() bool {
+	return !s.PushSessions && s.Source(KeyPushSessions).Layer != Default
 }
 
 // Source returns the source of the value of key.

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -31,7 +33,7 @@ const (
 	Sent       UnsentReason = ""            // they are sent, or nothing suggests that they should be
 	Proposed   UnsentReason = "proposed"    // the project's settings propose the remote, and the user hasn't accepted it
 	NotTrusted UnsentReason = "not-trusted" // the user's settings for all repositories name it, and the user hasn't allowed it
-	NotNamed   UnsentReason = "not-named"   // the remote has checkpoints of others, and no settings name one
+	NotNamed   UnsentReason = "not-named"   // the remote has checkpoints of other persons, and no settings name one
 )
 
 // String returns a sentence about it, without a full stop.
@@ -69,18 +71,44 @@ func FindUnsent(ctx context.Context, w *workspace.Workspace) (Unsent, error) {
 	case to.Remote != "":
 		return unsent(ctx, w, to.Remote, NotTrusted)
 	}
+	if w.Options.UnwantsPush {
+		return Unsent{}, nil
+	}
 	refs, err := git.ListRefs(ctx, w.Repo, checkpoint.RemoteBranches)
-	if err != nil || len(refs) == 0 {
+	if err != nil {
 		return Unsent{}, err
 	}
 	remote := ""
 	for _, ref := range refs {
 		name := remoteOf(ref.Name)
-		if remote == "" || name == "origin" {
+		if remote != "" && name != "origin" {
+			continue
+		}
+		others, err := hasOthers(ctx, w, ref)
+		if err != nil {
+			return Unsent{}, err
+		}
+		if others {
 			remote = name
 		}
 	}
+	if remote == "" {
+		return Unsent{}, nil
+	}
 	return unsent(ctx, w, remote, NotNamed)
+}
+
+// hasOthers reports whether a history of checkpoints has commits of other persons.
+func hasOthers(ctx context.Context, w *workspace.Workspace, ref git.Ref) (bool, error) {
+	self, err := w.Identity(ctx)
+	if err == nil {
+		err = git.MapPersons(ctx, w.Repo, []*git.Signature{&self})
+	}
+	if err != nil {
+		return false, err
+	}
+	addresses, err := git.AuthorAddresses(ctx, w.Repo, ref.OID)
+	return slices.ContainsFunc(addresses, func(a string) bool { return !strings.EqualFold(a, self.Email) }), err
 }
 
 func unsent(ctx context.Context, w *workspace.Workspace, remote string, why UnsentReason) (Unsent, error) {

@@ -182,6 +182,8 @@ type Options struct {
 	// ProposedRemote is the remote that only the project's settings name. Checkpoints are sent there if
 	// Global trusts it.
 	ProposedRemote string
+	// UnwantsPush reports that the user isn't told that nothing is sent, though others send theirs.
+	UnwantsPush bool
 	// NeedsConsent reports that PushRemote is set for all repositories, of which every one is
 	// recorded: checkpoints are sent to those remotes that Global trusts.
 	NeedsConsent bool

@@ -49,6 +49,7 @@ func (a *App) WorkspaceOf(repo *git.Repo, s settings.Settings, log *slog.Logger)
 			Order:      checkpoint.Order(s.Primary == settings.GitRefs),
 			ReadRemote: s.ReadRemote,
 			PushRemote: s.PushRemote, OwnRemote: remote != settings.Project, ProposedRemote: s.Proposed(settings.KeyPushRemote),
+			UnwantsPush:  s.UnwantsPush(),
 			NeedsConsent: s.Global.Enabled && (remote == settings.User || remote == settings.Env), Global: s.Global,
 			Summarize: s.Summarize, Bands: BandOptions(s), Recall: s.Recall,
 		},
