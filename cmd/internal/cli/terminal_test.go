@@ -783,11 +783,14 @@ func (s *tmux) press(keys ...string) {
 	}
 }
 
+// patience is for a program on a busy machine.
+const patience = time.Minute
+
 // wait returns once all texts are on the screen.
 func (s *tmux) wait(texts ...string) {
 	s.Helper()
 	shown := ""
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		shown = s.do("capture-pane", "-p")
 		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(shown, text) }) {
 			return
@@ -799,7 +802,7 @@ func (s *tmux) wait(texts ...string) {
 // copied waits until the terminal's clipboard contains the text.
 func (s *tmux) copied(text string) {
 	s.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if strings.TrimSpace(s.do("list-buffers", "-F", "#{buffer_sample}")) == text {
 			return
 		}
@@ -807,9 +810,15 @@ func (s *tmux) copied(text string) {
 	s.Errorf("the clipboard has %q", s.do("list-buffers"))
 }
 
+// lacks waits until the text isn't on the screen: the program writes a screen line by line, so the
+// lines above may be there before it is gone.
 func (s *tmux) lacks(text string) {
 	s.Helper()
-	if shown := s.do("capture-pane", "-p"); strings.Contains(shown, text) {
-		s.Errorf("%q is on the screen:\n%s", text, shown)
+	shown := ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if shown = s.do("capture-pane", "-p"); !strings.Contains(shown, text) {
+			return
+		}
 	}
+	s.Errorf("%q is on the screen:\n%s", text, shown)
 }
