@@ -8,16 +8,22 @@ import (
 
 // Wrap breaks the lines of a text that are longer than columns at spaces. Continuation
 // lines have the line's indentation. Longer words are not broken.
-func Wrap(text string, columns int) string { return wrap(text, columns, "") }
+func Wrap(text string, columns int) string { return wrap(text, columns, "", false) }
+
+// WrapWhole is Wrap for a screen, whose longer lines are cut: longer words, such as sentences in
+// Chinese, are broken. A tab becomes spaces.
+func WrapWhole(text string, columns int) string {
+	return wrap(strings.ReplaceAll(text, "\t", "    "), columns, "", true)
+}
 
 // WrapHanging is Wrap for output, with continuation lines indented by two more columns, and longer
 // words broken: a text in a line can't continue where lines of the program begin. Marks of quoted
 // lines ([visible.Quote]) are repeated instead.
-func WrapHanging(text string, columns int) string { return wrap(text, columns, "  ") }
+func WrapHanging(text string, columns int) string { return wrap(text, columns, "  ", true) }
 
-// wrap is Wrap, with hang behind the indentation of continuation lines. Words are broken if hang isn't
-// empty.
-func wrap(text string, columns int, hang string) string {
+// wrap is Wrap, with hang behind the indentation of continuation lines. Longer words are broken if
+// broken is set.
+func wrap(text string, columns int, hang string, broken bool) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		body, newline := strings.CutSuffix(line, "\n")
@@ -51,7 +57,7 @@ func wrap(text string, columns int, hang string) string {
 				out.WriteByte(' ')
 				column++
 			}
-			if hang != "" && width > room && room > 0 {
+			if broken && width > room && room > 0 {
 				pieces := strings.Split(ansi.Hardwrap(word, room, true), "\n")
 				word, column, width = strings.Join(pieces, "\n"+next), len(next), ansi.StringWidth(pieces[len(pieces)-1])
 			}

@@ -45,3 +45,19 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// On a screen no text is lost at the edge.
+func TestWrapWhole(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"one two three four": "one two\nthree four",
+		"世世世世世世 b":           "世世世世世\n世 b",
+		"  a wwwwwwwwwww":    "  a\n  wwwwwwww\n  www",
+		"a\tbcdef gh":        "a    bcdef\ngh",
+		"👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻": "👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻👩\u200d💻\n👩\u200d💻",
+	} {
+		if got := ui.WrapWhole(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (t *turnText) text(text string) {
 	if text == "" {
 		return
 	}
-	for line := range strings.SplitSeq(ui.Wrap(text, t.columns), "\n") {
+	for line := range strings.SplitSeq(ui.WrapWhole(ui.Escape(text), t.columns), "\n") {
 		t.line("", line)
 	}
 }
@@ -47,7 +47,7 @@ func (t *turnText) part(heading, text string) {
 
 // head adds the title of the turn, its time, place and usage, and its commits.
 func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Commit) {
-	for i, line := range strings.Split(ui.Wrap(turn.Title, t.columns), "\n") {
+	for i, line := range strings.Split(ui.WrapWhole(ui.Escape(turn.Title), t.columns), "\n") {
 		if i == 3 { //nolint:mnd // part "Asked" has the rest
 			break
 		}
@@ -69,7 +69,7 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	}
 	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
 	about := strings.Join(parts, ", ")
-	for line := range strings.SplitSeq(ui.Wrap(about, t.columns), "\n") {
+	for line := range strings.SplitSeq(ui.WrapWhole(ui.Escape(about), t.columns), "\n") {
 		t.line(ui.Dim, line)
 	}
 	for i := range commits {

@@ -143,7 +143,7 @@ func (m *model) previewLines(f frame) []string {
 	case !known:
 		return []string{m.paint.Paint(ui.Dim, "Comparing ...")}
 	}
-	all := strings.Split(ui.Wrap(strings.TrimRight(ui.EscapePainted(text), "\n"), f.previewWidth), "\n")
+	all := strings.Split(ui.WrapWhole(strings.TrimRight(ui.EscapePainted(text), "\n"), f.previewWidth), "\n")
 	from := min(m.scroll, max(len(all)-f.previewRows, 0))
 	lines := make([]string, 0, f.previewRows)
 	for _, line := range all[from:] {
