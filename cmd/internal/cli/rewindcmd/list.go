@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
 // pointJSON is a point in the output of `rewind --list`: the fields of the former Entire CLI, then
@@ -74,10 +75,13 @@ func (pi *picker) list(ctx context.Context) error {
 		for i, p := range list {
 			ids[i] = p.Session
 		}
-		short := format.SessionNames(ids)
+		short, taken := format.SessionNames(ids), pi.takenBack()
 		for _, p := range list {
-			session := cmp.Or(short(p.Session), "-")
-			table.AddRow(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
+			session, title := cmp.Or(short(p.Session), "-"), titleOf(p)
+			if taken[p.Snapshot] {
+				title = format.TakenBack + ": " + title
+			}
+			table.AddRow(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(title, format.LineWidth))
 		}
 		text := pi.Streams.Table(&table)
 		if !pi.opts.all && len(list) == most {
@@ -119,6 +123,15 @@ func (pi *picker) list(ctx context.Context) error {
 		points.Key = "points"
 	}
 	return pi.Streams.JSONList(points)
+}
+
+// takenBack returns the snapshots whose work a rewind took back.
+func (pi *picker) takenBack() map[bands.Version]bool {
+	store, err := tracking.OpenStore(pi.w)
+	if err != nil {
+		return nil
+	}
+	return store.TakenBack()
 }
 
 // noPoints is the text for an empty list of points.

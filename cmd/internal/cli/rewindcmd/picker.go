@@ -96,11 +96,15 @@ func (pi *picker) items(list []rewind.Point) []browse.Item {
 			rescues++
 		}
 	}
-	items := make([]browse.Item, len(list))
+	items, taken := make([]browse.Item, len(list)), pi.takenBack()
 	for i, p := range list {
+		what := whatOf(p)
+		if taken[p.Snapshot] {
+			what = format.TakenBack + ": " + what
+		}
 		item := browse.Item{
 			ID:      p.ID,
-			Label:   fmt.Sprintf("%-6s %-9s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p)),
+			Label:   fmt.Sprintf("%-6s %-9s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), what),
 			Words:   []string{p.Message, p.Date.Local().Format("2006-01-02 15:04 Monday January")},
 			Choices: scopesOf(p),
 		}
@@ -125,9 +129,13 @@ func (pi *picker) items(list []rewind.Point) []browse.Item {
 
 // chooseInLines asks on a terminal that only shows lines.
 func (pi *picker) chooseInLines(ctx context.Context, list []rewind.Point) (browse.Result, error) {
-	options := make([]ui.Option, 0, len(list)+1)
+	options, taken := make([]ui.Option, 0, len(list)+1), pi.takenBack()
 	for _, p := range list {
-		label := fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth))
+		title := titleOf(p)
+		if taken[p.Snapshot] {
+			title = format.TakenBack + ": " + title
+		}
+		label := fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(title, format.ListedWidth))
 		options = append(options, ui.Option{Label: strings.TrimRight(label, " "), Value: p.ID})
 	}
 	cancel := ui.Option{Label: "Cancel"}

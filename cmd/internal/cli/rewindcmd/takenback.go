@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -126,7 +125,7 @@ func (t takenBack) lines(now time.Time, done bool) []string {
 
 // describeTurn returns a turn's request, agent and age.
 func describeTurn(now time.Time, t *rewind.Turn) string {
-	request := strconv.Quote(ui.Line(t.Prompt, format.MessageWidth*2))
+	request := `"` + ui.Line(t.Prompt, format.MessageWidth*2) + `"`
 	if t.Prompt == "" {
 		request = "without a prompt"
 	}
