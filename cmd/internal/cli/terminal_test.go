@@ -577,7 +577,7 @@ func TestBrowse(t *testing.T) { //nolint:tparallel // its parts work in one repo
 			s.press("Enter")
 			s.wait("q leave")
 			s.press("u")
-			s.wait("Undid ", "Enter goes back to the list.")
+			s.wait("Undid the rewind to v", "Enter goes back to the list.") // the rewind said "Undid the turn"
 			if d.read("guide.md") != "A walrus.\n" {
 				t.Error("guide.md isn't back")
 			}
