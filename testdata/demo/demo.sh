@@ -115,7 +115,7 @@ answer() {
 		entire hooks claude-code "$1"
 }
 event() { answer "$@" >/dev/null; }
-begin 5e551011-0000-4000-8000-000000000001
+begin 5e551011-3c1e-4b0a-9d52-0f6a51c7e201
 line() {
 	printf '{"type":"%s","uuid":"%s","timestamp":"%s","sessionId":"%s","message":{"role":"%s","content":%s}}\n' \
 		"$1" "$(date +%s%N)" "$(now)" "$session" "$1" "$2" >>"$transcript"
@@ -152,21 +152,22 @@ run entire snapshot list --limit 5
 
 title '9. /clear, and the next session knows what this one knew'
 event session-end ',"reason":"other"'
-begin 5e551011-0000-4000-8000-000000000002
+begin b82f4c70-91ad-4e36-8f1b-7d2c30a9e4f5
 prompt='Let tally print the sum below the list'
 event session-start ',"source":"startup"'
 event user-prompt-submit
 line user "\"$prompt\""
 line assistant '[{"type":"tool_use","id":"t2","name":"TodoWrite","input":{"todos":[{"content":"Print the sum","status":"completed"},{"content":"Test the sum with an empty list","status":"in_progress"},{"content":"Mention it in the README","status":"pending"}]}}]'
 line user '[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]'
-line assistant '[{"type":"tool_use","id":"t3","name":"Edit","input":{"file_path":"'"$project"'/sum.go","old_string":"","new_string":"package main"}}]'
-printf 'package main\n\n// sum adds up the counts.\nfunc sum(counts map[string]int) (n int) {\n\tfor _, c := range counts {\n\t\tn += c\n\t}\n\treturn n\n}\n' >sum.go
+sum='package main\n\n// sum adds up the counts.\nfunc sum(counts map[string]int) (n int) {\n\tfor _, c := range counts {\n\t\tn += c\n\t}\n\treturn n\n}\n'
+line assistant '[{"type":"tool_use","id":"t3","name":"Write","input":{"file_path":"'"$project"'/sum.go","content":"'"$sum"'"}}]'
+printf "$sum" >sum.go
 line user '[{"type":"tool_result","tool_use_id":"t3","content":"ok"}]'
 line assistant '[{"type":"tool_use","id":"t4","name":"Bash","input":{"command":"go vet ./..."}}]'
 line user '[{"type":"tool_result","tool_use_id":"t4","content":"ok"}]'
 event stop
 event session-end ',"reason":"clear"'
-begin 5e551011-0000-4000-8000-000000000003
+begin c4d90e1f-5a27-4f83-a6be-19e8f7042d6c
 printf '%sthe next session begins with:%s\n' "$dim" "$plain"
 answer session-start ',"source":"clear"' | sed 's/.*"additionalContext":"//; s/"}}$//; s/\\n/\n/g; s/\\"/"/g'
 echo

@@ -90,7 +90,7 @@ func advice(r *statusReport) string {
 	case r.Next != nil && r.Next.Linked && r.Next.Staged > 0:
 		return "`git commit` links the commit to its session"
 	case r.Next != nil && r.Next.Linked:
-		return "`git add` and `git commit` as usual; `entire diff last` shows what the last turn changed"
+		return "`git add` and `git commit` as usual; `entire diff last` shows what has changed since the last turn began"
 	case len(r.Sessions) > 0:
 		return "`entire log` lists what was done, `entire show` the last commit"
 	}

@@ -192,6 +192,7 @@ func (s *turnSource) whole(ctx context.Context, id string, columns int) (explore
 	turn := &made.Turns[0]
 	t := turnText{streams: s.screen(io.Discard), columns: columns - 2} //nolint:mnd // the cursor's
 	t.whole(turn, &row, made.Commits)
+	t.line(ui.Dim, "All of it: "+commandOf(&row))
 	return explore.Text{Title: turn.Title, Lines: t.lines}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 type turnText struct {
 	streams ui.Streams // for its colours
 	columns int
+	full    bool // show whole commands
 	lines   []explore.Line
 }
 
@@ -61,8 +62,11 @@ func (t *turnText) head(turn *report.Turn, row *index.Row, commits []report.Comm
 	if n := turn.Tokens.Plus(turn.SubagentTokens).Total(); n > 0 {
 		parts = append(parts, ui.Count(n)+" tokens")
 	}
-	if turn.After != "" {
-		parts = append(parts, turn.After)
+	switch {
+	case turn.Before != "" && turn.After != "":
+		parts = append(parts, "before it "+turn.Before, "after it "+turn.After)
+	case turn.After != "":
+		parts = append(parts, "after it "+turn.After)
 	}
 	if turn.TakenBack {
 		parts = append(parts, format.TakenBack)
@@ -87,7 +91,6 @@ func (t *turnText) whole(turn *report.Turn, row *index.Row, commits []report.Com
 	t.calls(turn.Calls)
 	t.part("Subagents", turn.Subagents)
 	t.files(turn)
-	t.line(ui.Dim, "All of it: "+commandOf(row))
 }
 
 // calls adds the tool calls and their outcomes.
@@ -102,8 +105,16 @@ func (t *turnText) calls(calls []report.Call) {
 		if c.Subagent {
 			by = "subagent: "
 		}
-		text := ui.Escape(ui.Line(by+c.Tool+" "+c.Text, max(t.columns-8, 1))) //nolint:mnd // the outcome's column
-		t.lines = append(t.lines, explore.Line{Text: t.streams.Paint(style, fmt.Sprintf("%-7s", outcome)) + " " + text})
+		const column = 8 // of what was called
+		text := by + c.Tool + " " + c.Text
+		if !t.full {
+			text = ui.Line(text, max(t.columns-column, 1))
+		}
+		label := t.streams.Paint(style, fmt.Sprintf("%-*s", column-1, outcome)) + " "
+		for line := range strings.SplitSeq(ui.Wrap(text, max(t.columns-column, 1)), "\n") {
+			t.lines = append(t.lines, explore.Line{Text: label + ui.Escape(line)})
+			label = strings.Repeat(" ", column)
+		}
 	}
 	t.line("", "")
 }

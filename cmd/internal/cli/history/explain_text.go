@@ -146,7 +146,7 @@ func (x explainText) writeFacts(b *strings.Builder, d query.Detail) {
 		}
 	}
 	fact("Also changed", strings.Join(others, ", "))
-	if t := d.Tokens; t != nil {
+	if t := d.Tokens; t != nil && allTokens(t) > 0 {
 		text := fmt.Sprintf("%s (%s input, %s cached, %s output", ui.Thousands(allTokens(t)), ui.Thousands(t.Input), ui.Thousands(t.CacheCreation+t.CacheRead), ui.Thousands(t.Output))
 		if sub := allTokens(t.Subagents); sub > 0 {
 			text += "; " + ui.Thousands(sub) + " more by subagents"

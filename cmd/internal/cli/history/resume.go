@@ -36,7 +36,8 @@ func NewResume(a *app.App) *cobra.Command {
 		SuggestFor: []string{"continue"},
 		Short:      "Continue a session",
 		Long: `Restores the transcripts of a checkpoint to where the agent looks for them, and prints
-the command that continues each session. The argument is
+the command that continues each session, with its whole conversation. To begin a new
+session with a short summary of an earlier one, use ` + "`entire recall`" + `. The argument is
 
   a branch      checked out; its last commit with a checkpoint is used
   a commit      HEAD~3, 1a2b3c4; nothing is checked out

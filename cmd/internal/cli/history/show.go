@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/format"
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
@@ -21,6 +22,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/index"
 	"github.com/seed-3aff656d/entire/strategy/query"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // showSnapshot shows a snapshot, such as v12, or prints a file of it, such as v12:src/auth.go.
@@ -45,6 +48,7 @@ func NewShow(a *app.App, snapshot showSnapshot) *cobra.Command {
   src/auth.go        the checkpoints that changed a file
   v12                a snapshot
   v12:src/auth.go    a file as it was in a snapshot
+  last:src/auth.go   a file as it was before the last turn
 
 Branches, tags and files take precedence over snapshots of the same name. Ids may be
 shortened to 4 characters.
@@ -105,7 +109,7 @@ func (s *showing) run(ctx context.Context, what string) error {
 	switch place, isPlace := splitPlace(what); {
 	case isPlace && s.isFile(place.path):
 		return runWhy(ctx, s.app, whyOptions{s.outputFlags, s.full}, what)
-	case hasPath && notVersion == nil:
+	case hasPath && notVersion == nil, hasPath && version == "last" && !isTurn && !s.isCommit(ctx, what):
 		return s.snapshot(ctx, s.app, what, s.json)
 	case isTurn && !s.isCommit(ctx, what):
 		return s.showTurn(ctx, index.Filter{}, turn)
@@ -203,8 +207,14 @@ func (s *showing) showTurn(ctx context.Context, f index.Filter, n int) error {
 		if at := s.app.Streams.Columns(); at > 0 {
 			width = min(at, columns)
 		}
-		t := turnText{streams: s.app.Streams, columns: width}
+		t := turnText{streams: s.app.Streams, columns: width, full: true}
 		t.whole(&made.Turns[0], row, made.Commits)
+		if err := t.others(ctx, w, &made.Turns[0], row); err != nil {
+			return err
+		}
+		if command := commandOf(row); row.Context != "" || len(row.Checkpoints) > 0 {
+			t.line(ui.Dim, "The conversation: "+command)
+		}
 		var b strings.Builder
 		for _, line := range t.lines {
 			b.WriteString(line.Text + "\n")
@@ -212,6 +222,57 @@ func (s *showing) showTurn(ctx context.Context, f index.Filter, n int) error {
 		s.show(s.app, b.String())
 		return nil
 	})
+}
+
+// others adds the files that differ between the snapshots before and after a turn, but aren't among
+// its files: those that git ignores, and what a person changed in that time. It adds nothing if a snapshot is gone or
+// can't be read.
+func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *report.Turn, row *index.Row) error {
+	if row.Base == 0 || row.Snapshot == 0 {
+		return nil
+	}
+	store, err := bands.Open(tracking.StoreDir(w))
+	if err != nil {
+		return nil //nolint:nilerr // there are no snapshots
+	}
+	var sides []diff.Side
+	defer func() {
+		for _, s := range sides {
+			_ = s.Close()
+		}
+	}()
+	for _, v := range []int{row.Base, row.Snapshot} {
+		s, err := store.Snapshot(bands.Version(v))
+		if err != nil {
+			return nil //nolint:nilerr // it was deleted
+		}
+		side, err := diff.SnapshotSide(store, s)
+		if err != nil {
+			return nil //nolint:nilerr // it is damaged, as `entire snapshot verify` reports
+		}
+		sides = append(sides, side)
+	}
+	files, err := diff.Stat(ctx, sides[0], sides[1], diff.Options{NoCounts: true})
+	if err != nil {
+		return ctx.Err()
+	}
+	files = slices.DeleteFunc(files, func(f diff.File) bool {
+		return slices.ContainsFunc(turn.Files, func(own report.File) bool { return own.Path == f.Path || own.Path == f.OldPath })
+	})
+	if len(files) == 0 {
+		return nil
+	}
+	command := "entire diff " + turn.Before + " " + turn.After
+	t.line(ui.Bold, fmt.Sprintf("Also changed from %s to %s, ignored by git or by others", turn.Before, turn.After))
+	const most = 20
+	for _, f := range files[:min(len(files), most)] {
+		t.line("", fmt.Sprintf("%-9s %s", f.Kind, ui.Line(f.Path, format.MaxNameWidth)))
+	}
+	if more := len(files) - most; more > 0 {
+		t.line(ui.Dim, fmt.Sprintf("and %d more: %s", more, command))
+	}
+	t.line("", "")
+	return nil
 }
 
 // sessionShownJSON is the output of `show SESSION --json`.

@@ -225,7 +225,11 @@ func (r *reading) whyText(ctx context.Context, w blame.Reason, full bool) string
 	} else {
 		r.scene(&b, s)
 	}
-	fmt.Fprintf(&b, "\nContinue the session: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
+	b.WriteString("\n")
+	if !full {
+		b.WriteString("The whole turn: add --full\n")
+	}
+	fmt.Fprintf(&b, "Continue the session: %s\n", app.ResumeRecorded(r.reader.Repo, s.Author.Session))
 	return b.String()
 }
 

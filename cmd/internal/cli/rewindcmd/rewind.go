@@ -45,8 +45,8 @@ func NewCommand(a *app.App) *cobra.Command {
 		Short:      "Go back to an earlier moment",
 		Long: `Restores the working tree to an earlier moment: the start or end of a turn, a commit,
 or any snapshot. A snapshot has all files, including ignored ones. The current state
-is saved first: --undo restores it, and --redo reverts the undo. They restore only
-files that the rewind changed and nobody changed since.
+is saved first: ` + "`entire undo`" + ` restores it, and ` + "`entire redo`" + ` reverts the undo. They
+restore only files that the rewind changed and nobody changed since.
 
 Without a point it lists the moments and asks. A point is
   v12                 a snapshot, as in --list; also 12
@@ -57,9 +57,9 @@ Without a point it lists the moments and asks. A point is
   HEAD~2              a commit
   "10 minutes ago"    the last snapshot before a time; also 10m, 14:30, 2026-01-27
 
-It lists the turns that it undoes, and asks before committed files change; without a
-terminal that needs --force. So do --undo and --redo of a rewind that is more than
-ten minutes old, or was followed by a commit.
+It lists the turns that it undoes. If it would change files that were committed after
+the point, it asks; without a terminal that needs --force. So do the undo and the redo
+of a rewind that is more than ten minutes old, or was followed by a commit.
 
 HEAD, the index and .git are not changed; a merge, rebase or cherry-pick in progress
 is only reported. Files that only you changed or created are kept and listed; files

@@ -163,11 +163,19 @@ func (c *Command) show(ctx context.Context, what string) error {
 	return c.describe(ctx, what)
 }
 
-// Show shows a snapshot, such as v12, or prints a file of it, such as v12:src/auth.go.
+// Show shows a snapshot, such as v12, or prints a file of it, such as v12:src/auth.go, or of the one
+// before the last turn, last:src/auth.go.
 func Show(ctx context.Context, a *app.App, what string, json bool) error {
 	c := newSnapshots(a)
 	c.JSON = json
 	c.NoteBadDefaults()
+	if path, isLast := strings.CutPrefix(what, "last:"); isLast {
+		v, err := c.momentOf(ctx, "last")
+		if err != nil {
+			return c.Explain(err)
+		}
+		what = v.String() + ":" + path
+	}
 	return c.Explain(c.show(ctx, what))
 }
 
