@@ -57,14 +57,17 @@ func (r CheckpointReader) sessions(ctx context.Context, book record, c checkpoin
 	counted := false
 	for _, s := range c.Sessions {
 		counted = counted || s.Meta.TranscriptLines > 0
+		start := 0
 		if o.Scope == Part {
-			start, err := book.startOf(ctx, c.ID, s)
-			if err == nil {
-				s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
-			}
 			// If the beginning can't be determined, the session's whole transcript is shown.
+			start, _ = book.startOf(ctx, c.ID, s)
+			s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
 		}
 		t, err := (sessionReader{r.Repo}).session(ctx, s, o)
+		if named := s.Meta.TranscriptIDAtStart != "" && start > 0; err == nil && named && !t.asks() { // a former version named the end of the former part
+			s.Meta.TranscriptStart = 0
+			t, err = (sessionReader{r.Repo}).session(ctx, s, o)
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

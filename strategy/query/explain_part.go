@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // slot is a session's part in one checkpoint.
@@ -70,8 +73,6 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	switch {
 	case m.TranscriptLines > 0 && m.TranscriptIDAtStart == "":
 		return 0, nil
-	case m.TranscriptLines > 0 && firstTurn(m) == 0: // earlier versions named the end of the former part, too
-		return 0, nil
 	case m.TranscriptLines > 0: // in records of other programs it names where a turn began
 		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
 	default:
@@ -94,18 +95,19 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	return start, git.UnlessMissing(err)
 }
 
-// firstTurn returns the line at which the first turn begins that wrote lines of a commit, -1 if none is
-// recorded.
-func firstTurn(m checkpoint.SessionMeta) int {
-	first := -1
-	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
-		for _, t := range a.Turns {
-			if first < 0 || t.Line < first {
-				first = t.Line
-			}
-		}
+// asks reports whether the items of a part have the request of a turn that wrote lines of the commit, or
+// whether that is unknown.
+func (s *CheckpointSession) asks() bool {
+	if s.Attribution == nil || len(s.Attribution.Turns) == 0 {
+		return true
 	}
-	return first
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	return slices.ContainsFunc(s.Attribution.Turns, func(turn checkpoint.Turn) bool {
+		title := words(strings.TrimSuffix(turn.Title, plain.Ellipsis)) // it may be cut
+		return slices.ContainsFunc(s.Items, func(item transcript.Item) bool {
+			return item.By == transcript.User && strings.Contains(words(item.Text), title)
+		})
+	})
 }
 
 // lastOfPrevious returns the member that identifies the last line of the session in its previous
