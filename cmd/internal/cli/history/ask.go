@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -233,14 +234,22 @@ func labelOf(r *index.Row) string {
 }
 
 // commitOf returns the abbreviated id of a turn's newest commit, "" if it has none. "~" marks a commit that
-// doesn't name the turn's checkpoint, but has its lines.
+// doesn't name the turn's checkpoint, but has its lines. "+1" is the number of its other commits.
 func commitOf(r *index.Row) string {
 	if len(r.Commits) == 0 {
 		return ""
 	}
 	newest := slices.MaxFunc(r.Commits, func(a, b index.Commit) int { return a.At.Compare(b.At) })
+	name := git.OID(newest.OID).Short()
 	if newest.Derived {
-		return "~" + git.OID(newest.OID).Short()
+		name = "~" + name
 	}
-	return git.OID(newest.OID).Short()
+	others := map[string]bool{}
+	for i := range r.Commits {
+		others[r.Commits[i].OID] = true
+	}
+	if n := len(others); n > 1 {
+		name += fmt.Sprintf(" +%d", n-1)
+	}
+	return name
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -89,8 +90,17 @@ func (s *search) run(ctx context.Context, text string) error {
 		kinds = append(kinds, index.Kind(kind))
 	}
 	var found index.Found
+	var numbers map[int64]int
 	err := s.ask(ctx, func(_ *git.Repo, r *index.Reader) (err error) {
 		found, err = r.Search(ctx, index.Query{Text: text, Kinds: kinds, Filter: s.filter, Limit: s.limit, Now: s.app.Now()})
+		if err != nil || s.json {
+			return err
+		}
+		rows := make([]index.Row, len(found.Hits))
+		for i := range found.Hits {
+			rows[i] = found.Hits[i].Row
+		}
+		numbers, err = r.Numbers(ctx, rows)
 		return err
 	})
 	if err != nil {
@@ -126,7 +136,11 @@ func (s *search) run(ctx context.Context, text string) error {
 		ids[i] = found.Hits[i].Session
 	}
 	for i, session := range format.UniqueSessions(ids) {
-		s.hit(&b, &found.Hits[i], session)
+		h, command := &found.Hits[i], ""
+		if n := numbers[h.ID]; n > 0 && h.Context == "" {
+			command = fmt.Sprintf("entire show %s:%d", session, n)
+		}
+		s.hit(&b, h, session, cmp.Or(command, commandOf(&h.Row)))
 	}
 	if found.More > 0 {
 		fmt.Fprintf(&b, "%d more: use --limit.\n", found.More)
@@ -136,8 +150,8 @@ func (s *search) run(ctx context.Context, text string) error {
 }
 
 // hit prints a hit in three lines: the time and the prompt; the excerpt; the session, by its short id,
-// and the commit.
-func (s *search) hit(b *strings.Builder, h *index.Hit, session string) {
+// the commit, and the command that shows the turn.
+func (s *search) hit(b *strings.Builder, h *index.Hit, session, command string) {
 	streams := s.app.Streams
 	fmt.Fprintf(b, "%s  %s\n", streams.Paint(ui.Yellow, fmt.Sprintf("%-8s", agoOf(s.app.Now(), h.At))), streams.Paint(ui.Bold, ui.Line(h.Prompt, format.SubjectWidth)))
 	if len(h.Excerpt) > 0 {
@@ -168,5 +182,5 @@ func (s *search) hit(b *strings.Builder, h *index.Hit, session string) {
 	if commit := commitOf(&h.Row); commit != "" {
 		about = append(about, "commit "+commit)
 	}
-	b.WriteString("  " + streams.Paint(ui.Dim, strings.Join(append(about, commandOf(&h.Row)), "  ")) + "\n\n")
+	b.WriteString("  " + streams.Paint(ui.Dim, strings.Join(append(about, command), "  ")) + "\n\n")
 }

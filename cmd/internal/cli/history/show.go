@@ -212,6 +212,9 @@ func (s *showing) showTurn(ctx context.Context, f index.Filter, n int) error {
 		if err := t.others(ctx, w, &made.Turns[0], row); err != nil {
 			return err
 		}
+		if row.Base > 0 {
+			t.line(ui.Dim, "A file as it was before: entire show "+made.Turns[0].Before+":FILE")
+		}
 		if command := commandOf(row); row.Context != "" || len(row.Checkpoints) > 0 {
 			t.line(ui.Dim, "The conversation: "+command)
 		}
@@ -263,7 +266,7 @@ func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *rep
 		return nil
 	}
 	command := "entire diff " + turn.Before + " " + turn.After
-	t.line(ui.Bold, fmt.Sprintf("Also changed from %s to %s, ignored by git or by others", turn.Before, turn.After))
+	t.line(ui.Bold, fmt.Sprintf("Also changed from %s to %s (ignored by git, or changed by somebody else)", turn.Before, turn.After))
 	const most = 20
 	for _, f := range files[:min(len(files), most)] {
 		t.line("", fmt.Sprintf("%-9s %s", f.Kind, ui.Line(f.Path, format.MaxNameWidth)))
