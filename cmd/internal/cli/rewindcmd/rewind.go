@@ -94,7 +94,7 @@ EXIT STATUS
 				opts.to = args[0]
 			}
 			if opts.to != "" && strings.Trim(opts.to, "0123456789") == "" && len(opts.to) < rewind.LeastPointPrefix && !opts.json {
-				a.Streams.Notef("%s is the snapshot v%[1]s; \"last\" is the beginning of the last turn, \"last:%[1]s\" of the %[1]s. last.", opts.to)
+				a.Streams.Notef("%s is the snapshot v%[1]s; \"last\" is the beginning of the last turn, \"last:2\" that of the turn before it.", opts.to)
 			}
 			err := runRewind(cmd.Context(), a, opts)
 			if hint := app.StoreHint(err, "entire snapshot"); hint != "" && app.HintOf(err) == "" {

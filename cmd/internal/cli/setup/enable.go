@@ -91,9 +91,9 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.agent, "agent", "", "agents to record, separated by commas: "+knownAgents())
+	f.StringVar(&opts.agent, "agent", "", "agents to record, separated by commas: "+strings.Join(knownAgents(), ", "))
 	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
-	Flag(cmd, "agent", cobra.FixedCompletions(strings.Split(knownAgents(), ", "), cobra.ShellCompDirectiveNoFileComp))
+	Flag(cmd, "agent", cobra.FixedCompletions(knownAgents(), cobra.ShellCompDirectiveNoFileComp))
 	Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&opts.force, "force", "f", false, "reinstall the hooks")
 	f.BoolVar(&opts.local, "local", false, "write only personal files, which git ignores")

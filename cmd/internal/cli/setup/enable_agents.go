@@ -11,13 +11,13 @@ import (
 )
 
 // knownAgents returns the names of the agents that can be recorded.
-func knownAgents() string {
+func knownAgents() []string {
 	all := agent.All()
 	names := make([]string, len(all))
 	for i, a := range all {
 		names[i] = a.Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // FindAgents returns the agents that --agent names, separated by commas.
@@ -33,9 +33,9 @@ func FindAgents(names string) ([]agent.Agent, error) {
 		case !known && agent.Unsupported(name) != "":
 			return nil, app.Usagef("%s can't be recorded: %s", name, agent.Unsupported(name))
 		case !known:
-			err := app.Usagef("unknown agent %q (known: %s)", name, knownAgents())
-			if strings.EqualFold(name, "claude") {
-				return nil, app.WithHint(err, "did you mean --agent "+ClaudeName+"?")
+			err := app.Usagef("unknown agent %q (known: %s)", name, strings.Join(knownAgents(), ", "))
+			if meant := app.Nearest(knownAgents(), name); meant != "" {
+				err = app.WithHint(err, "did you mean --agent "+meant+"?")
 			}
 			return nil, err
 		case !slices.ContainsFunc(found, func(other agent.Agent) bool { return other.Name == a.Name }):
