@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
@@ -23,17 +25,53 @@ func LinesCommandPaths() []string {
 
 func pathsOf(wanted func(*cobra.Command) bool) []string {
 	var paths []string
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
+	for _, cmd := range all() {
 		if wanted(cmd) {
 			paths = append(paths, cmd.CommandPath())
 		}
-		for _, sub := range cmd.Commands() {
-			walk(sub)
+	}
+	return paths
+}
+
+// all returns all commands of both programs.
+func all() (list []*cobra.Command) {
+	env := app.Env{Getenv: func(string) string { return "" }}
+	list = []*cobra.Command{newRootCmd(newApp(env), commands()), newAgentFSCmd(newApp(env))}
+	for i := 0; i < len(list); i++ {
+		list = append(list, list[i].Commands()...)
+	}
+	return list
+}
+
+// Descriptions returns the short descriptions of the commands that the help lists, by their names.
+func Descriptions() map[string]string {
+	texts := map[string]string{}
+	for _, cmd := range all() {
+		if cmd.IsAvailableCommand() {
+			texts[cmd.CommandPath()] = cmd.Short
 		}
 	}
-	env := app.Env{Getenv: func(string) string { return "" }}
-	walk(newRootCmd(newApp(env), commands()))
-	walk(newAgentFSCmd(newApp(env)))
-	return paths
+	return texts
+}
+
+// CheckNamed returns what is wrong with a command line of entire that a text names: "" if the command
+// exists under this name with the flags.
+func CheckNamed(args []string) string {
+	cmd, rest, err := all()[0].Find(args)
+	if err != nil {
+		return err.Error()
+	}
+	for c := cmd; c != nil; c = c.Parent() {
+		if names := c.Annotations[formerly]; names != "" {
+			return "it is " + names + " now"
+		}
+	}
+	for _, arg := range rest {
+		name, isLong := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(strings.TrimRight(name, ",.;:"), "=")
+		if isLong && name != "" && cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && args[0] != "help" && name != "help" && name != "version" {
+			return "no flag --" + name
+		}
+	}
+	return ""
 }

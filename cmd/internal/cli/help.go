@@ -207,8 +207,7 @@ Continue after /clear, tomorrow, or on another machine
   entire resume main                   the session behind a branch's last commit
 
 Share the record with a team
-  entire config push_remote origin --user
-                                       each git push also sends checkpoints there
+  entire config push_remote origin     each git push also sends checkpoints there
   entire config trust                  needed after enable --global, once for each remote
   entire fetch                         fetch what colleagues recorded
   entire resume feature                continue a colleague's session on a branch

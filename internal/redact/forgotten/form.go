@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -67,8 +68,9 @@ func compareForms(a, b Text) int {
 	return cmp.Or(cmp.Compare(a.Length, b.Length), cmp.Compare(a.Rolling, b.Rolling), bytes.Compare(a.Hash, b.Hash))
 }
 
-// MarkText returns the forms in which a text may be written: unchanged, escaped for JSON
-// once and twice, percent-encoded, and in base64 at each position.
+// MarkText returns the forms in which a text may be written: unchanged, with a capital first letter as in
+// the subject of a turn's commit, escaped for JSON once and twice, percent-encoded, and in base64 at each
+// position.
 func MarkText(salt []byte, text string) []Text {
 	marks, _ := markForms(salt, text)
 	return marks
@@ -87,6 +89,7 @@ func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
 		})
 	}
 	add(text, false)
+	add(capitalized(text), false)
 	for _, escape := range []func(string) string{EscapeJSON, EscapeHTML, EscapeASCII} {
 		add(escape(text), false)
 		add(EscapeJSON(escape(text)), false)
@@ -101,6 +104,12 @@ func markForms(salt []byte, text string) (marks []Text, forms [][]byte) {
 		add(URLBase64(core), true)
 	}
 	return marks, forms
+}
+
+// capitalized returns s with a capital first letter.
+func capitalized(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // EscapeJSON returns s escaped for a JSON string.

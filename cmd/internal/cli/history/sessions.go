@@ -55,7 +55,7 @@ A session has its own title, such as one given with /rename, or else its first p
 Commits are those linked to the session; tokens include subagents. Authors are listed
 if there are several.
 
-` + "`entire resume`, `entire explain` and `entire recall`" + ` take an id, or at least
+` + "`entire resume`, `entire show` and `entire recall`" + ` take an id, or at least
 4 characters of it.
 
 EXIT STATUS

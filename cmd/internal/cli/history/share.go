@@ -157,7 +157,7 @@ func runFetch(ctx context.Context, a *app.App, w *workspace.Workspace, remote st
 		return err
 	})
 	if errors.Is(err, git.ErrNoRemoteRef) {
-		return app.WithHint(fmt.Errorf("%s has no checkpoints", shown), "`entire push "+shown+"` sends those of this clone")
+		return app.WithHint(fmt.Errorf("%s has no checkpoints", shown), "`entire push "+shown+"` sends those of the clone where it runs")
 	}
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ EXIT STATUS
 		Example: `  entire config
   entire config bands.cap
   entire config bands.cap 5GB
-  entire config push_remote origin --user
+  entire config push_remote origin
   entire config unset bands.cap`,
 		Args:        cobra.MaximumNArgs(2), //nolint:mnd // key and value
 		Annotations: map[string]string{app.WorksDisabled: "yes"},

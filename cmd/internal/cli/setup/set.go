@@ -41,7 +41,7 @@ EXIT STATUS
   1  failure
   2  wrong usage, an unknown key or a bad value`,
 		Example: `  entire config set log_level debug
-  entire config push_remote origin --user
+  entire config push_remote origin
   entire config set commit_linking prompt --project`,
 		Args:        cobra.ExactArgs(2),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
