@@ -23,7 +23,10 @@ func refuse(cmd *cobra.Command, err error) refusal {
 	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows the usage", cmd.CommandPath())}
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	unknownFlag, isUnknownFlag := errors.AsType[*pflag.NotExistError](err)
+	args := cmd.Flags().Args()
 	switch {
+	case isUnknownFlag && len(args) > 0 && cmd.HasAvailableSubCommands() && cmd.ValidateArgs(args) != nil: // the flag is that of an unknown command
+		r.text, r.hint = refuseArgs(cmd, args)
 	case isNoTerminal:
 		r.text, r.hint, r.help = noTerminal.Text(), "pass "+noTerminal.Flag, ""
 	case isUnknownFlag:
@@ -45,7 +48,7 @@ func refuse(cmd *cobra.Command, err error) refusal {
 			r.hint = ofGitLog[name]
 		}
 	case r.hint == "":
-		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
+		if cmd.ValidateArgs(args) != nil {
 			r.text, r.hint = refuseArgs(cmd, args)
 		} else if m := regexp.MustCompile(`^if any flags in the group .* \[(.*)\] were all set$`).FindStringSubmatch(r.text); m != nil {
 			// cobra's errors for flags that exclude each other, or of which one is required.
