@@ -273,7 +273,7 @@ func report(ctx context.Context, a *app.App, cmd command, err error) int {
 	case errors.Is(err, app.ErrFailed):
 		return app.ExitFailure
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
-		fail(a, cmd, errors.New("Cancelled."), app.ErrorJSON{Error: "cancelled", Code: app.ExitInterrupted}) //nolint:staticcheck // a line of its own
+		fail(a, cmd, errors.New("Cancelled."), app.ErrorJSON{Error: "cancelled", Code: app.ExitInterrupted}) //nolint:revive,staticcheck // a line of its own
 		return app.ExitInterrupted
 	case isNoTerminal, isUsage, !a.Parsed:
 		r := refuse(cmd.Command, err)

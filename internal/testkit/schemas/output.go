@@ -187,7 +187,7 @@ func checkLines(root *jsonschema.Schema, values []any, endless bool) error {
 			return fmt.Errorf("line %d: %w", i+1, err)
 		}
 		object, _ := v.(map[string]any)
-		if isLast := i == len(values)-1; object["end"] == true != isLast && !(isLast && endless) {
+		if isLast, isEnd := i == len(values)-1, object["end"] == true; isEnd && !isLast || isLast && !isEnd && !endless {
 			return fmt.Errorf("line %d of %d: end is %v", i+1, len(values), object["end"])
 		}
 	}

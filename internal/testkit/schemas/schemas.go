@@ -102,7 +102,8 @@ func EnumOf[S any, T ~string](types *Types, name string, values ...T) {
 // the file is that of the command, with hyphens.
 func (types *Types) Golden(t testing.TB, name, title string, shapes ...Shape) {
 	t.Helper()
-	var objects, ofLines []*jsonschema.Schema
+	objects := make([]*jsonschema.Schema, 0, len(shapes))
+	var ofLines []*jsonschema.Schema
 	for _, s := range shapes {
 		object, entry, end := types.shape(s)
 		objects = append(objects, object)

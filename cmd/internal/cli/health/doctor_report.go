@@ -70,31 +70,17 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 	if problems == 0 && slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Err != nil }) {
 		problems = 1 // a failed repair describes the problem itself
 	}
-	has := func(code string) bool {
-		return slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == code })
-	}
 	if c.opts.json {
-		j := doctorJSON{OK: problems == 0, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
-		for _, f := range list {
-			j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
-		}
-		for _, o := range done {
-			r := repairJSON{Code: o.Code, Subject: o.Subject, Fix: o.Fix, Backup: o.Backup}
-			if o.Err != nil {
-				r.Error = o.Err.Error()
-			}
-			j.Repairs = append(j.Repairs, r)
-		}
-		for _, b := range c.doctor.Backups() {
-			j.Backups = append(j.Backups, newBackupJSON(&b))
-		}
-		if err := c.Streams.JSONOf(j, "findings"); err != nil {
+		if err := c.printJSON(list, done, problems == 0); err != nil {
 			return err
 		}
 	} else {
 		c.PageText(func(w ui.Streams) {
 			printOutcomes(w, done)
 			printFindings(w, list)
+			has := func(code string) bool {
+				return slices.ContainsFunc(list, func(f doctor.Finding) bool { return f.Code == code })
+			}
 			if problems == 0 && has(codeNotSetUp) {
 				return // its hint is what to do next
 			}
@@ -108,6 +94,24 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 		return app.ErrFailed
 	}
 	return nil
+}
+
+func (c *consulting) printJSON(list []doctor.Finding, done []doctor.Outcome, ok bool) error {
+	j := doctorJSON{OK: ok, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
+	for _, f := range list {
+		j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
+	}
+	for _, o := range done {
+		r := repairJSON{Code: o.Code, Subject: o.Subject, Fix: o.Fix, Backup: o.Backup}
+		if o.Err != nil {
+			r.Error = o.Err.Error()
+		}
+		j.Repairs = append(j.Repairs, r)
+	}
+	for _, b := range c.doctor.Backups() {
+		j.Backups = append(j.Backups, newBackupJSON(&b))
+	}
+	return c.Streams.JSONOf(j, "findings")
 }
 
 // printTotal prints the number of problems, and what to do next.

@@ -113,15 +113,6 @@ func changeImported(ctx context.Context, a *app.App, opts importOptions, verb st
 	return nil
 }
 
-// importExitStatus is the end of the help of import.
-const importExitStatus = `
-
-EXIT STATUS
-  0    done, or nothing new
-  1    failure, or a session could not be read
-  2    wrong usage
-  130  interrupted`
-
 // importJSON is the output of `import --json`; docs/formats/import.md describes it.
 type importJSON struct {
 	Sessions []importedSessionJSON `json:"sessions"`

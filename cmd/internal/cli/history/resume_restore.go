@@ -29,7 +29,7 @@ func (r *resuming) restore(ctx context.Context, b rewind.ResumeBranch, c rewind.
 	}
 	logs, skipped, err := rewind.ResumeLogs(ctx, r.w, stored)
 	if err != nil {
-		return unread(err, stored.ID)
+		return unread(err)
 	}
 	if r.only != "" {
 		logs = slices.DeleteFunc(logs, func(l rewind.Log) bool { return l.Session != r.only })
@@ -139,7 +139,7 @@ func (r *resuming) finish(result *resumedJSON, first, folder string) error {
 func (r *resuming) stored(ctx context.Context, b rewind.ResumeBranch, c rewind.Carrier) (checkpoint.Checkpoint, error) {
 	stored, err := rewind.FindStored(ctx, r.w, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
-		return stored, unread(err, c.IDs[0])
+		return stored, unread(err)
 	}
 	missing := r.fetchCheckpoints(ctx, b, c.IDs)
 	if ctx.Err() != nil {
@@ -154,7 +154,7 @@ func (r *resuming) stored(ctx context.Context, b rewind.ResumeBranch, c rewind.C
 	case err == nil && stored.ID != c.IDs[0]:
 		r.Streams.Notef("Checkpoint %s is missing; using the one before it, %s.", c.IDs[0], stored.ID)
 	}
-	return stored, unread(err, c.IDs[0])
+	return stored, unread(err)
 }
 
 // notPushed is a hint on why a checkpoint may be missing.
@@ -201,7 +201,7 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b rewind.ResumeBranch, 
 }
 
 // unread adds a hint to the error of an object that the clone lacks.
-func unread(err error, id checkpoint.ID) error {
+func unread(err error) error {
 	if errors.Is(err, git.ErrMissing) {
 		return app.WithHint(err, format.AbsentHint)
 	}

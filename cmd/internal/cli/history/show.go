@@ -236,7 +236,7 @@ func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *rep
 	}
 	store, err := bands.Open(tracking.StoreDir(w))
 	if err != nil {
-		return nil //nolint:nilerr // there are no snapshots
+		return nil // there are no snapshots
 	}
 	var sides []diff.Side
 	defer func() {
@@ -247,11 +247,11 @@ func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *rep
 	for _, v := range []int{row.Base, row.Snapshot} {
 		s, err := store.Snapshot(bands.Version(v))
 		if err != nil {
-			return nil //nolint:nilerr // it was deleted
+			return nil // it was deleted
 		}
 		side, err := diff.SnapshotSide(store, s)
 		if err != nil {
-			return nil //nolint:nilerr // it is damaged, as `entire snapshot verify` reports
+			return nil // it is damaged, as `entire snapshot verify` reports
 		}
 		sides = append(sides, side)
 	}

@@ -29,9 +29,9 @@ func (l *logsRestore) logs(ctx context.Context, p rewind.Point) error {
 	}
 	convs, skipped, err := rewind.RestoreLogs(ctx, l.w, p.Checkpoint)
 	if err != nil {
-		return absentError(err, p)
+		return absentError(err)
 	}
-	l.skipped(skipped, p)
+	l.skipped(skipped)
 	if len(convs) == 0 && !l.opts.reset {
 		return fmt.Errorf("checkpoint %s has no transcript that can be restored", p.Checkpoint)
 	}
@@ -74,9 +74,9 @@ func (l *logsRestore) preview(ctx context.Context, p rewind.Point) error {
 	}
 	logs, skipped, err := rewind.PreviewLogs(ctx, l.w, p.Checkpoint)
 	if err != nil {
-		return absentError(err, p)
+		return absentError(err)
 	}
-	l.skipped(skipped, p)
+	l.skipped(skipped)
 	if l.opts.json {
 		j := logsJSON{Checkpoint: string(p.Checkpoint), Transcripts: []logJSON{}}
 		if l.opts.reset {
@@ -103,7 +103,7 @@ func (l *logsRestore) preview(ctx context.Context, p rewind.Point) error {
 }
 
 // skipped prints a note on each session whose transcript is not restored.
-func (l *logsRestore) skipped(sessions []rewind.Skipped, p rewind.Point) {
+func (l *logsRestore) skipped(sessions []rewind.Skipped) {
 	absent := false
 	for _, s := range sessions {
 		absent = absent || s.Absent
@@ -115,7 +115,7 @@ func (l *logsRestore) skipped(sessions []rewind.Skipped, p rewind.Point) {
 }
 
 // absentError adds a hint if the checkpoint is not in this clone.
-func absentError(err error, p rewind.Point) error {
+func absentError(err error) error {
 	if errors.Is(err, git.ErrMissing) {
 		return app.WithHint(err, format.AbsentHint)
 	}
