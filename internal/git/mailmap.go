@@ -40,9 +40,10 @@ func MapPersons(ctx context.Context, r *Repo, persons []*Signature) error {
 	return nil
 }
 
-// AuthorAddresses returns the addresses of the authors of a commit and its history, by git's mailmap.
+// AuthorAddresses returns the addresses of the authors of the latest 1,000 commits of a history, by git's
+// mailmap.
 func AuthorAddresses(ctx context.Context, r *Repo, tip OID) ([]string, error) {
-	out, err := r.Run(ctx, "shortlog", "--summary", "--email", string(tip), "--")
+	out, err := r.Run(ctx, "shortlog", "--summary", "--email", "--max-count=1000", string(tip), "--")
 	if err != nil {
 		return nil, fmt.Errorf("list authors: %w", err)
 	}

@@ -98,7 +98,7 @@ func FindUnsent(ctx context.Context, w *workspace.Workspace) (Unsent, error) {
 	return unsent(ctx, w, remote, NotNamed)
 }
 
-// hasOthers reports whether a history of checkpoints has commits of other persons.
+// hasOthers reports whether the latest commits of a history of checkpoints have other persons.
 func hasOthers(ctx context.Context, w *workspace.Workspace, ref git.Ref) (bool, error) {
 	self, err := w.Identity(ctx)
 	if err == nil {
