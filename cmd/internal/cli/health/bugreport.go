@@ -85,7 +85,7 @@ func (c *consulting) writeBugReport(ctx context.Context, repo *git.Repo) error {
 		return nil
 	}
 	if err := disk.WriteDurable(path, []byte(clean), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
+		return err
 	}
 	c.Streams.Printf("Wrote %s. Nothing was sent.\n", c.ShortPath(path))
 	c.Streams.Hint("read it before you share it: secrets are replaced, names of files and sessions are not")
