@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli/app"
+	"github.com/seed-3aff656d/entire/cmd/internal/cli/setup"
 	"github.com/seed-3aff656d/entire/cmd/internal/ui"
 )
 
@@ -39,7 +40,7 @@ func refuse(cmd *cobra.Command, err error) refusal {
 		name := unknownFlag.GetSpecifiedName()
 		r.hint = ""
 		more := slices.IndexFunc(moreDetail, func(name string) bool { return cmd.Flags().Lookup(name) != nil })
-		switch found := app.Nearest(flags, name); {
+		switch found := setup.Nearest(flags, name); {
 		case (name == "v" || name == "verbose") && more >= 0:
 			r.hint = fmt.Sprintf("--%s shows more", moreDetail[more])
 		case len(name) > 1 && found != "":
@@ -163,7 +164,7 @@ var ofGitLog = map[string]string{ //nolint:gochecknoglobals // a table
 // moreDetail are flags for more detail, which users of other programs look for as --verbose.
 var moreDetail = []string{"detailed", "full", "patch", "commands", "changes", "all"} //nolint:gochecknoglobals // a table
 
-// nearest returns the name of the subcommand that app.Nearest finds.
+// nearest returns the name of the subcommand that setup.Nearest finds.
 func nearest(cmd *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range cmd.Commands() {
@@ -171,5 +172,5 @@ func nearest(cmd *cobra.Command, word string) string {
 			names = append(append(names, sub.Name()), sub.Aliases...)
 		}
 	}
-	return app.Nearest(names, word)
+	return setup.Nearest(names, word)
 }

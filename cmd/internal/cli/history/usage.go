@@ -84,7 +84,7 @@ func (u *usage) field() (index.Group, error) {
 		u.per = string(index.BySession)
 	case !isField(u.per):
 		err := app.Usagef("--per %s: not one of %s", ui.Line(u.per, format.NameWidth), strings.Join(groupNames(), ", "))
-		if near := app.Nearest(groupNames(), u.per); near != "" {
+		if near := setup.Nearest(groupNames(), u.per); near != "" {
 			return "", app.WithHint(err, "did you mean "+near+"?")
 		}
 		return "", err

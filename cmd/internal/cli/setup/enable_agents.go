@@ -34,7 +34,7 @@ func FindAgents(names string) ([]agent.Agent, error) {
 			return nil, app.Usagef("%s can't be recorded: %s", name, agent.Unsupported(name))
 		case !known:
 			err := app.Usagef("unknown agent %q (known: %s)", name, strings.Join(knownAgents(), ", "))
-			if meant := app.Nearest(knownAgents(), name); meant != "" {
+			if meant := Nearest(knownAgents(), name); meant != "" {
 				err = app.WithHint(err, "did you mean --agent "+meant+"?")
 			}
 			return nil, err

@@ -149,7 +149,7 @@ func findKey(name string) (string, error) {
 // nearestKey returns the key that is most similar to a name, as a whole or in its last words; "" if none is.
 func nearestKey(name string) string {
 	keys := settings.Keys()
-	if near := app.Nearest(keys, name); near != "" {
+	if near := Nearest(keys, name); near != "" {
 		return near
 	}
 	tails := map[string]string{}
@@ -159,7 +159,7 @@ func nearestKey(name string) string {
 		tails[tail] = key
 		names = append(names, tail)
 	}
-	return tails[app.Nearest(names, name[strings.LastIndexByte(name, '.')+1:])]
+	return tails[Nearest(names, name[strings.LastIndexByte(name, '.')+1:])]
 }
 
 // here returns the repository of the working directory, nil if there is none.
