@@ -65,9 +65,9 @@ func (b Basis) Text() string {
 	case NotFetched:
 		return "the remote's checkpoints are not in this clone: run `entire fetch`"
 	case NotSeen:
-		return "the commit was made in another clone or without git hooks, and no checkpoint matches it"
+		return "the commit was made in another clone or without git hooks, and was not found in the checkpoints"
 	case OnServer:
-		return "the commit was made on a server, without git hooks, and no checkpoint matches it"
+		return "the commit was made on a server, without git hooks, and was not found in the checkpoints"
 	case Declined:
 		return "the commit declines a link to a session"
 	case Merge:
