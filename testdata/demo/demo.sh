@@ -115,6 +115,10 @@ answer() {
 		entire hooks claude-code "$1"
 }
 event() { answer "$@" >/dev/null; }
+# The model thinks for longer than the snapshot of the prompt takes.
+settle() {
+	while ls .git/entire/store/requests-e3b0c4/*.json >/dev/null 2>&1; do :; done
+}
 begin 5e551011-3c1e-4b0a-9d52-0f6a51c7e201
 line() {
 	printf '{"type":"%s","uuid":"%s","timestamp":"%s","sessionId":"%s","message":{"role":"%s","content":%s}}\n' \
@@ -123,7 +127,7 @@ line() {
 event session-start
 event user-prompt-submit
 line user '"Modernise the code"'
-while [ -e .git/entire/store/requests-e3b0c4 ] && ls .git/entire/store/requests-e3b0c4/*.json >/dev/null 2>&1; do :; done
+settle
 line assistant '[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"..."}}]'
 rm .env
 echo 'rewritten' >local.db
@@ -157,6 +161,7 @@ prompt='Let tally print the sum below the list'
 event session-start ',"source":"startup"'
 event user-prompt-submit
 line user "\"$prompt\""
+settle
 line assistant '[{"type":"tool_use","id":"t2","name":"TodoWrite","input":{"todos":[{"content":"Print the sum","status":"completed"},{"content":"Test the sum with an empty list","status":"in_progress"},{"content":"Mention it in the README","status":"pending"}]}}]'
 line user '[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]'
 sum='package main\n\n// sum adds up the counts.\nfunc sum(counts map[string]int) (n int) {\n\tfor _, c := range counts {\n\t\tn += c\n\t}\n\treturn n\n}\n'
