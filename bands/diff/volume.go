@@ -55,3 +55,19 @@ func viewSide(ctx context.Context, s *bands.Store, view volume.View, o bands.Opt
 	side.close = func() error { return errors.Join(scanned.Close(), view.Close()) }
 	return side, err
 }
+
+// Between calls do with two snapshots of a working tree, by their versions, as sides of a diff.
+func Between(ctx context.Context, s *bands.Store, old, now bands.Version, do func(old, now Side) error) (err error) {
+	var snapshots [2]bands.Snapshot
+	for i, v := range []bands.Version{old, now} {
+		if snapshots[i], err = s.Snapshot(v); err != nil {
+			return err
+		}
+	}
+	before, after, err := Snapshots(ctx, s, snapshots[0], snapshots[1], bands.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, before.Close(), after.Close()) }()
+	return do(before, after)
+}

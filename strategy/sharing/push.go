@@ -49,7 +49,7 @@ func PrePush(ctx context.Context, w *workspace.Workspace) error {
 		case !to.Allowed && call.Quiet:
 			return nil
 		case !to.Allowed:
-			return tellUnsent(ctx, w)
+			return reportUnsent(ctx, w, to)
 		}
 	}
 	if to.IsProposed { // CheckRemote checks it as one

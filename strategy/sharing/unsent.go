@@ -60,12 +60,12 @@ func (u Unsent) Hint() string {
 	return "`entire config trust` allows it, once for all clones"
 }
 
-// FindUnsent returns why the checkpoints of this clone are not sent. It uses no network.
-func FindUnsent(ctx context.Context, w *workspace.Workspace) (Unsent, error) {
-	to, err := FindDestination(ctx, w)
+// FindUnsent returns why the checkpoints of this clone are not sent to the destination that FindDestination
+// found. It uses no network.
+func FindUnsent(ctx context.Context, w *workspace.Workspace, to Destination) (Unsent, error) {
 	switch {
-	case err != nil || to.Allowed:
-		return Unsent{}, err
+	case to.Allowed:
+		return Unsent{}, nil
 	case to.IsProposed:
 		return unsent(ctx, w, to.Remote, Proposed)
 	case to.Remote != "":
@@ -132,16 +132,16 @@ func unsent(ctx context.Context, w *workspace.Workspace, remote string, why Unse
 	return u, nil
 }
 
-// unsentShown returns the file whose existence shows that the user was told that checkpoints are not sent.
+// unsentShown returns the file whose existence shows that the user was informed that checkpoints are not sent.
 func unsentShown(w *workspace.Workspace) string { return filepath.Join(w.RecordsDir(), "unsent.shown") }
 
-// tellUnsent prints that the checkpoints of this clone are not sent, once in a clone.
-func tellUnsent(ctx context.Context, w *workspace.Workspace) error {
+// reportUnsent prints that the checkpoints of this clone are not sent, once in a clone.
+func reportUnsent(ctx context.Context, w *workspace.Workspace, to Destination) error {
 	shown := unsentShown(w)
 	if _, err := os.Lstat(shown); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	u, err := FindUnsent(ctx, w)
+	u, err := FindUnsent(ctx, w, to)
 	if err != nil || u.Why == Sent || u.Checkpoints == 0 {
 		return err
 	}

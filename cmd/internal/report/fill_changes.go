@@ -94,32 +94,22 @@ func (f *filling) written(turn int) writtenLines {
 
 // snapshotHunks fills in the differences between the snapshots of a turn. It skips files
 // that can't be read.
-func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn int, written writtenLines) (err error) {
-	row, t := &f.rows[turn], &f.report.Turns[turn]
-	var sides []diff.Side
-	defer func() {
-		for _, s := range sides {
-			err = errors.Join(err, s.Close())
-		}
-	}()
-	for _, v := range []int{row.Base, row.Snapshot} {
-		s, err := store.Snapshot(bands.Version(v))
-		if err != nil {
-			return err // it was removed
-		}
-		side, err := diff.SnapshotSide(store, s)
-		if err != nil {
-			return err
-		}
-		sides = append(sides, side)
-	}
+func (f *filling) snapshotHunks(ctx context.Context, store *bands.Store, turn int, written writtenLines) error {
+	row := &f.rows[turn]
+	return diff.Between(ctx, store, bands.Version(row.Base), bands.Version(row.Snapshot), func(old, now diff.Side) error {
+		return f.hunksBetween(ctx, old, now, turn, written)
+	})
+}
+
+func (f *filling) hunksBetween(ctx context.Context, old, now diff.Side, turn int, written writtenLines) error {
+	t := &f.report.Turns[turn]
 	room := maxTurn
 	for n, c := range f.details[turn].Files[:min(len(t.Files), mostFiles)] {
 		if !c.Observed || room <= 0 {
 			continue
 		}
 		out := &bounded{room: 2 * room}
-		_, err := diff.Unified(ctx, out, sides[0], sides[1], diff.Options{Paths: []string{c.Path}})
+		_, err := diff.Unified(ctx, out, old, now, diff.Options{Paths: []string{c.Path}})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -228,7 +228,12 @@ func sharingNotes(ctx context.Context, w *workspace.Workspace) []app.Note {
 			notes = append(notes, app.Note{Code: "sending", Message: "What was sent can't be read: " + err.Error()})
 		}
 	}
-	switch u, err := sharing.FindUnsent(ctx, w); {
+	to, err := sharing.FindDestination(ctx, w)
+	if err != nil {
+		fault(err)
+		return notes
+	}
+	switch u, err := sharing.FindUnsent(ctx, w, to); {
 	case err != nil:
 		fault(err)
 	case u.Why == sharing.NotTrusted:
@@ -236,9 +241,8 @@ func sharingNotes(ctx context.Context, w *workspace.Workspace) []app.Note {
 	case u.Why == sharing.NotNamed:
 		notes = append(notes, app.Note{Code: "not-sent", Message: format.Capitalize(u.String()) + ".", Hint: u.Hint()})
 	}
-	to, err := sharing.FindDestination(ctx, w)
-	if err != nil || !to.Allowed {
-		return notes // a remote that can't be found is reported elsewhere
+	if !to.Allowed {
+		return notes
 	}
 	lost, err := sharing.FindLost(ctx, w, to.Remote, to.Place)
 	fault(err)

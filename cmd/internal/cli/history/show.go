@@ -227,35 +227,21 @@ func (s *showing) showTurn(ctx context.Context, f index.Filter, n int) error {
 	})
 }
 
-// others adds the files that differ between the snapshots before and after a turn, but aren't among
-// its files: those that git ignores, and what a person changed in that time. It adds nothing if a snapshot is gone or
-// can't be read.
+// others adds the files that differ between the snapshots before and after a turn, but aren't among its
+// files: those that git ignores, and what a person changed in that time. It adds nothing if a snapshot is
+// gone or can't be read.
 func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *report.Turn, row *index.Row) error {
 	if row.Base == 0 || row.Snapshot == 0 {
 		return nil
 	}
+	var files []diff.File
 	store, err := bands.Open(tracking.StoreDir(w))
-	if err != nil {
-		return nil // there are no snapshots
+	if err == nil {
+		err = diff.Between(ctx, store, bands.Version(row.Base), bands.Version(row.Snapshot), func(old, now diff.Side) (err error) {
+			files, err = diff.Stat(ctx, old, now, diff.Options{NoCounts: true})
+			return err
+		})
 	}
-	var sides []diff.Side
-	defer func() {
-		for _, s := range sides {
-			_ = s.Close()
-		}
-	}()
-	for _, v := range []int{row.Base, row.Snapshot} {
-		s, err := store.Snapshot(bands.Version(v))
-		if err != nil {
-			return nil // it was deleted
-		}
-		side, err := diff.SnapshotSide(store, s)
-		if err != nil {
-			return nil // it is damaged, as `entire snapshot verify` reports
-		}
-		sides = append(sides, side)
-	}
-	files, err := diff.Stat(ctx, sides[0], sides[1], diff.Options{NoCounts: true})
 	if err != nil {
 		return ctx.Err()
 	}
@@ -265,14 +251,13 @@ func (t *turnText) others(ctx context.Context, w *workspace.Workspace, turn *rep
 	if len(files) == 0 {
 		return nil
 	}
-	command := "entire diff " + turn.Before + " " + turn.After
 	t.line(ui.Bold, fmt.Sprintf("Also changed from %s to %s (ignored by git, or changed by somebody else)", turn.Before, turn.After))
 	const most = 20
 	for _, f := range files[:min(len(files), most)] {
 		t.line("", fmt.Sprintf("%-9s %s", f.Kind, ui.Line(f.Path, format.MaxNameWidth)))
 	}
 	if more := len(files) - most; more > 0 {
-		t.line(ui.Dim, fmt.Sprintf("and %d more: %s", more, command))
+		t.line(ui.Dim, fmt.Sprintf("and %d more: entire diff %s %s", more, turn.Before, turn.After))
 	}
 	t.line("", "")
 	return nil

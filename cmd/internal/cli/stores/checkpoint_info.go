@@ -33,24 +33,16 @@ With --json it prints one object; docs/formats/agentfs.md describes it.` + ExitS
 
 // describe prints the details of a version.
 func (c *Command) describe(ctx context.Context, version string) error {
-	v, err := parseVersion(version)
-	if err != nil {
-		return err
-	}
-	s, err := c.Selected(ctx)
+	s, snapshot, err := c.at(ctx, version)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	snapshot, err := s.Snapshot(v)
-	if err != nil {
-		return err
-	}
 	if c.JSON {
 		return c.PrintJSON(infoJSON{CheckpointJSON: format.NewCheckpointJSON(snapshot), Store: s.Entry.Name, LeftOut: format.NotNil(snapshot.LeftOut)})
 	}
 	line := func(name, value string) { c.Streams.Printf("%-12s %s\n", name+":", value) }
-	line(format.Capitalize(c.noun()), v.String())
+	line(format.Capitalize(c.noun()), snapshot.Version.String())
 	line("Store", s.Entry.Name)
 	line("Message", ui.Line(snapshot.Message, 1000))
 	line("Created", snapshot.Created.In(c.Now().Location()).Format(time.DateTime))
@@ -99,6 +91,23 @@ type infoJSON struct {
 
 	Store   string   `json:"store"`
 	LeftOut []string `json:"left_out"`
+}
+
+// at returns a snapshot of the selected store, by the version that an argument has. The caller closes the
+// selection.
+func (c *Command) at(ctx context.Context, version string) (s *Selection, snapshot bands.Snapshot, err error) {
+	v, err := parseVersion(version)
+	if err != nil {
+		return nil, snapshot, err
+	}
+	if s, err = c.Selected(ctx); err != nil {
+		return nil, snapshot, err
+	}
+	if snapshot, err = s.Snapshot(v); err != nil {
+		s.Close()
+		return nil, snapshot, err
+	}
+	return s, snapshot, nil
 }
 
 // parseVersion parses a version given as an argument.

@@ -25,19 +25,11 @@ left out unless --ignored is given: keys and passwords are often among them.` + 
 		Example: "  " + f.Program + " export v3 ../before",
 		Args:    cobra.ExactArgs(2),
 		RunE: f.Run(func(ctx context.Context, args []string) error {
-			v, err := parseVersion(args[0])
-			if err != nil {
-				return err
-			}
-			s, err := f.Selected(ctx)
+			s, snapshot, err := f.at(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			snapshot, err := s.Snapshot(v)
-			if err != nil {
-				return err
-			}
 			dir := f.Absolute(args[1])
 			options := restore.ExportOptions{}
 			if !ignored {
@@ -64,13 +56,13 @@ left out unless --ignored is given: keys and passwords are often among them.` + 
 			}
 			if f.JSON {
 				err := f.PrintJSON(exportedJSON{
-					Version: v.String(), Dir: dir, Files: done.Files, LeftOut: format.NotNil(done.LeftOut), Failed: format.NewFailuresJSON(done.Failed),
+					Version: snapshot.Version.String(), Dir: dir, Files: done.Files, LeftOut: format.NotNil(done.LeftOut), Failed: format.NewFailuresJSON(done.Failed),
 				})
 				if err != nil {
 					return err
 				}
 			} else {
-				f.Streams.Printf("Exported %s to %s (%s)\n", v, f.ShortPath(dir), ui.Plural(done.Files, "file"))
+				f.Streams.Printf("Exported %s to %s (%s)\n", snapshot.Version, f.ShortPath(dir), ui.Plural(done.Files, "file"))
 				if n := len(done.LeftOut); n > 0 {
 					f.Streams.Notef("%s that git ignores left out (--ignored writes them)", ui.Plural(n, "path"))
 				}

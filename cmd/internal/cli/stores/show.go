@@ -39,11 +39,7 @@ func (c *Command) printFile(ctx context.Context, what string) error {
 	if !ok || path == "" {
 		return app.Usagef("%q: give a version and a path, such as v3:path/of/file", what)
 	}
-	v, err := parseVersion(version)
-	if err != nil {
-		return err
-	}
-	s, err := c.Selected(ctx)
+	s, snapshot, err := c.at(ctx, version)
 	if err != nil {
 		return err
 	}
@@ -58,10 +54,6 @@ func (c *Command) printFile(ctx context.Context, what string) error {
 		}
 		path = paths[0]
 	}
-	snapshot, err := s.Snapshot(v)
-	if err != nil {
-		return err
-	}
 	path = strings.TrimSuffix(path, "/")
 	err = c.Streams.Show(func(w io.Writer) error {
 		if s.IsVolume() {
@@ -74,7 +66,7 @@ func (c *Command) printFile(ctx context.Context, what string) error {
 		return restore.ReadFile(s.Store, snapshot, path, w)
 	})
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
-		return fmt.Errorf("%s has no file %s", v, format.Path(path))
+		return fmt.Errorf("%s has no file %s", snapshot.Version, format.Path(path))
 	}
 	return err
 }
