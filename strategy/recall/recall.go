@@ -199,6 +199,9 @@ type Analysis struct {
 	OpenQuestion string `json:"open_question,omitempty"`
 	// OpenOptions are the alternatives offered by the question.
 	OpenOptions []string `json:"open_options,omitempty"`
+	// Facts are what the session decided, tried, was told and found out, the oldest first.
+	// Decisions has the decisions among them, in the common format.
+	Facts []Fact `json:"facts,omitempty"`
 }
 
 // Request is a prompt, an accepted plan or a command with its arguments.
