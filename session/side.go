@@ -48,7 +48,7 @@ func SideKinds() []string {
 	for _, kind := range slices.Clone(kinds) {
 		kinds = append(kinds, kind+secondName)
 	}
-	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind)
+	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind, MemoryKind)
 }
 
 // Names records for each side file whether the state refers to the second of its two names.
@@ -113,7 +113,7 @@ func (s *State) UnsavedSegments() (second bool) { return !s.savedSegments }
 
 // The kinds for saved contexts. The files are replaced as a whole, and losing them is no error.
 const (
-	// RecallKind holds the memory of the session's context.
+	// RecallKind holds the context record of the session.
 	RecallKind = "recall"
 	// ContextKind holds the fill of the context, as the agent passed it to its status line.
 	ContextKind = "context"
@@ -122,6 +122,8 @@ const (
 	// PromptBriefKind holds the saved context whose brief is due with the session's first prompt;
 	// the file exists until then.
 	PromptBriefKind = "prompt-brief"
+	// MemoryKind holds what earlier sessions left, as of the start of the session.
+	MemoryKind = "memory"
 )
 
 // Read returns the first valid bytes. A shorter file is an error.

@@ -112,14 +112,14 @@ func (t *target) sessionFile(c fileChange, data []byte) (fileChange, bool) {
 	id, name, dir := t.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
 	ext := filepath.Ext(name)
 	switch {
-	case (dir == t.w.Sessions.Dir() || dir == t.w.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
+	case (dir == t.w.Sessions.Dir() || dir == t.w.Sessions.SideDir() || dir == workspace.MemoryDir(t.w.Repo)) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
 		return c, true
 	case !mentions(data, id):
 		return c, false
 	case dir == workspace.TranscriptCopies(t.w.Repo), filepath.Base(dir) == "tmp", filepath.Base(dir) == "undecoded", t.w.Transcripts().IsWritten(c.path):
 		return c, true
-	case dir == t.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
-		return c, true // the part of it that another session was given; both can be lost
+	case dir == t.w.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind, "." + session.MemoryKind}, ext):
+		return c, true // the part of it that another session was given; all can be lost
 	case name == "made" || name == "made.old":
 		c.data = []byte{}
 		for line := range bytes.Lines(data) {

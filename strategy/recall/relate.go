@@ -46,7 +46,7 @@ const (
 	wordScore       = 1.0
 	commonScore     = 0.25 // a word that could occur in most requests to an agent
 	branchScore     = 0.5  // a word of the branch, in addition to wordScore
-	sameBranchScore = 1.0  // the context's branch, unless isTrunk; or a topic in both branches' names
+	sameBranchScore = 1.0  // the context's branch, unless IsTrunk; or a topic in both branches' names
 	todoShare       = 0.6  // the share of a todo item's words that a prompt must have to match it
 
 	threshold = 2.0
@@ -100,7 +100,7 @@ func Judge(p Prompt, c Checkpoint) Verdict {
 	case !sameBranch && hasPhrase(t.all, l.present):
 		least = pathScore
 	}
-	if branch != "" && (branch == p.Branch && !isTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
+	if branch != "" && (branch == p.Branch && !IsTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
 		score += sameBranchScore
 	}
 	switch {
@@ -205,7 +205,7 @@ func (k *vocabulary) score(t *textWords, l *lexicon, branch string) float64 {
 // branchWords returns the words of a branch's name, or none for a trunk.
 func (l *lexicon) branchWords(branch string) map[string]bool {
 	words := map[string]bool{}
-	if isTrunk(branch) {
+	if IsTrunk(branch) {
 		return words
 	}
 	for _, w := range l.parse(strings.NewReplacer("/", " ", "-", " ", "_", " ", ".", " ").Replace(branch)).words {
@@ -226,9 +226,9 @@ func (l *lexicon) sameTopic(a, b string) bool {
 	return false
 }
 
-// isTrunk reports whether a branch has a name common to most repositories, where work on
+// IsTrunk reports whether a branch has a name common to most repositories, where work on
 // any topic is done.
-func isTrunk(branch string) bool {
+func IsTrunk(branch string) bool {
 	switch branch {
 	case "main", "master", "develop", "development", "dev", "trunk", "default", "next", "staging", "gh-pages":
 		return true

@@ -42,6 +42,7 @@ func FinishRecall(ctx context.Context, w *workspace.Workspace, id string) error 
 	} else if len(gone) > 0 {
 		w.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
 	}
+	failed = append(failed, pruneMemory(w, time.Duration(o.CleanupAfterDays)*day))
 	return errors.Join(failed...)
 }
 

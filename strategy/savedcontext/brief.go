@@ -111,12 +111,12 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 	if m.Branch, err = branchShown(ctx, w); err != nil {
 		return m, err
 	}
-	// The commit at the session's start is in its memory, if that still exists.
+	// The commit at the session's start is in its context record, if that still exists.
 	known, base := map[string]contextstore.Captured(nil), c.State.Context.GitCommit
 	if len(c.Sessions) > 0 {
-		memory, _, err := remembered(ctx, w, c.Sessions[0])
-		if err == nil && memory.Worktree == w.Repo.Root && memory.Base != "" {
-			known, base = memory.Files, memory.Base
+		record, _, err := remembered(ctx, w, c.Sessions[0])
+		if err == nil && record.Worktree == w.Repo.Root && record.Base != "" {
+			known, base = record.Files, record.Base
 		}
 	}
 	if m.Present, err = present(ctx, w, c, known); err != nil {
@@ -135,6 +135,9 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 	}
 	if kind != brief.Drift {
 		addCommits(ctx, w, &m, c, base)
+	}
+	if m.Memory, err = memoryOf(ctx, w, "", c.State.Context.GitBranch, c.Sessions...); err != nil {
+		return m, err
 	}
 	m.Others = othersSince(ctx, w, c)
 	m.Checkpoint = c

@@ -44,8 +44,8 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 	}
 }
 
-// save writes a checkpoint of the current context and records it in the memory. id is that of
-// a checkpoint to replace, empty for a new one. The memory records the write beforehand, so
+// save writes a checkpoint of the current context and records it in the context record. id is that of
+// a checkpoint to replace, empty for a new one. The context record records the write beforehand, so
 // that the checkpoint of a process killed here isn't saved a second time.
 func (w *contextWriter) save(ctx context.Context, want Saving, status recall.Status, id string) (recall.Checkpoint, error) {
 	c, err := w.compose(ctx, want)
@@ -67,6 +67,9 @@ func (w *contextWriter) save(ctx context.Context, want Saving, status recall.Sta
 	}
 	now.ID = c.ID
 	w.saved(now)
+	if err := keepLeft(w.w, c); err != nil {
+		return c, err
+	}
 	w.m.Unfinished = ""
 	if w.obs.rest {
 		w.m.Unfinished = c.ID

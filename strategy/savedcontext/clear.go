@@ -237,7 +237,7 @@ func AnswerClear(ctx context.Context, w *workspace.Workspace, c Clearing, answer
 	return err
 }
 
-// forget drops a removed checkpoint from the memory.
+// forget drops a removed checkpoint from the context record.
 func (cc *contextComparer) forget(id string) {
 	if cc.m.Last != nil && cc.m.Last.ID == id {
 		cc.m.Last = nil

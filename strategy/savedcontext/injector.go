@@ -104,6 +104,14 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 	if err != nil {
 		return o, err
 	}
+	without := in.SessionID
+	if in.Source == "compact" {
+		without = "" // it has lost what it knew
+	}
+	memory, failed := encodedMemory(ctx, w, without)
+	if failed != nil { // the session can do without
+		w.Log.WarnContext(ctx, "memory not recorded", "session_id", in.SessionID, "error", failed.Error())
+	}
 	data, err := json.Marshal(o)
 	if err != nil {
 		return o, err
@@ -124,6 +132,11 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 	return o, w.WithLock(ctx, func() error {
 		if w.Redactions() != redactions {
 			return workspace.ErrStale
+		}
+		if len(memory) > 0 {
+			if err := w.Sessions.Side(in.SessionID, session.MemoryKind).Replace(memory); err != nil {
+				return err
+			}
 		}
 		// Written before the opening, so that both are decided again if the process is killed
 		// in between.

@@ -36,7 +36,7 @@ func stopEffort() effort { return effort{transcript: 2 << 20, files: 128 << 10} 
 func endEffort() effort  { return effort{transcript: 8 << 20, files: 512 << 10} }
 func allEffort() effort  { return effort{} }
 
-// observation is the state of HEAD and of the last read, which the memory does not keep.
+// observation is the state of HEAD and of the last read, which the context record does not keep.
 type observation struct {
 	head     git.Commit
 	branch   string

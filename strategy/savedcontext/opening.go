@@ -69,7 +69,7 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 			return err
 		}
 		m.End.Next = d.input.SessionID
-		_, err = putMemory(d.w, before.id, m, data)
+		_, err = putContextRecord(d.w, before.id, m, data)
 		return err
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	silence = 30 * time.Minute
 )
 
-// candidate is a session that has a memory.
+// candidate is a session that has a context record.
 type candidate struct {
 	id string
 	header
@@ -82,7 +82,7 @@ func candidates(ctx context.Context, w *workspace.Workspace) []candidate {
 	return candidates
 }
 
-// readHeader reads the first line of a session's memory.
+// readHeader reads the first line of a session's context record.
 func readHeader(w *workspace.Workspace, id string) (header, bool) {
 	var t header
 	f, err := os.Open(filepath.Join(w.Sessions.SideDir(), id+"."+session.RecallKind))

@@ -77,6 +77,7 @@ func Folders(repo *git.Repo, has Traits, worktrees ...git.Worktree) []string {
 		place{filepath.Join(records, "hooks"), Temporary}, // if git's folder of hooks isn't the repository's
 		place{BackupDir(repo), Temporary},
 		place{ForksDir(repo), Temporary},
+		place{MemoryDir(repo), Temporary},
 		place{JournalDir(repo), Temporary},
 		place{TranscriptCopies(repo), Temporary},
 		place{UndecodedDir(repo), Temporary},
@@ -104,6 +105,9 @@ func BackupDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "
 
 // ForksDir returns the folder of the records of forks.
 func ForksDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "forks") }
+
+// MemoryDir returns the folder with what each session left for later ones, a file ID.json for each.
+func MemoryDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "memory") }
 
 // JournalDir returns the folder of the decisions about commits.
 func JournalDir(repo *git.Repo) string { return filepath.Join(RecordsDir(repo), "journal") }

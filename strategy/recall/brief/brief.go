@@ -2,9 +2,9 @@
 // limits of length and tokens whatever the content of the saved context.
 //
 // A brief consists of sections in a fixed order, each below a line that begins with its
-// title in asterisks. The titles are stable: Requests, State, Decisions, Next Steps, Open
-// Question, Blockers, Other Sessions, Files, Files Read, Docs, Summary at Compaction,
-// Where, Commands. Contexts of earlier versions, which have no requests, have Current Task
+// title in asterisks. The titles are stable: Branch, Requests, State, Decisions, Rules, Tried
+// and Given Up, Next Steps, Open Question, Blockers, Other Sessions, Files, Files Read, Docs,
+// Summary at Compaction, Where, Environment, Commands. Contexts of earlier versions, which have no requests, have Current Task
 // and Description instead of Requests. A section without content is omitted. A section that
 // continues in the second part repeats its title there. Blocks of files follow, each below
 // a line that begins with "### ".
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/memory"
 )
 
 // The hard limits of the injected text.
@@ -25,7 +26,7 @@ const (
 	// longer ones.
 	MaxUnits = 9900
 	// MaxTokens is the maximum of CountTokens of all strings together.
-	MaxTokens = 5000
+	MaxTokens = 4000
 	// MaxOpeningTokens is the maximum for an Opening.
 	MaxOpeningTokens = 400
 )
@@ -74,6 +75,8 @@ type Material struct {
 	Commits          []recall.Commit
 	Remote           string
 	Pushed, Unpushed bool
+	// Memory is what the sessions of the context's branch left, that of the context included.
+	Memory memory.Memory
 	// Others are other sessions that changed the same files.
 	Others []Other
 	// Prompt is the first prompt of the session that gets the brief, empty if unknown.
@@ -185,20 +188,21 @@ func resumed(m Material) Brief {
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
 	changed := fileLines(m, files).limited(900)
 	changed.over = len(m.Checkpoint.State.Files) - len(files)
-	list := []section{requests(a, newestWidth, newWidth, newWidth, newWidth, oldWidth).limited(1500)}
+	list := []section{earlier(m).limited(400), requests(a, newestWidth, newWidth, newWidth, newWidth, oldWidth).limited(1100)}
 	if m.Kind != Short {
 		for _, s := range told(m.Checkpoint) {
 			list = append(list, s.limited(300))
 		}
 	}
 	list = append(list,
-		progress(m).limited(400), decided(a).limited(700), steps(a).limited(350), question(a).limited(240),
-		bullets("**Blockers**:\n", a.Blockers).limited(250), others(m).limited(150), changed)
+		progress(m).limited(400), decisions(m).limited(500), remembered(m, rulesTitle, recall.Rule).limited(200),
+		remembered(m, attemptsTitle, recall.Attempt).limited(250), steps(a).limited(350), question(a).limited(240),
+		blockers(m).limited(250), others(m).limited(150), changed)
 	if m.Kind != Short {
 		list = append(list, readFiles(c, choice.read).limited(350),
 			rows("**Docs**:\n", unnamedDocs(m)).limited(100), compaction(m.Checkpoint).limited(700).atMost(1100))
 	}
-	list = append(list, where(m).limited(200), commands(c.Commands).limited(250))
+	list = append(list, where(m).limited(200), remembered(m, environmentTitle, recall.Environment).limited(150), commands(c.Commands).limited(250))
 	w.write(&b, list, files)
 	return b
 }

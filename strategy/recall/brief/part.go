@@ -38,17 +38,17 @@ func Section(m Material, name string, limit int) (string, error) {
 	case requestsPart:
 		list = []section{requests(a, maxMentions)}
 	case statePart:
-		list = append([]section{progress(m)}, append(told(m.Checkpoint), where(m))...)
+		list = append([]section{earlier(m), progress(m)}, append(told(m.Checkpoint), where(m))...)
 	case decisionsPart:
-		list = []section{decided(a)}
+		list = []section{decisions(m), remembered(m, rulesTitle, recall.Rule), remembered(m, attemptsTitle, recall.Attempt)}
 	case todoPart:
-		list = []section{steps(a), question(a), bullets("**Blockers**:\n", a.Blockers)}
+		list = []section{steps(a), question(a), blockers(m)}
 	case filesPart:
 		list = []section{fileLines(m, views(m)), readFiles(c, func(string) bool { return true }), rows("**Docs**:\n", unnamedDocs(m)), others(m)}
 	case contentsPart:
 		return contents(m, limit), nil
 	case commandsPart:
-		list = []section{commands(c.Commands), where(m)}
+		list = []section{commands(c.Commands), remembered(m, environmentTitle, recall.Environment), where(m)}
 	case compactionPart:
 		list = []section{compaction(m.Checkpoint)}
 	}

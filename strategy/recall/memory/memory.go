@@ -1,5 +1,5 @@
-// Package memory combines the saved contexts of the sessions of a branch into one memory: what the
-// branch is for, what is done, and which facts still stand. All functions are pure.
+// Package memory combines what the sessions of a repository left into one memory: what a branch is
+// for, what is done there, and which facts still stand. All functions are pure.
 package memory
 
 import (
@@ -8,45 +8,46 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
-// Memory is what the sessions of a branch left for later ones.
+// Memory is what earlier sessions left for a later one.
 type Memory struct {
 	// Format is the version of the JSON.
-	Format int    `json:"format"`
+	Format int `json:"format"`
+	// Branch is the branch that the memory is of, empty on a detached HEAD.
 	Branch string `json:"branch,omitempty"`
-	// Sessions are the sessions that it was made from, the latest first.
-	Sessions []Session `json:"sessions"`
-	// Purpose are the requests that began the work, the oldest first; one of each session.
+	// Sessions are the sessions of the branch and of its pull requests, the latest first.
+	Sessions []Source `json:"sessions,omitempty"`
+	// Purpose are the requests with which these sessions began, the oldest first.
 	Purpose []Quote `json:"purpose,omitempty"`
-	// Done are the commits of the sessions, the latest first.
+	// Done are their commits, the latest first.
 	Done []Commit `json:"done,omitempty"`
-	// Facts are the facts that stand, the latest first. A later fact about the same thing
-	// replaces an earlier one.
-	Facts []Fact `json:"facts,omitempty"`
-	// Todo are the unfinished items and announced steps of the last session that had some.
+	// Todo are the unfinished items and announced steps of the latest of them that had some.
 	Todo []Quote `json:"todo,omitempty"`
-	// Files are the files of the sessions.
+	// Files are the files that they used, the latest first.
 	Files []File `json:"files,omitempty"`
+	// Facts are the facts that stand, the latest first, those of other branches included. A later
+	// fact about the same thing replaces an earlier one.
+	Facts []Fact `json:"facts,omitempty"`
 }
 
-// Session is a session of a branch.
-type Session struct {
+// Source is a session of a memory.
+type Source struct {
 	ID string    `json:"id"`
-	At time.Time `json:"at"` // of its last saved context
-	// Person is the name of the person who ran it, empty for the reader's own sessions.
+	At time.Time `json:"at"`
+	// Person is the person who ran it, empty for the reader's own sessions.
 	Person string `json:"person,omitempty"`
 }
 
 // Quote is a text of a session.
 type Quote struct {
-	Text    string    `json:"text"`
-	Session string    `json:"session"`
-	At      time.Time `json:"at"`
+	Text    string `json:"text"`
+	Session string `json:"session"`
+	Person  string `json:"person,omitempty"`
 }
 
 // Commit is a commit of a session.
 type Commit struct {
-	Hash    string `json:"hash"`
-	Subject string `json:"subject"`
+	recall.Commit
+
 	Session string `json:"session"`
 }
 
@@ -55,18 +56,24 @@ type Fact struct {
 	recall.Fact
 
 	Session string `json:"session"`
-	// Hashes are the SHA-256 of the contents of Files when the session saved its context last, in
-	// their order; empty where unknown.
+	Person  string `json:"person,omitempty"` // as in Source
+	// Here reports whether the session is one of Sessions.
+	Here bool `json:"here,omitempty"`
+	// Sessions counts the sessions that say it, if there are several.
+	Sessions int `json:"sessions,omitempty"`
+	// Hashes are the contents of Files when a session of the branch saved its context last, in
+	// their order, as in recall.File; empty where unknown. Commit was checked out then.
 	Hashes []string `json:"hashes,omitempty"`
+	Commit string   `json:"commit,omitempty"`
 }
 
-// File is a file and what the sessions used it for.
+// File is a file and what sessions used it for.
 type File struct {
-	Path    string    `json:"path"`
-	Use     Use       `json:"use"`
-	Session string    `json:"session"` // that used it last
-	At      time.Time `json:"at"`
-	Hash    string    `json:"hash,omitempty"` // SHA-256, as in recall.File
+	Path string `json:"path"`
+	Use  Use    `json:"use"`
+	Hash string `json:"hash,omitempty"` // as in recall.File
+	// Session is the session that used it last.
+	Session string `json:"session,omitempty"`
 }
 
 // Use is what a file was used for.
@@ -74,8 +81,104 @@ type Use string
 
 // The uses.
 const (
-	Changed  Use = "changed"
-	Test     Use = "test" // changed, and a test
-	Read     Use = "read" // to understand
-	BySubagent Use = "read by a subagent"
+	Changed Use = "changed"
+	Read    Use = "read"
 )
+
+// Session is what one session left. It is stored as JSON, the header on a line of its own.
+type Session struct {
+	Header
+	Body
+}
+
+// Header is the part of a session that decides whether its body is read.
+type Header struct {
+	Format int       `json:"format"`
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"` // of its latest event
+	Person string    `json:"person,omitempty"`
+	// Worktree is the root of its worktree, empty for the session of another person. Branch and
+	// Commit are the HEAD at its end.
+	Worktree string `json:"worktree,omitempty"`
+	Branch   string `json:"branch,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	// PullRequests are numbers or URLs.
+	PullRequests []string `json:"pull_requests,omitempty"`
+	// Source is what the session was read from, if not from this machine's hooks.
+	Source string `json:"source,omitempty"`
+}
+
+// Body is the rest of a session.
+type Body struct {
+	Requests []recall.Request `json:"requests,omitempty"`
+	Commits  []recall.Commit  `json:"commits,omitempty"`
+	// Passed are the commands whose last run passed.
+	Passed []string      `json:"passed,omitempty"`
+	Facts  []recall.Fact `json:"facts,omitempty"`
+	Todo   []string      `json:"todo,omitempty"`
+	Files  []File        `json:"files,omitempty"`
+}
+
+// format is the version of the JSON of Memory and Session.
+const format = 1
+
+// The limits.
+const (
+	maxPurpose  = 6
+	maxDone     = 20
+	maxTodo     = 12
+	maxFiles    = 60
+	maxFacts    = 120
+	maxRequests = 3 // of a session
+)
+
+// SessionOf returns what a saved context has of its session.
+func SessionOf(c recall.Checkpoint) Session {
+	a, in := c.State.Analysis, c.State.Context
+	s := Session{Header: Header{
+		Format: format, At: c.CreatedAt, Worktree: c.Worktree, Branch: in.GitBranch, Commit: in.GitCommit,
+		PullRequests: a.Progress.PullRequests,
+	}}
+	if len(c.Sessions) > 0 {
+		s.ID = c.Sessions[0]
+	}
+	for _, r := range a.Requests {
+		if recall.NamesSubject(r.Text) && len(s.Requests) < maxRequests {
+			s.Requests = append(s.Requests, recall.Request{Number: r.Number, Text: cut(r.Text), RepliesTo: r.RepliesTo})
+		}
+	}
+	s.Commits = a.Progress.Commits[:min(len(a.Progress.Commits), maxDone)]
+	for _, command := range in.Commands {
+		if command.Result == recall.Passed {
+			s.Passed = append(s.Passed, command.Text)
+		}
+	}
+	s.Facts = a.Facts
+	for _, t := range a.Todo {
+		s.Todo = append(s.Todo, t.Text)
+	}
+	for _, step := range a.NextSteps {
+		if !contains(s.Todo, step) {
+			s.Todo = append(s.Todo, step)
+		}
+	}
+	s.Todo = s.Todo[:min(len(s.Todo), maxTodo)]
+	used := map[string]bool{}
+	for _, u := range in.FileUses { // the most recently used first
+		f, changed := c.State.Files[u.Path]
+		use := Read
+		if changed {
+			use = Changed
+		}
+		if len(s.Files) < maxFiles {
+			s.Files, used[u.Path] = append(s.Files, File{Path: u.Path, Use: use, Hash: f.Hash}), true
+		}
+	}
+	for path, f := range c.State.Files {
+		if !used[path] && len(s.Files) < 2*maxFiles {
+			s.Files = append(s.Files, File{Path: path, Use: Changed, Hash: f.Hash})
+		}
+	}
+	sortFiles(s.Files[len(used):])
+	return s
+}

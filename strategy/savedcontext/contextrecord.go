@@ -18,15 +18,15 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// memory is the record of a session's context between two hooks, in the side file of kind
+// contextRecord is the record of a session's context between two hooks, in the side file of kind
 // recall. It can be rebuilt: from the transcript, the files in the worktree and the refs of
 // the checkpoints.
-type memory struct {
+type contextRecord struct {
 	header
 	body
 }
 
-// body is the second line of a memory's file, read only to update the memory.
+// body is the second line of a context record's file, read only to update the context record.
 type body struct {
 	// Base is the commit that was checked out when the session was seen first.
 	Base   string        `json:"base,omitempty"`
@@ -58,7 +58,7 @@ type body struct {
 	Improved string `json:"improved,omitempty"`
 }
 
-// header is the first line of a memory's file: where and when the session ran, and how it
+// header is the first line of a context record's file: where and when the session ran, and how it
 // ended.
 type header struct {
 	Worktree string `json:"worktree"`
@@ -93,36 +93,36 @@ type sessionEnd struct {
 	Answer ClearAnswer `json:"answer,omitempty"`
 }
 
-// maxRemembered bounds the files in the memory of a session, maxOutlines the total bytes of
+// maxRemembered bounds the files in the context record of a session, maxOutlines the total bytes of
 // their outlines.
 const (
 	maxRemembered = 500
 	maxOutlines   = 64 << 10
 )
 
-// remembered returns the memory of the session id and its file's bytes; a new
-// memory if there is none, or if it can't be decoded.
-func remembered(ctx context.Context, w *workspace.Workspace, id string) (*memory, []byte, error) {
+// remembered returns the context record of the session id and its file's bytes; a new
+// context record if there is none, or if it can't be decoded.
+func remembered(ctx context.Context, w *workspace.Workspace, id string) (*contextRecord, []byte, error) {
 	data, err := w.Sessions.Side(id, session.RecallKind).ReadAll()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the memory of session %s: %w", id, err)
+		return nil, nil, fmt.Errorf("read the context record of session %s: %w", id, err)
 	}
-	m := new(memory)
+	m := new(contextRecord)
 	if len(data) == 0 {
 		return m, data, nil
 	}
 	first, second, _ := bytes.Cut(data, []byte{'\n'})
 	if err := errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body)); err != nil {
 		w.Log.WarnContext(ctx, "context of a session read again", "session_id", id, "error", err.Error())
-		m = new(memory)
+		m = new(contextRecord)
 	}
 	return m, data, nil
 }
 
-// putMemory writes the memory if it changed, without outlines beyond maxOutlines: a line of JSON
+// putContextRecord writes the context record if it changed, without outlines beyond maxOutlines: a line of JSON
 // with the header and one with the body, so that a search for a session reads only the headers.
 // The caller must hold the lock.
-func putMemory(w *workspace.Workspace, id string, m *memory, before []byte) ([]byte, error) {
+func putContextRecord(w *workspace.Workspace, id string, m *contextRecord, before []byte) ([]byte, error) {
 	size := 0
 	for path, f := range m.Files {
 		for _, d := range f.Outline {
@@ -136,27 +136,27 @@ func putMemory(w *workspace.Workspace, id string, m *memory, before []byte) ([]b
 	first, err := json.Marshal(m.header)
 	second, failed := json.Marshal(m.body)
 	if err = cmp.Or(err, failed); err != nil {
-		return before, fmt.Errorf("encode the memory of session %s: %w", id, err)
+		return before, fmt.Errorf("encode the context record of session %s: %w", id, err)
 	}
 	data := slices.Concat(first, []byte{'\n'}, second, []byte{'\n'})
 	if bytes.Equal(data, before) {
 		return before, nil
 	}
 	if err := w.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
-		return before, fmt.Errorf("write the memory of session %s: %w", id, err)
+		return before, fmt.Errorf("write the context record of session %s: %w", id, err)
 	}
 	return data, nil
 }
 
-// contextReader brings a session's memory up to date with the transcript and the worktree.
+// contextReader brings a session's context record up to date with the transcript and the worktree.
 type contextReader struct {
 	w   *workspace.Workspace
 	s   *session.State
-	m   *memory
+	m   *contextRecord
 	obs observation
 }
 
-// contextComparer compares the context with the checkpoints recorded in the memory, and keeps
+// contextComparer compares the context with the checkpoints recorded in the context record, and keeps
 // that record up to date.
 type contextComparer struct {
 	contextReader
@@ -166,17 +166,17 @@ type contextComparer struct {
 	recovered bool
 }
 
-// contextWriter saves checkpoints of one session's context and writes its memory.
+// contextWriter saves checkpoints of one session's context and writes its context record.
 // It is the working state of one recollect.
 type contextWriter struct {
 	contextComparer
 
-	// before are the bytes of the memory's file.
+	// before are the bytes of the context record's file.
 	before []byte
 }
 
-// recollect brings the memory of a session up to date, calls then while it holds the lock, and
-// writes the memory. If another hook wrote it meanwhile, it starts again from the new one. The
+// recollect brings the context record of a session up to date, calls then while it holds the lock, and
+// writes the context record. If another hook wrote it meanwhile, it starts again from the new one. The
 // error wraps session.ErrNotFound if the session has no state.
 func recollect(ctx context.Context, w *workspace.Workspace, id string, how effort, then func(context.Context, *contextWriter) error) error {
 	if err := w.CheckTombstones(); err != nil {
@@ -221,7 +221,7 @@ func recollectOnce(ctx context.Context, w *workspace.Workspace, id string, how e
 	})
 }
 
-// mask replaces the values that became known to be secrets after the memory was written.
+// mask replaces the values that became known to be secrets after the context record was written.
 func (cr *contextReader) mask() error {
 	known := cr.s.Recorder.Known
 	cr.w.Redact.Recall(known)
@@ -230,17 +230,17 @@ func (cr *contextReader) mask() error {
 	}
 	data, err := json.Marshal(cr.m.Digest)
 	if err != nil {
-		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
+		return fmt.Errorf("mask the context record of session %s: %w", cr.s.ID, err)
 	}
 	var clean digest.Digest
 	if err := json.Unmarshal(cr.w.Redact.Line(data), &clean); err != nil {
-		return fmt.Errorf("mask the memory of session %s: %w", cr.s.ID, err)
+		return fmt.Errorf("mask the context record of session %s: %w", cr.s.ID, err)
 	}
 	cr.m.Digest, cr.m.Said, cr.m.Masked = clean, cr.w.Redact.Text(cr.m.Said), len(known)
 	return nil
 }
 
-// settlePlace switches to the worktree of the memory. The files of a session that moved to
+// settlePlace switches to the worktree of the context record. The files of a session that moved to
 // another worktree are captured anew.
 func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	done = func() {}
@@ -259,8 +259,8 @@ func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	return done
 }
 
-// write writes the memory's file if it changed.
+// write writes the context record's file if it changed.
 func (w *contextWriter) write() (err error) {
-	w.before, err = putMemory(w.w, w.s.ID, w.m, w.before)
+	w.before, err = putContextRecord(w.w, w.s.ID, w.m, w.before)
 	return err
 }

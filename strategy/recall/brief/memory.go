@@ -1,0 +1,135 @@
+package brief
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/memory"
+)
+
+// earlier returns the section of what the branch is for and what is done there: of each session but
+// that of the context its first request and its commits, the oldest first.
+func earlier(m Material) section {
+	s := section{title: "**Branch** (its earlier sessions, oldest first):\n", more: "- … %d earlier lines\n", last: true}
+	own := func(id string) bool { return slices.Contains(m.Checkpoint.Sessions, id) }
+	for _, of := range slices.Backward(m.Memory.Sessions) {
+		if own(of.ID) {
+			continue
+		}
+		line := "session " + shortID(of.ID) + ", " + Ago(m.Now, of.At)
+		if of.Person != "" {
+			line += ", by " + shownLine(of.Person, itemWidth/4)
+		}
+		i := slices.IndexFunc(m.Memory.Purpose, func(q memory.Quote) bool { return q.Session == of.ID })
+		if i >= 0 {
+			line += ": " + shownLine(m.Memory.Purpose[i].Text, oldWidth)
+		}
+		var subjects []string
+		for _, c := range slices.Backward(m.Memory.Done) {
+			if c.Session == of.ID {
+				subjects = append(subjects, shownLine(c.Subject, reasonWidth))
+			}
+		}
+		if len(subjects) > 0 {
+			line += "; committed: " + shownLine(strings.Join(subjects, "; "), taskWidth)
+		}
+		if i >= 0 || len(subjects) > 0 {
+			s.lines = append(s.lines, "- "+line+"\n")
+		}
+	}
+	return s
+}
+
+// remembered returns the section of the facts of some kinds, those of persons first. Facts of other
+// branches count only if they hold everywhere.
+func remembered(m Material, title string, kinds ...recall.FactKind) section {
+	s := section{title: title, more: "- … %d more\n"}
+	for _, by := range []recall.Speaker{recall.Person, recall.OfPlan, recall.OfAgent, recall.Output} {
+		for _, f := range m.Memory.Facts {
+			everywhere := f.Kind == recall.Rule || f.Kind == recall.Environment
+			if f.By == by && slices.Contains(kinds, f.Kind) && (f.Here || everywhere) && !isAsked(f, m) {
+				s.lines = append(s.lines, "- "+shownFact(m, f)+"\n")
+			}
+		}
+	}
+	return s
+}
+
+// isAsked reports whether the requests show a fact: a short request that is a decision as a whole, or
+// an accepted plan.
+func isAsked(f memory.Fact, m Material) bool {
+	if f.Kind != recall.Decision || f.By == recall.OfAgent || !slices.Contains(m.Checkpoint.Sessions, f.Session) {
+		return false
+	}
+	text := strings.TrimRight(f.Text, ".…")
+	return slices.ContainsFunc(m.Checkpoint.State.Analysis.Requests, func(r recall.Request) bool {
+		return f.By == recall.OfPlan && strings.Contains(r.Text, text) || strings.TrimRight(r.Text, ".") == text
+	})
+}
+
+// shownFact returns a line about a fact: who said it, its text, the reason, and the session if it is
+// not that of the context.
+func shownFact(m Material, f memory.Fact) string {
+	who := string(f.By)
+	if f.Person != "" && f.By == recall.Person {
+		who = shownLine(f.Person, itemWidth/4)
+	}
+	text := shownLine(f.Text, itemWidth)
+	switch f.Kind {
+	case recall.Failure:
+		text = "`" + strings.ReplaceAll(shownLine(f.Command, itemWidth), "`", "'") + "`"
+		who = "failed and did not pass since"
+	case recall.Environment, recall.Reference:
+		who = ""
+	}
+	line := text
+	if who != "" {
+		line = who + ": " + text
+	}
+	if why := shownLine(f.Why, reasonWidth); why != "" && !strings.Contains(text, why) {
+		line += " (" + why + ")"
+	}
+	if f.Times > 1 {
+		line += fmt.Sprintf(" (said %d times)", f.Times)
+	}
+	if !slices.Contains(m.Checkpoint.Sessions, f.Session) {
+		line += ", session " + shortID(f.Session)
+		if f.Person != "" && f.By != recall.Person {
+			line += " of " + shownLine(f.Person, itemWidth/4)
+		}
+	}
+	return line
+}
+
+const (
+	decisionsTitle   = "**Decisions**:\n"
+	rulesTitle       = "**Rules** (said by persons in earlier sessions):\n"
+	attemptsTitle    = "**Tried and Given Up**:\n"
+	environmentTitle = "**Environment**:\n"
+	blockersTitle    = "**Blockers**:\n"
+)
+
+// decisions returns the decisions of the branch; those of the context alone if it has no facts, as
+// one of an earlier version.
+func decisions(m Material) section {
+	if s := remembered(m, decisionsTitle, recall.Decision); len(s.lines) > 0 || len(m.Checkpoint.State.Analysis.Facts) > 0 {
+		return s
+	}
+	return decided(m.Checkpoint.State.Analysis)
+}
+
+// blockers returns the failures of the branch and the context's other blockers.
+func blockers(m Material) section {
+	s := remembered(m, blockersTitle, recall.Failure)
+	for _, line := range bullets("", m.Checkpoint.State.Analysis.Blockers).lines {
+		shown := slices.ContainsFunc(m.Memory.Facts, func(f memory.Fact) bool {
+			return f.Kind == recall.Failure && strings.Contains(line, strings.TrimRight(shownLine(f.Command, reasonWidth), "…"))
+		})
+		if !shown {
+			s.lines = append(s.lines, line)
+		}
+	}
+	return s
+}

@@ -1,0 +1,246 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
+)
+
+// Scope selects the sessions that count as those of the branch.
+type Scope struct {
+	// Branch is the checked out branch, empty on a detached HEAD. Worktree is the worktree's root.
+	Branch, Worktree string
+	// Only, if not empty, are the only sessions that count: on a trunk, where the sessions have
+	// different subjects.
+	Only []string
+}
+
+// Of returns the memory of a branch. The sessions may be in any order. Rules and the environment
+// hold in the whole repository; other facts of other branches are about files and commands.
+func Of(list []Session, scope Scope) Memory {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Session) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	m := Memory{Format: format, Branch: scope.Branch}
+	here := scope.sessions(list)
+	var purpose []Quote
+	for _, s := range list {
+		if !here[s.ID] {
+			continue
+		}
+		m.Sessions = append([]Source{{ID: s.ID, At: s.At, Person: s.Person}}, m.Sessions...)
+		if len(s.Requests) > 0 {
+			purpose = append(purpose, Quote{Text: s.Requests[0].Text, Session: s.ID, Person: s.Person})
+		}
+		for _, c := range slices.Backward(s.Commits) {
+			if !strings.HasPrefix(c.Subject, "fixup!") {
+				m.Done = slices.DeleteFunc(m.Done, func(d Commit) bool { return d.Subject == c.Subject }) // amended
+				m.Done = append([]Commit{{Commit: c, Session: s.ID}}, m.Done...)
+			}
+		}
+		if len(s.Todo) > 0 {
+			m.Todo = nil
+			for _, text := range s.Todo {
+				m.Todo = append(m.Todo, Quote{Text: text, Session: s.ID, Person: s.Person})
+			}
+		} else if len(s.Requests)+len(s.Commits) > 0 {
+			m.Todo = nil // the list of an earlier session was left behind
+		}
+		for _, f := range slices.Backward(s.Files) {
+			if i := slices.IndexFunc(m.Files, func(known File) bool { return known.Path == f.Path }); i >= 0 {
+				if m.Files[i].Use == Changed {
+					f.Use = Changed
+				}
+				f.Hash = cmp.Or(f.Hash, m.Files[i].Hash)
+				m.Files = slices.Delete(m.Files, i, i+1)
+			}
+			f.Session = s.ID
+			m.Files = append([]File{f}, m.Files...)
+		}
+	}
+	m.Purpose = firstAndLast(purpose, maxPurpose)
+	m.Done, m.Files = m.Done[:min(len(m.Done), maxDone)], m.Files[:min(len(m.Files), maxFiles)]
+	m.Facts = standing(list, here)
+	return m
+}
+
+// sessions returns the ids of the sessions of the scope: those on the branch, and those that name
+// one of their pull requests.
+func (s Scope) sessions(list []Session) map[string]bool {
+	here := map[string]bool{}
+	if len(s.Only) > 0 {
+		for _, id := range s.Only {
+			here[id] = true
+		}
+		return here
+	}
+	pulls := map[string]bool{}
+	for _, l := range list {
+		if l.Branch == s.Branch && (s.Branch != "" || l.Worktree == s.Worktree) {
+			here[l.ID] = true
+			for _, name := range l.PullRequests {
+				pulls[number(name)] = true
+			}
+		}
+	}
+	for _, l := range list {
+		if slices.ContainsFunc(l.PullRequests, func(name string) bool { return pulls[number(name)] }) {
+			here[l.ID] = true
+		}
+	}
+	return here
+}
+
+// number returns the number of a pull request given by its number or URL.
+func number(pull string) string { return pull[strings.LastIndexAny(pull, "/#")+1:] }
+
+// standing returns the facts that no later session replaced, the latest first.
+func standing(list []Session, here map[string]bool) []Fact {
+	hashes := map[string]string{} // by path, of the latest session that has it
+	for _, s := range list {
+		for _, f := range s.Files {
+			if f.Hash != "" {
+				hashes[f.Path] = f.Hash
+			}
+		}
+	}
+	var facts []Fact
+	for _, s := range list {
+		facts = slices.DeleteFunc(facts, func(f Fact) bool { return s.ends(f) })
+		for _, said := range s.Facts {
+			facts = append(facts, Fact{Fact: said, Session: s.ID, Person: s.Person, Here: here[s.ID], Commit: s.Commit})
+		}
+	}
+	texts := make([]string, len(facts))
+	for i, f := range facts {
+		texts[i] = f.Text
+	}
+	words := recall.ContentWords(texts...)
+	var kept []Fact
+	var said []map[string]bool // the words of kept
+	for i, f := range slices.Backward(facts) {
+		if at := slices.IndexFunc(kept, func(k Fact) bool { return sameKey(k.Fact, f.Fact) }); at >= 0 {
+			kept[at].merge(f)
+			continue
+		}
+		at := -1
+		for k := range kept {
+			if comparable(kept[k].Fact, f.Fact) && similar(said[k], words[i]) {
+				at = k
+				break
+			}
+		}
+		if at >= 0 {
+			kept[at].merge(f)
+			continue
+		}
+		f.Hashes = make([]string, len(f.Files))
+		for k, path := range f.Files {
+			f.Hashes[k] = hashes[path]
+		}
+		if len(kept) < maxFacts {
+			kept, said = append(kept, f), append(said, words[i])
+		}
+	}
+	return kept
+}
+
+// merge counts an earlier fact about the same thing.
+func (f *Fact) merge(earlier Fact) {
+	f.Here = f.Here || earlier.Here
+	if f.Kind != recall.Rule {
+		return
+	}
+	f.Times = max(f.Times, 1) + max(earlier.Times, 1)
+	if f.Session != earlier.Session {
+		f.Sessions = max(f.Sessions, 1) + max(earlier.Sessions, 1)
+	}
+}
+
+// ends reports whether a session shows that an earlier fact doesn't hold any more: a check that
+// failed passed, or the commit of a decision was reverted.
+func (s Session) ends(f Fact) bool {
+	if f.Kind == recall.Failure {
+		key := commandKey(f.Command)
+		return slices.ContainsFunc(s.Passed, func(command string) bool { return commandKey(command) == key })
+	}
+	return false
+}
+
+// sameKey reports whether two facts are about the same command, or are the same reference or text.
+func sameKey(a, b recall.Fact) bool {
+	switch {
+	case a.Kind != b.Kind:
+		return false
+	case a.Kind == recall.Failure, a.Kind == recall.Environment && a.Command != "":
+		return commandKey(a.Command) == commandKey(b.Command)
+	case a.Kind == recall.Reference:
+		return number(a.Text) == number(b.Text)
+	default:
+		return a.Text == b.Text
+	}
+}
+
+// comparable reports whether the later of two facts may replace the earlier because their words
+// are similar. An agent's decision doesn't replace a person's.
+func comparable(later, earlier recall.Fact) bool {
+	switch later.Kind {
+	case recall.Decision, recall.Rule:
+		return (earlier.Kind == recall.Decision || earlier.Kind == recall.Rule) &&
+			(later.By == recall.Person || earlier.By != recall.Person) && (later.Kind == recall.Rule || earlier.Kind != recall.Rule)
+	case recall.Attempt:
+		return earlier.Kind == recall.Attempt
+	}
+	return false
+}
+
+// similar reports whether two texts share at least three words that are three fifths of the
+// shorter one's.
+func similar(a, b map[string]bool) bool {
+	const least, share, of = 3, 3, 5
+	common := 0
+	for w := range a {
+		if b[w] {
+			common++
+		}
+	}
+	return common >= least && common*of >= share*min(len(a), len(b))
+}
+
+// commandKey returns a form of a command that is equal for lines that run the same.
+func commandKey(command string) string {
+	if key, _, ok := shellcmd.Split(command).Matters(); ok {
+		return key
+	}
+	return strings.Join(strings.Fields(command), " ")
+}
+
+// firstAndLast returns the first item and the last others of a list, at most n, without
+// repetitions.
+func firstAndLast(list []Quote, n int) []Quote {
+	var kept []Quote
+	for _, q := range list {
+		if !slices.ContainsFunc(kept, func(k Quote) bool { return k.Text == q.Text }) {
+			kept = append(kept, q)
+		}
+	}
+	if len(kept) > n {
+		kept = append(kept[:1], kept[len(kept)-n+1:]...)
+	}
+	return kept
+}
+
+// cut returns a text as one line of at most 400 bytes.
+func cut(text string) string {
+	const most = 400
+	return plain.Shorten(strings.Join(strings.Fields(text), " "), most)
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+func sortFiles(list []File) {
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+}
