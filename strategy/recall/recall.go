@@ -49,6 +49,7 @@ const (
 	Threshold Cause = "threshold" // the context was nearly full
 	Lost      Cause = "lost"      // the session ended without a hook: saved at the next start
 	Requested Cause = "requested" // requested by the user, or by the agent for the user
+	Recorded  Cause = "recorded"  // read from the checkpoints of a branch: the session was not run in this clone
 )
 
 // Automatic reports whether the context was saved without a request. Such contexts are
@@ -84,6 +85,8 @@ type Checkpoint struct {
 	// the ids of their committed checkpoints.
 	Sessions    []string `json:"sessions"`
 	Checkpoints []string `json:"checkpoints,omitempty"`
+	// Person is the person who ran the session, empty for the user of this clone.
+	Person string `json:"person,omitempty"`
 	// Prompts is the number of prompts of the session.
 	Prompts int `json:"prompts"`
 	// Tokens is the size of the session's context, 0 if unknown.

@@ -376,3 +376,17 @@ func (m *mirror) Write(piece []byte) (int, error) {
 	}
 	return len(piece), nil
 }
+
+// CopyTranscript writes the stored transcript of a session, with its paths changed to those of this
+// worktree. It returns false if there is none.
+func CopyTranscript(ctx context.Context, w *workspace.Workspace, s checkpoint.Stored, out io.Writer) (bool, error) {
+	text, found, err := s.Transcript(ctx, w.Repo)
+	if err != nil || !found {
+		return false, err
+	}
+	move, err := relocation(ctx, w, s.Meta, text)
+	if err != nil {
+		return false, err
+	}
+	return true, copyMoved(ctx, w, text, move, out)
+}

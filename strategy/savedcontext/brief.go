@@ -119,6 +119,9 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 			known, base = record.Files, record.Base
 		}
 	}
+	if c.Cause == recall.Recorded {
+		base = strings.Repeat("0", len(base)) // unknown: its checkpoints select the commits
+	}
 	if m.Present, err = present(ctx, w, c, known); err != nil {
 		return m, err
 	}

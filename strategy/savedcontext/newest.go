@@ -60,7 +60,8 @@ func newest(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o 
 	}
 	recent := list[:0:0]
 	for _, e := range list {
-		if w.Env.Now().Sub(e.CreatedAt) < fresh {
+		here := e.Cause == recall.Recorded && e.Branch == branch // by another person, maybe days ago
+		if here || w.Env.Now().Sub(e.CreatedAt) < fresh {
 			recent = append(recent, e)
 		}
 	}

@@ -138,6 +138,9 @@ func (d *openingDraft) startup(ctx context.Context) error {
 	if d.input.Source == "startup" || d.input.Source == "" {
 		record.EndDeadTurns(ctx, d.w)
 		saveLost(ctx, d.w, candidates(ctx, d.w), d.input)
+		if err := saveRecorded(ctx, d.w); err != nil {
+			d.w.Log.WarnContext(ctx, "contexts of the branch not read from its checkpoints", "error", err.Error())
+		}
 	}
 	newest, err := newest(ctx, d.w, d.input)
 	if err != nil || newest.id == "" {

@@ -289,7 +289,7 @@ func TestSummary(t *testing.T) {
 		"nothing":          {want: "a session in which nothing was asked"},
 		"a prompt":         {lines: all(asked(long)), want: "please add a token refresh to the middleware, so that sessions stay open for..."},
 		"figures":          {lines: all(asked("please add a token refresh")), src: digest.Sources{Files: []string{"a"}, Added: 12, Removed: 3}, want: "please add a token refresh (1 file, +12 -3)"},
-		"a plan":           {lines: all(asked(long), used("p", "ExitPlanMode", planInput)), src: digest.Sources{Files: []string{"a", "b"}}, want: "add tokens (2 files, +0 -0)"},
+		"a plan":           {lines: all(asked(long), used("p", "ExitPlanMode", planInput)), src: digest.Sources{Files: []string{"a", "b"}}, want: "add tokens (2 files)"},
 		"a commit":         {lines: all(asked(long)), src: digest.Sources{Subjects: []string{"auth: refresh"}}, want: "auth: refresh"},
 		"two commits":      {src: digest.Sources{Subjects: []string{"auth: refresh", "x"}}, want: "auth: refresh and another commit"},
 		"three commits":    {src: digest.Sources{Subjects: []string{"auth: refresh", "x", "y"}}, want: "auth: refresh and 2 more commits"},

@@ -35,7 +35,11 @@ func (d *Digest) Summary(src Sources) string {
 		if n == 1 {
 			files = "file"
 		}
-		text += fmt.Sprintf(" (%d %s, +%d -%d)", n, files, src.Added, src.Removed)
+		lines := ""
+		if src.Added+src.Removed > 0 { // else the files were not compared
+			lines = fmt.Sprintf(", +%d -%d", src.Added, src.Removed)
+		}
+		text += fmt.Sprintf(" (%d %s%s)", n, files, lines)
 	}
 	return text
 }

@@ -136,7 +136,7 @@ const (
 func SessionOf(c recall.Checkpoint) Session {
 	a, in := c.State.Analysis, c.State.Context
 	s := Session{Header: Header{
-		Format: format, At: c.CreatedAt, Worktree: c.Worktree, Branch: in.GitBranch, Commit: in.GitCommit,
+		Format: format, At: c.CreatedAt, Person: c.Person, Worktree: c.Worktree, Branch: in.GitBranch, Commit: in.GitCommit,
 		PullRequests: a.Progress.PullRequests,
 	}}
 	if len(c.Sessions) > 0 {

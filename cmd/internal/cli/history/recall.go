@@ -212,6 +212,7 @@ func causeText(c recall.Cause) string {
 	texts := map[recall.Cause]string{
 		recall.Clear: "clear", recall.Plan: "plan", recall.Compact: "compact", recall.Exit: "exit",
 		recall.Threshold: "threshold", recall.Lost: "lost session", recall.Requested: "asked for",
+		recall.Recorded: "checkpoints",
 	}
 	if text, known := texts[c]; known {
 		return text

@@ -95,6 +95,7 @@ func (r *recalling) writeFacts(out *strings.Builder, c recall.Checkpoint) {
 		recall.Clear: "before the context was cleared", recall.Plan: "before the context was cleared for an accepted plan",
 		recall.Compact: "before a compaction", recall.Exit: "at the end of the session", recall.Threshold: "as the context was nearly full",
 		recall.Lost: "after the session was lost", recall.Requested: "as it was asked for",
+		recall.Recorded: "from the checkpoints of the branch",
 	}[c.Cause]
 	if !known {
 		saved = causeText(c.Cause)
@@ -104,6 +105,7 @@ func (r *recalling) writeFacts(out *strings.Builder, c recall.Checkpoint) {
 		id = ui.Line(id, format.NameWidth)
 		fact("Session", id+" (entire resume "+id+")")
 	}
+	fact("Person", ui.Line(c.Person, format.NameWidth))
 	fact("Commits' checkpoints", ui.Line(strings.Join(c.Checkpoints, ", "), itemWidth))
 	branch := cmp.Or(ui.Line(in.GitBranch, format.NameWidth), "none")
 	if in.GitCommit == "" {
