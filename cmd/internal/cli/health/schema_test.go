@@ -28,7 +28,7 @@ func TestSchemas(t *testing.T) {
 	schemas.EnumOf[sessionJSON](types, "phase", session.Active, session.Idle)
 	schemas.EnumOf[agentHooksJSON](types, "level", setup.LevelProject, setup.LevelUser)
 	schemas.EnumOf[agentJSON](types, "level", setup.LevelProject, setup.LevelUser)
-	schemas.EnumOf[contextEntryJSON](types, "cause", recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested)
+	schemas.EnumOf[contextEntryJSON](types, "cause", recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested, recall.Recorded)
 	schemas.EnumOf[contextEntryJSON](types, "status", recall.Pending, recall.Kept)
 	schemas.EnumOf[format.CheckpointJSON](types, "cause", bands.Named, bands.Auto, bands.Prompt, bands.Commit, bands.Rescue)
 	schemas.EnumOf[orphanJSON](types, "kind", cleanup.Shadow, cleanup.Rescue, cleanup.State, cleanup.Checkpoint, cleanup.Transcript, cleanup.Leftover)

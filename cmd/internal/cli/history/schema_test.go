@@ -22,7 +22,7 @@ func TestSchemas(t *testing.T) {
 	schemas.Enum(types, importing.Imported, importing.Known, importing.Recorded, importing.Empty, importing.Forgotten)
 	schemas.Enum(types, importing.Shown, importing.Rewritten, importing.Lines)
 	schemas.Enum(types, recall.Pending, recall.Kept)
-	schemas.Enum(types, recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested)
+	schemas.Enum(types, recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested, recall.Recorded)
 	schemas.Enum(types, recall.SummaryMode, recall.StatefulMode)
 
 	schemas.EnumOf[authorJSON](types, "kind", blame.Agent, blame.Person, blame.Unknown)
