@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/recall/contextstore"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -56,7 +57,7 @@ func newest(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o 
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	if len(list) == 0 {
-		return o, nil
+		return ofFork(ctx, w)
 	}
 	recent := list[:0:0]
 	for _, e := range list {
@@ -80,4 +81,22 @@ func newest(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o 
 		}
 	}
 	return o, nil
+}
+
+// ofFork returns the newest checkpoint of the session that a fork was made of: its brief if the
+// session has not continued since, else the notice.
+func ofFork(ctx context.Context, w *workspace.Workspace) (offered, error) {
+	f, ok := rewind.ForkHere(w)
+	if !ok || f.Session == "" {
+		return offered{}, nil
+	}
+	list, err := Contexts(w).List(ctx, contextstore.Filter{Session: f.Session, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return offered{}, err
+	}
+	s, err := w.Sessions.Load(f.Session)
+	if err != nil || f.Turn == "" || s.TurnID != f.Turn {
+		return offered{id: list[0].ID, kind: brief.Notice}, nil //nolint:nilerr // the state was removed
+	}
+	return offered{id: list[0].ID, kind: brief.Full}, nil
 }

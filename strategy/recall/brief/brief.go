@@ -167,6 +167,12 @@ func drift(m Material) Brief {
 	if foreign := others(m); len(foreign.lines) > 0 {
 		list = append(list, foreign)
 	}
+	m.Memory = since(m.Memory, m.Checkpoint)
+	for _, s := range []section{earlier(m), remembered(m, decisionsTitle, recall.Decision), remembered(m, rulesTitle, recall.Rule), remembered(m, attemptsTitle, recall.Attempt)} {
+		if len(s.lines) > 0 {
+			list = append(list, s.limited(300))
+		}
+	}
 	if len(files)+len(list) == 0 {
 		return Brief{}
 	}

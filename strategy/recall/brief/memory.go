@@ -111,6 +111,18 @@ const (
 	blockersTitle    = "**Blockers**:\n"
 )
 
+// since returns the part of a memory that a session doesn't know: what the sessions that ended after
+// its context was saved left.
+func since(m memory.Memory, c recall.Checkpoint) memory.Memory {
+	later := map[string]bool{}
+	for _, s := range m.Sessions {
+		later[s.ID] = !s.At.Before(c.CreatedAt) && !slices.Contains(c.Sessions, s.ID)
+	}
+	m.Sessions = slices.DeleteFunc(slices.Clone(m.Sessions), func(s memory.Source) bool { return !later[s.ID] })
+	m.Facts = slices.DeleteFunc(slices.Clone(m.Facts), func(f memory.Fact) bool { return !later[f.Session] })
+	return m
+}
+
 // decisions returns the decisions of the branch; those of the context alone if it has no facts, as
 // one of an earlier version.
 func decisions(m Material) section {
