@@ -10,6 +10,8 @@ type Fact struct {
 	Text string   `json:"text"`
 	// Why is the reason that was given, or what a check printed; empty if there is none.
 	Why string `json:"why,omitempty"`
+	// Plan is the title of the accepted plan that states a decision; empty for the plan itself.
+	Plan string `json:"plan,omitempty"`
 	// Files are the paths that it is about, relative to the root of the worktree; absolute in a
 	// digest. Command is the shell command that it is about, one line.
 	Files   []string `json:"files,omitempty"`

@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -36,15 +35,7 @@ func (r *reader) agent(e *transcript.Event) {
 		r.PlanOffered, r.Ended = false, true
 		r.SaidAt, r.Worked, r.Doing = r.Prompts, false, ""
 		r.text.set(e.Raw())
-		// Decode a text only if it has a word that decides looks for: most texts have none.
-		words := []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"}
-		if slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(e.Raw(), []byte(word)) }) {
-			for sentence := range decisions(e.Said()) {
-				if kept := item(sentence, r.redact); kept != "" {
-					r.Chosen = plain.Append(r.Chosen, "agent: "+kept, plain.Bound{Items: 5, Bytes: 2 << 10})
-				}
-			}
-		}
+		r.said(e)
 	}
 	for _, use := range e.Uses {
 		r.PlanOffered, r.Ended = false, false

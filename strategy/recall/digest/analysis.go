@@ -25,8 +25,13 @@ type Sources struct {
 	Added, Removed int
 }
 
-// userSaid precedes the user's own words.
-const userSaid = "user: "
+// These precede quoted texts.
+const (
+	userSaid     = "user: "
+	agentSaid    = "agent: "
+	planSaid     = "plan: "
+	planAccepted = "plan accepted: "
+)
 
 // The limits of an analysis.
 const (
@@ -93,9 +98,10 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 	a := recall.Analysis{
 		CurrentTask: r.task(),
 		NextSteps:   notNil(firstOnes(steps, maxSteps)),
-		// The user's decisions precede the agent's. The last prompt may be one of them; a
-		// brief, which shows it as the task, omits it from the decisions.
-		Decisions:    notNil(slices.Concat(d.Answers, d.Chosen)),
+		// The last prompt may be one of them; a brief, which shows it as the task, omits it
+		// from the decisions.
+		Decisions:    notNil(r.decisions()),
+		Facts:        r.facts(),
 		Blockers:     notNil(blockers),
 		RelevantDocs: notNil(docs),
 		Requests:     slices.Clone(d.Requests),

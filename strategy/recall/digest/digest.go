@@ -91,9 +91,8 @@ type Digest struct {
 	Doing  string `json:"doing,omitempty"`
 	// Plan is the last offered plan.
 	Plan Plan `json:"plan,omitzero"`
-	// Answers are decisions of the user, Chosen decisions that the agent reported.
-	Answers []string `json:"answers,omitempty"`
-	Chosen  []string `json:"chosen,omitempty"`
+	// Facts are what was decided and told, the oldest first.
+	Facts []Fact `json:"facts,omitempty"`
 	// Commands holds the shell commands that did more than show output, the most recent
 	// last.
 	Commands []recall.Command `json:"commands,omitempty"`
@@ -130,7 +129,7 @@ type Call struct {
 }
 
 // format is the version of the format of a digest.
-const format = 3
+const format = 4
 
 // Catch reads the new lines of the transcript at path, up to the end of the line at limit
 // bytes (0: all); rest reports whether there are more. If the transcript was replaced, the
@@ -142,7 +141,7 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 	next.Edited, next.Read, next.Docs = slices.Clone(d.Edited), slices.Clone(d.Read), slices.Clone(d.Docs)
 	next.Uses = slices.Clone(d.Uses)
 	next.Asked, next.Tasks, next.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
-	next.Answers, next.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
+	next.Facts = slices.Clone(d.Facts)
 	next.Troubles, next.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
 	next.Requests, next.Queue, next.Commits = slices.Clone(d.Requests), slices.Clone(d.Queue), slices.Clone(d.Commits)
 	next.Pulls, next.Staged, next.Notes = slices.Clone(d.Pulls), slices.Clone(d.Staged), slices.Clone(d.Notes)
@@ -173,9 +172,11 @@ const (
 	maxSaid       = 6 << 10
 	maxAsked      = 2 << 10
 	maxItem       = 300
+	maxFact       = 300
 	maxCall       = 200
 	maxQuestion   = 200
 	maxName       = 128
+	maxPlanName   = 100
 	maxPath       = 1 << 10
 )
 

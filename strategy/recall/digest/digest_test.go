@@ -167,7 +167,7 @@ func TestAnalysis(t *testing.T) {
 		},
 		"an answer to a question": {
 			lines: all(first, used("q", "AskUserQuestion", questions), done("q", "Your questions have been answered.", `{"questions":[{"question":"Which storage?"}],"answers":{"Which storage?":"Git refs"},"annotations":{}}`)),
-			want:  recall.Analysis{CurrentTask: "please add a token refresh", Decisions: []string{"Which storage? -> Git refs"}},
+			want:  recall.Analysis{CurrentTask: "please add a token refresh", Decisions: []string{"user: Which storage? -> Git refs"}},
 		},
 		"a correction, and another prompt": {
 			lines: all(first, asked("no, use RS256 for the tokens"), asked("now write tests for it all")),
@@ -233,7 +233,7 @@ func TestAnalysis(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := digestOf(t, test.lines).Analysis(test.src)
-			others := cmpopts.IgnoreFields(recall.Analysis{}, "Requests", "Progress", "Todo", "OpenQuestion") // of TestRequests and TestProgress
+			others := cmpopts.IgnoreFields(recall.Analysis{}, "Requests", "Progress", "Todo", "OpenQuestion", "Facts") // of TestRequests and TestProgress
 			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), others); diff != "" {
 				t.Error(diff)
 			}
@@ -448,7 +448,7 @@ func TestDigestIsBounded(t *testing.T) {
 	for i := range 150 {
 		long := fmt.Sprintf("%d ", i) + strings.Repeat("<a>&\" ", 400)
 		path := fmt.Sprintf("/w/%d", i) + strings.Repeat("<&>/", 40) + "x.md"
-		lines = append(lines, asked("no, use "+long), said("I decided to go there "+long[:300]+".\n# Next steps\n- "+long),
+		lines = append(lines, asked("no, use "+long[:300]), said("I decided to go there "+long[:300]+".\n# Next steps\n- "+long),
 			used(fmt.Sprint("t", i), "TaskCreate", fmt.Sprintf(`{"subject":%s}`, quote(long))), done(fmt.Sprint("t", i), "", fmt.Sprintf(`{"task":{"id":"%d"}}`, i)),
 			used(fmt.Sprint("o", i), "Bash", fmt.Sprintf(`{"command":%s}`, quote("make "+long))),
 			used(fmt.Sprint("w", i), "WebFetch", fmt.Sprintf(`{"url":%s}`, quote(long))), done(fmt.Sprint("w", i), "", `null`))

@@ -96,7 +96,7 @@ func lastSentence(text string) string {
 
 // effects records the git changes of a command (staged paths, commits, pushes) and the pull
 // requests that it worked on.
-func (r results) effects(res transcript.ToolResult, call Call) {
+func (r *reader) effects(res transcript.ToolResult, call Call) {
 	if len(call.Git) == 0 && call.Pull == "" {
 		return
 	}
@@ -148,7 +148,7 @@ func lazyRegexp(expr string) func() *regexp.Regexp {
 
 // committed adds a commit if the output shows it, or if the command has certainly
 // succeeded.
-func (r results) committed(git shellcmd.Git, output string, failed bool) {
+func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
 	var c recall.Commit
 	if found := commitLine().FindAllStringSubmatch(output, -1); len(found) > 0 {
 		last := found[len(found)-1]

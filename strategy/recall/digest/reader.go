@@ -19,6 +19,8 @@ type reader struct {
 	text lastText
 	// call is the agent's last tool call; finish sets LastCall to it.
 	call lastCall
+	// raw is the line that is read.
+	raw transcript.Value
 }
 
 // lastCall is a tool call as found in its line, not redacted.
@@ -29,6 +31,7 @@ func (r *reader) line(raw []byte) {
 	if f, ok := r.redact.(plain.Forgetter); ok {
 		raw = f.Forget(raw)
 	}
+	r.raw = raw
 	e, ok := r.events.Line(raw)
 	if !ok {
 		return
@@ -49,7 +52,7 @@ func (r *reader) line(raw []byte) {
 	case transcript.AgentEvent:
 		r.agent(e)
 		for _, res := range e.Results {
-			results{r.Digest, r.redact, &r.text}.add(e, res)
+			r.result(e, res)
 		}
 	case transcript.CompactEvent:
 		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
@@ -87,7 +90,7 @@ func (r *reader) user(e *transcript.Event) {
 		r.PromptID = plain.Head(e.PromptID, maxName)
 	}
 	for _, res := range e.Results {
-		results{r.Digest, r.redact, &r.text}.add(e, res)
+		r.result(e, res)
 	}
 	switch {
 	case e.Compaction:
@@ -100,9 +103,9 @@ func (r *reader) user(e *transcript.Event) {
 		}
 	case e.Plan != "":
 		r.beginTurn()
-		r.request("Implement the following plan: " + e.Plan)
+		r.request("Implement the following plan: "+e.Plan, false)
 		r.Plan = planOf(e.Plan, r.redact)
-		r.acceptPlan(r.redact)
+		r.acceptPlan()
 	case (e.Prompt != "" || e.Command != "") && !transcript.IsWrapper(e.Prompt):
 		r.beginTurn()
 		r.Prompts++
@@ -110,7 +113,7 @@ func (r *reader) user(e *transcript.Event) {
 		if e.Command != "" {
 			text = strings.TrimSpace("/" + e.Command + " " + text)
 		}
-		r.request(text)
+		r.request(text, e.Command == "")
 		head := text[:min(len(text), maxAsked)]
 		for _, url := range pullURL().FindAllString(head, -1) {
 			r.Pulls.add(url, r.redact)
@@ -122,7 +125,6 @@ func (r *reader) user(e *transcript.Event) {
 		if enough(e.Prompt) {
 			r.Asked = plain.Last(append(r.Asked, Asked{Text: r.Short, At: r.Prompts}), plain.Bound{Items: 3, Bytes: 3 * maxAsked},
 				func(a Asked) int { return plain.JSONSize(a.Text) })
-			r.correct(r.Short, r.redact)
 			r.Short = ""
 		}
 	}
@@ -132,6 +134,7 @@ func (r *reader) user(e *transcript.Event) {
 func (r *reader) beginTurn() {
 	r.PlanOffered, r.Acted, r.Ended = false, false, false
 	r.LastCall, r.call, r.Question = "", lastCall{}, Question{}
+	r.stopFollowing()
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
 }
 
@@ -155,9 +158,4 @@ func enough(prompt string) bool {
 		}
 	}
 	return words >= least
-}
-
-// decided adds a decision of the user.
-func (d *Digest) decided(text string) {
-	d.Answers = plain.Append(d.Answers, text, plain.Bound{Items: 12, Bytes: 4 << 10})
 }

@@ -43,8 +43,8 @@ func TestDecisionsOfAPastedReview(t *testing.T) {
 	t.Parallel()
 	d := digestOf(t, all(asked("please add a token refresh"), said("Done."), asked(
 		"We should never store the token.\n\nMedium severity\n\nThe cache must not be shared. This should not return true.\n\nin cache.go\n\nI'd rather keep the cache for each user.")))
-	want := []string{"user: We should never store the token.", "user: I'd rather keep the cache for each user."}
-	if diff := cmp.Diff(want, d.Analysis(digest.Sources{}).Decisions); diff != "" {
+	want := []string{"rule: We should never store the token.", "decision: I'd rather keep the cache for each user."}
+	if diff := cmp.Diff(want, shown(d.Analysis(digest.Sources{}).Facts)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -78,7 +78,7 @@ func TestRequests(t *testing.T) {
 	if diff := cmp.Diff(want, a.Requests); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"user: and never touch the schema", "plan accepted: retries"}, a.Decisions); diff != "" {
+	if diff := cmp.Diff([]string{"rule: and never touch the schema", "decision: retries"}, shown(a.Facts)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -13,17 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
 )
 
-// results adds the results of tool calls to a digest.
-type results struct {
-	*Digest
-
-	redact plain.Redactor
-	// text is the agent's last text.
-	text *lastText
-}
-
-// add adds the result of an open call; it ignores other results.
-func (r results) add(e *transcript.Event, res transcript.ToolResult) {
+// result adds the result of an open call; it ignores other results.
+func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	i := slices.IndexFunc(r.Open, func(c Call) bool { return c.ID == plain.Head(res.Of, maxName) })
 	if i < 0 {
 		return
@@ -47,7 +38,7 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 		r.edited(e, call, said)
 	case call.Tool == "AskUserQuestion":
 		for _, reply := range replies(e.Detail(), res) {
-			r.decided(plain.Line(reply.question, maxQuestion, r.redact) + " -> " + item(reply.text, r.redact))
+			r.answered(reply)
 		}
 	case res.Failed: // not recorded for other tools
 	case call.Tool == "Read", call.Tool == "NotebookRead":
@@ -65,14 +56,14 @@ func (r results) add(e *transcript.Event, res transcript.ToolResult) {
 		if plan := e.Detail().Member("plan").Text(); plan != "" { // the user may have edited it
 			r.Plan = planOf(plan, r.redact)
 		}
-		r.acceptPlan(r.redact)
+		r.acceptPlan()
 	}
 }
 
 // denied records the denial of a tool call by the user or a permission rule, and reports
 // whether the call was never executed. A denial by the user is not a trouble: an offered
 // plan that the user accepts while clearing the context has the result of a refusal, too.
-func (r results) denied(res transcript.ToolResult, call Call, said string) bool {
+func (r *reader) denied(res transcript.ToolResult, call Call, said string) bool {
 	said = strings.TrimSpace(said)
 	byUser := strings.HasPrefix(said, "The user doesn't want to") || strings.HasPrefix(said, "User rejected")
 	switch {
@@ -84,7 +75,7 @@ func (r results) denied(res transcript.ToolResult, call Call, said string) bool 
 	}
 	if text := res.Reply(); byUser && enough(text) { // the user's request instead of the call
 		r.ask(plain.Text(text, maxRequest, r.redact), "")
-		r.correct(text, r.redact)
+		r.heard(text, "", &call)
 	}
 	if byUser || call.Text == "" {
 		return true // not a failure
@@ -94,7 +85,7 @@ func (r results) denied(res transcript.ToolResult, call Call, said string) bool 
 }
 
 // ran adds the result of a command; said is its error message.
-func (r results) ran(e *transcript.Event, res transcript.ToolResult, call Call, said string) {
+func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, call Call, said string) {
 	result := recall.Failed
 	if res.Failed && shellcmd.CountedSuccess(said) { // the runner's own count decides
 		r.Troubles.passed(call.Checks.Tests())
@@ -185,7 +176,7 @@ func reason(output string, redact plain.Redactor) string {
 
 // edited adds the edit of a file; said is its error. A failed edit is not a trouble: the
 // agent tries again.
-func (r results) edited(e *transcript.Event, call Call, said string) {
+func (r *reader) edited(e *transcript.Event, call Call, said string) {
 	if call.Text == "" || said != "" {
 		return
 	}
@@ -208,6 +199,7 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 			func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
 		r.Edited = plain.Append(r.Edited, call.Text, plain.Bound{Items: 300, Bytes: 24 << 10})
 		r.useFile(call.Text, 1, 0)
+		r.follow(call.Text)
 		r.Plan.Begun = r.Plan.Accepted
 	}
 	r.Troubles.drop(func(t Trouble) bool {
@@ -216,7 +208,7 @@ func (r results) edited(e *transcript.Event, call Call, said string) {
 }
 
 // aboutOther reports whether a text has the name of another file but not that of path.
-func (r results) aboutOther(text, path string) bool {
+func (r *reader) aboutOther(text, path string) bool {
 	if !strings.Contains(text, ".") || strings.Contains(text, filepath.Base(path)) {
 		return false
 	}

@@ -1,0 +1,272 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/recall"
+)
+
+// heard adds the decisions and rules of a text of the person. repliesTo is the text that it
+// replies to; refused is the call that the person refused with it, if any. It skips the
+// paragraphs between the first and the last: they often quote other texts, such as a review
+// or a program's output.
+func (r *reader) heard(prompt, repliesTo string, refused *Call) {
+	const longest, longestSentence = 4 << 10, 400
+	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
+		return
+	}
+	if repliesTo != "" && r.chooses(prompt, repliesTo) {
+		text := plain.Line(prompt, maxQuestion, r.redact) + chosen + repliesTo
+		r.learn(recall.Fact{Kind: recall.Decision, By: recall.Person, Text: plain.Shorten(text, maxFact), Files: r.mentioned(repliesTo)}, true)
+		return
+	}
+	// Most prompts have none of the words that are searched for.
+	if low := strings.ToLower(prompt); !containsAny(low, "let's", "lets ", "let\u2019s", "instead", "rather", "keep", "leave", "stick", "prefer", "always", "never", "don't",
+		"don\u2019t", "dont ", "do not", "use ", "should", "must", "we'll", "only", "with", "decided", "need", "stop", "from now", "going forward", "time you", "whenever",
+		" commit", "remember", "want", "because", "since", "so that", "to avoid", "for c", "for simpl", "no, ", "not ") {
+		return
+	}
+	first := r.Asks <= 1
+	var quotes quotation
+	paragraphs := strings.Split(strings.TrimSpace(prompt), "\n\n")
+	for i, paragraph := range paragraphs {
+		between := 0 < i && i < len(paragraphs)-1
+		for line := range strings.Lines(paragraph) {
+			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
+				continue
+			}
+			last := ""
+			if r.repeatsRequest(line) {
+				continue
+			}
+			consider := func(text, next string) {
+				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence || !enough(text) || transcript.IsReply(text) {
+					return
+				}
+				f := recall.Fact{By: recall.Person, Files: r.mentioned(text)}
+				low := lowered(text)
+				switch {
+				case !isGeneral(low) && choosesWords(low, first):
+					f.Kind = recall.Decision
+				case isRule(low, refused != nil):
+					f.Kind, f.Command = recall.Rule, r.corrected(text, refused)
+					if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 {
+						f.Files = []string{refused.Text}
+					}
+				default:
+					return
+				}
+				f.Text, f.Why = r.withReason(text, next)
+				r.learn(f, f.Kind == recall.Decision)
+			}
+			for text := range sentences(strings.TrimSpace(line)) {
+				consider(last, text)
+				last = text
+			}
+			consider(last, "")
+		}
+	}
+}
+
+// repeatsRequest reports whether a line quotes an earlier request after a mark, as the output
+// of a program that lists sessions does.
+func (r *reader) repeatsRequest(line string) bool {
+	const least = 24
+	for _, q := range r.Requests[:max(len(r.Requests)-1, 0)] {
+		at := strings.Index(line, plain.Head(q.Text, least))
+		if at > 0 && len(q.Text) >= least && strings.ContainsAny(line[:at], "*]>-") {
+			return true
+		}
+	}
+	return false
+}
+
+// chooses reports whether a short prompt picks one of the alternatives in the agent's last
+// text.
+func (r *reader) chooses(prompt, repliesTo string) bool {
+	question := lastQuestion(r.Said)
+	if repliesTo == question || containsAny(lowered(prompt), " first", " start with ", " then ") || strings.HasSuffix(strings.TrimSpace(prompt), "?") {
+		return false
+	}
+	return len(alternatives(r.Said, question)) > 0
+}
+
+// quotation tracks whether the sentences of a prompt are within double quotes.
+type quotation struct{ open bool }
+
+// cuts reports whether a quotation begins before a sentence or ends after it. Such a
+// sentence is not the person's own.
+func (q *quotation) cuts(sentence string) bool {
+	before := q.open
+	for _, c := range sentence {
+		switch c {
+		case '"':
+			q.open = !q.open
+		case '\u201c':
+			q.open = true
+		case '\u201d':
+			q.open = false
+		}
+	}
+	return before || q.open
+}
+
+// musing reports whether a sentence in lower case asks or considers something, or only
+// refers to the agent's words.
+func musing(low string) bool {
+	return strings.Contains(low, "? ") || containsAny(low, " thinking aloud", " thinking out loud", " probably ", "_probably_", " maybe ", " perhaps ",
+		" i wonder", " wondering", " not sure ", " no idea", " might ", " could we ", " could you ", " would make ", " would be ", " can we ", " can you ", " should we ", " do we ", " what if ",
+		" your recommendation", " your suggestion", " your proposal", " don't know", " consider ", " -> ", " for example ", " e.g. ", " i guess ",
+		" any suggestion", " any idea", " if you ")
+}
+
+// clause is a part of a sentence in lower case. It is free if it may be an instruction of
+// its own, and not the continuation of another clause.
+type clause struct {
+	text string
+	free bool
+}
+
+// clauseEnds puts a mark between the clauses of a sentence, with a plus before free ones.
+//
+//nolint:gochecknoglobals // read-only
+var clauseEnds = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(" but ", "\n+", "; ", "\n+", " - ", "\n+", " -- ", "\n+", " \u2014 ", "\n+", ": ", "\n+", ", ", "\n", " so ", "\n", " and ", "\n")
+})
+
+// clauses returns the clauses of a sentence, without the words that lead to them, such as
+// "ok" and "I think".
+func clauses(low string) []clause {
+	low = clauseEnds().Replace(low)
+	var list []clause
+	leads := true // all words so far only lead to the sentence
+	for part := range strings.SplitSeq(low, "\n") {
+		free := leads || strings.HasPrefix(part, "+")
+		part = strings.Trim(part, " ,.!*-+(")
+		if label, rest, ok := strings.Cut(part, ") "); ok && len(label) <= 2 { //nolint:mnd // a letter or a number of an option
+			part = rest
+		}
+		for again := true; again; {
+			again = false
+			for _, lead := range []string{
+				"ok", "okay", "yes", "yeah", "yep", "yup", "no", "nope", "hmm", "well", "right", "great", "cool", "good", "also", "then", "and", "but", "so", "now", "actually",
+				"please", "ah", "oh", "sure", "thanks", "i think", "i mean", "in general", "in that case", "instead", "for now",
+			} {
+				if rest, ok := strings.CutPrefix(part+" ", lead+" "); ok {
+					part, again = strings.TrimSpace(rest), true
+				}
+			}
+		}
+		if part != "" {
+			list = append(list, clause{part + " ", free})
+			leads = false
+		}
+	}
+	return list
+}
+
+// begins reports whether a clause begins with one of the beginnings, which end at words.
+func (c clause) begins(beginnings ...string) bool {
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(c.text, b+" ") })
+}
+
+// orders reports whether a free clause begins with one of the verbs.
+func (c clause) orders(verbs string) bool {
+	return c.free && c.begins(strings.Fields(verbs)...)
+}
+
+// choosesWords reports whether a sentence of a prompt, in lower case, chooses between
+// alternatives, with a consequence in the code or the plan. In the first prompt it is rather
+// a part of the task.
+func choosesWords(low string, first bool) bool {
+	if musing(low) {
+		return false
+	}
+	opposes := strings.HasPrefix(low, " no, ") || strings.HasPrefix(low, " nope, ")
+	contrast := opposes || containsAny(low, " instead of ", " rather than ", " instead ", " instead.", " instead,", ", not ", " focus only ")
+	reason := containsAny(low, " because ", " since ", " so that ", " to avoid ", " for clarity", " for consistency", " for simplicity")
+	for _, c := range clauses(low) {
+		has := func(words ...string) bool { return containsAny(c.text, words...) }
+		switch {
+		case c.begins("let's try") && has(" approach ", " option ", " way "), c.begins("focus only"),
+			c.begins("go with", "let's go with", "i'd go with", "i'll go with", "i would go with", "we'll go with", "going with", "stick with", "stick to", "let's stick",
+				"i prefer", "we prefer", "i'd prefer", "i'd rather", "i would rather", "we decided to", "i decided to"):
+			return true
+		case c.orders("keep") && !has(" going ", " in mind ", " working on ", " it up ", " trying ", " this session "), c.begins("let's keep"),
+			c.orders("leave") && has(" as is ", " as it is ", " as they are ", " alone ", " out "):
+			return true
+		case c.begins("let's use", "let's rename", "let's set", "let's drop", "let's abandon", "let's avoid", "let's call", "let's skip", "let's ignore", "let's separate"):
+			if !first || contrast {
+				return true
+			}
+		case c.begins("let's do") && has(" only ") && !has(" first "), c.begins("let's just remove", "let's remove") && (reason || has(" entirely ", " completely ")):
+			return true
+		case c.begins("let's", "we should", "we'll", "i want", "we want") && (contrast || reason) && !has(" should be more "):
+			return true
+		case c.orders("use make set") && has(" default ", " by default ", " for now "), contrast && c.orders("use put make set rename change switch replace return store move call show take render display write"):
+			return true
+		case reason && !first && c.orders("use put make set rename drop remove switch replace return store move call"):
+			return true
+		case c.begins("we don't need", "we do not need", "no need for") && !has(" need to "):
+			return true
+		}
+	}
+	return !first && (containsAny(low, " should still be ", " should stay ", " should remain ", " must be ", " must stay ", " must not ", " must only ") ||
+		containsAny(low, " should not ", " shouldn't ", " should only ", " should never ") && containsAny(low, " but ", " instead ", " only "))
+}
+
+// isGeneral reports whether a sentence of a prompt, in lower case, is about all later work.
+func isGeneral(low string) bool {
+	return containsAny(low, " from now on", " going forward", " don't ever ", " do not ever ", " never ever ", " every time you ", " each time you ", " whenever you ",
+		" make sure you always ", " make sure to always ", " always make sure ", " you must always ", " you should always ", " you should never ", " you must never ", " we should never ", " we must never ",
+		" in this repo we ", " in this project we ", " in this codebase we ", " we always ", " we never ", " remember to ", " each commit ", " every commit ") &&
+		!strings.HasSuffix(strings.TrimSpace(low), "?")
+}
+
+// isRule reports whether a sentence of a prompt, in lower case, holds beyond the request: it
+// is general, or it is the reason for which a call was refused.
+func isRule(low string, refusal bool) bool {
+	switch {
+	case isGeneral(low):
+		return true
+	case strings.HasSuffix(strings.TrimSpace(low), "?"), containsAny(low, " for now", " don't worry", " never mind", " maybe ", " i wonder", " wondering"):
+		return false
+	}
+	for _, c := range clauses(low) {
+		second := strings.Fields(c.text + ". .")[1]
+		switch {
+		case c.orders("always never prefer"), c.orders("stop") && strings.HasSuffix(second, "ing"):
+			return true
+		case c.free && c.begins("don't", "do not") && (refusal || containsAny(c.text, " again ", " ever ", " anymore ", " unless ")):
+			return true
+		case refusal && c.free && c.begins("use", "let's not", "we use"):
+			return true
+		case c.begins("we use") && containsAny(low, " not ", " instead of ", " rather than "):
+			return true
+		}
+	}
+	return false
+}
+
+// corrected returns the command that a rule corrects: the refused one, else the last one that
+// begins with a word that the rule rejects.
+func (r *reader) corrected(rule string, refused *Call) string {
+	if refused != nil {
+		if refused.Tool == "Bash" {
+			return refused.Text
+		}
+		return ""
+	}
+	_, rejected := alternativesOf(rule)
+	for _, c := range slices.Backward(r.Commands) {
+		first, _, _ := strings.Cut(c.Text, " ")
+		if slices.Contains(rejected, strings.ToLower(first)) {
+			return c.Text
+		}
+	}
+	return ""
+}
