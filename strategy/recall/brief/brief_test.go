@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/memory"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -100,6 +101,52 @@ func TestWriteLaterCommit(t *testing.T) {
 	m.Commit = strings.Repeat("2", 40)
 	if text := brief.Write(m).Parts[0]; !strings.Contains(text, "**State**:\n"+line) {
 		t.Errorf("no %q in\n%s", line, text)
+	}
+}
+
+// The brief has what the earlier sessions of the branch were asked and did, and what stands of what was
+// said; a person's words come first, and those of another person have the name.
+func TestWriteMemory(t *testing.T) {
+	t.Parallel()
+	m := material()
+	own := m.Checkpoint.Sessions[0]
+	fact := func(session, person string, here bool, f recall.Fact) memory.Fact {
+		return memory.Fact{Fact: f, Session: session, Person: person, Here: here}
+	}
+	m.Memory = memory.Memory{
+		Sessions: []memory.Source{{ID: own, At: noon}, {ID: "99990000-x", At: noon.Add(-48 * time.Hour), Person: "Ann"}},
+		Purpose:  []memory.Quote{{Text: "log in with a token", Session: "99990000-x"}, {Text: "Implementing JWT", Session: own}},
+		Done:     []memory.Commit{{Commit: recall.Commit{Subject: "auth: add keys"}, Session: "99990000-x"}},
+		Facts: []memory.Fact{
+			fact(own, "", true, recall.Fact{Kind: recall.Decision, By: recall.OfAgent, Text: "kept HS256 rather than RS256", Why: "one service verifies"}),
+			fact("99990000-x", "Ann", true, recall.Fact{Kind: recall.Decision, By: recall.Person, Text: "tokens expire after an hour"}),
+			fact("77770000-x", "", false, recall.Fact{Kind: recall.Rule, By: recall.Person, Text: "never mock the clock", Times: 3}),
+			fact("77770000-x", "", false, recall.Fact{Kind: recall.Decision, By: recall.Person, Text: "of another branch"}),
+			fact(own, "", true, recall.Fact{Kind: recall.Attempt, By: recall.OfAgent, Text: "a cookie for the token", Why: "blocked by CORS"}),
+			fact(own, "", true, recall.Fact{Kind: recall.Failure, By: recall.Output, Command: "make e2e", Text: "make e2e", Why: "--- FAIL: TestLogin"}),
+			fact(own, "", true, recall.Fact{Kind: recall.Environment, By: recall.Output, Text: "the server listens on port 8080"}),
+		},
+	}
+	text := brief.Write(m).Parts[0]
+	for _, want := range []string{
+		"**Branch** (its earlier sessions, oldest first):\n- session 99990000, 2 days ago, by Ann: log in with a token; committed: auth: add keys\n**Requests**",
+		"**Decisions**:\n- Ann: tokens expire after an hour, session 99990000\n- agent: kept HS256 rather than RS256 (one service verifies)\n",
+		"**Rules** (said by persons in earlier sessions):\n- person: never mock the clock (said 3 times), session 77770000\n",
+		"**Tried and Given Up**:\n- agent: a cookie for the token (blocked by CORS)\n",
+		"**Blockers**:\n- failed and did not pass since: `make e2e` (--- FAIL: TestLogin)\n- go vet fails\n",
+		"**Environment**:\n- the server listens on port 8080\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "of another branch") {
+		t.Errorf("a decision of another branch is in\n%s", text)
+	}
+	m.Kind = brief.Opening
+	const purpose = "**Branch**: begun a session ago with: log in with a token\n"
+	if text := brief.Write(m).Parts[0]; !strings.Contains(text, purpose) || !strings.Contains(text, "never mock the clock") {
+		t.Errorf("no %q or no rule in\n%s", purpose, text)
 	}
 }
 

@@ -42,6 +42,20 @@ func earlier(m Material) section {
 	return s
 }
 
+// purpose returns a line with the request that began the work of the branch, if that was in an
+// earlier session.
+func purpose(m Material) section {
+	if len(m.Memory.Purpose) == 0 || slices.Contains(m.Checkpoint.Sessions, m.Memory.Purpose[0].Session) {
+		return section{}
+	}
+	n := len(m.Memory.Sessions)
+	line := fmt.Sprintf("**Branch**: begun %d sessions ago with: %s\n", n-1, shownLine(m.Memory.Purpose[0].Text, openingOlder))
+	if n == 2 { //nolint:mnd // this one and that
+		line = strings.Replace(line, "1 sessions", "a session", 1)
+	}
+	return section{lines: []string{line}}
+}
+
 // remembered returns the section of the facts of some kinds, those of persons first. Facts of other
 // branches count only if they hold everywhere.
 func remembered(m Material, title string, kinds ...recall.FactKind) section {

@@ -59,7 +59,12 @@ func opening(m Material) Brief {
 		names = append(names, shownPath(files[i].path))
 	}
 	changed := rows("**Files** (changed by the session):\n", names)
-	list := []section{changed.limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, readLast).limited(60)}
+	rules := remembered(m, rulesTitle, recall.Rule).limited(50).atMost(60)
+	failed := remembered(m, blockersTitle, recall.Failure).limited(40).atMost(50)
+	list := []section{
+		changed.limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, readLast).limited(60),
+		purpose(m).limited(50).atMost(60), rules, failed,
+	}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
@@ -70,7 +75,7 @@ func opening(m Material) Brief {
 		room = room.minus(sizeOf(texts[i]))
 	}
 	texts[1] += reportWithin(reported, room, texts[1] == "")
-	for _, i := range []int{2, 1, 0, 3} {
+	for _, i := range []int{4, 2, 1, 5, 6, 0, 3} {
 		text.WriteString(texts[i])
 	}
 	text.WriteString(more)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/recall/memory"
 )
 
 // checkBrief fails if a brief exceeds a limit, is malformed or contains a file twice.
@@ -158,6 +159,17 @@ func anyMaterial(t *rapid.T) brief.Material {
 	}
 	for i := range rapid.SampledFrom([]int{0, 1, 5, 12}).Draw(t, "files") {
 		anyFile(t, &m, fmt.Sprintf("%s%d.%s", hostileText().Draw(t, "name"), i, rapid.SampledFrom([]string{"go", "md", "txt", "```"}).Draw(t, "ext")))
+	}
+	for i, text := range texts(100).Draw(t, "memory") {
+		id := fmt.Sprint(text, i)
+		m.Memory.Sessions = append(m.Memory.Sessions, memory.Source{ID: id, At: noon, Person: text})
+		m.Memory.Purpose = append(m.Memory.Purpose, memory.Quote{Text: text, Session: id})
+		m.Memory.Done = append(m.Memory.Done, memory.Commit{Commit: recall.Commit{Subject: text}, Session: id})
+		m.Memory.Facts = append(m.Memory.Facts, memory.Fact{Here: true, Session: id, Person: text, Fact: recall.Fact{
+			Kind: rapid.SampledFrom([]recall.FactKind{recall.Decision, recall.Attempt, recall.Rule, recall.Environment, recall.Failure}).Draw(t, "fact"),
+			By:   rapid.SampledFrom([]recall.Speaker{recall.Person, recall.OfPlan, recall.OfAgent, recall.Output}).Draw(t, "by"),
+			Text: text, Why: text, Command: text, Times: i,
+		}})
 	}
 	for i := range rapid.SampledFrom([]int{0, 0, 0, 3000}).Draw(t, "many") {
 		m.Checkpoint.State.Files[fmt.Sprintf("many/%d.go", i)] = recall.File{}

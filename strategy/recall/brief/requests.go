@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/recall"
@@ -30,6 +31,9 @@ func requests(a recall.Analysis, widths ...int) section {
 		if text == "" {
 			continue
 		}
+		if isDone(a, r, behind == 0) {
+			continue
+		}
 		number := cmp.Or(r.Number, from+i+1)
 		line := fmt.Sprintf("%d. %s", number, text)
 		if to := shownLine(r.RepliesTo, replyWidth); to != "" {
@@ -38,6 +42,26 @@ func requests(a recall.Analysis, widths ...int) section {
 		s.lines = append(s.lines, line+"\n")
 	}
 	return s
+}
+
+// isDone reports whether a request only asks for a commit or a push, and was carried out: the state
+// has them.
+func isDone(a recall.Analysis, r recall.Request, last bool) bool {
+	ended := a.Progress.Stopped == "" && a.Progress.Reported != ""
+	if r.RepliesTo != "" || len(a.Progress.Commits) == 0 || last && !ended {
+		return false
+	}
+	asks := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(r.Text), func(c rune) bool { return !unicode.IsLetter(c) }) {
+		switch word {
+		case "commit", "push":
+			asks = true
+		case "a", "all", "and", "can", "changes", "everything", "it", "let", "now", "ok", "please", "s", "the", "them", "then", "these", "this", "to", "up", "you":
+		default:
+			return false
+		}
+	}
+	return asks
 }
 
 const (
