@@ -205,6 +205,9 @@ type Analysis struct {
 	// Facts are what the session decided, tried, was told and found out, the oldest first.
 	// Decisions has the decisions among them, in the common format.
 	Facts []Fact `json:"facts,omitempty"`
+	// Rewritten reports that a model wrote CurrentTask and the first three lists; what the transcript
+	// doesn't support was left out.
+	Rewritten bool `json:"rewritten,omitempty"`
 }
 
 // Request is a prompt, an accepted plan or a command with its arguments.

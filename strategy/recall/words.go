@@ -1,5 +1,10 @@
 package recall
 
+import (
+	"strings"
+	"unicode"
+)
+
 // ContentWords returns for each text its words that have a meaning of their own, in lower case and
 // without endings, with its identifiers and the names of files.
 func ContentWords(texts ...string) []map[string]bool {
@@ -26,4 +31,47 @@ func NamesSubject(request string) bool {
 	l := newLexicon()
 	t := l.parse(request[:min(len(request), maxPrompt)])
 	return IsPlan(request) || len(t.paths)+len(t.identifiers) > 0 || len(t.words) >= least && !l.confirms(t)
+}
+
+// Supports returns a function that reports whether a source has what a statement says: all of its
+// paths, identifiers and numbers, and two thirds of its other words. What a source supports may still be
+// wrong; what it doesn't support was made up.
+func Supports(source string) func(statement string) bool {
+	l := newLexicon()
+	has := map[string]bool{}
+	for rest := source; rest != ""; {
+		piece := rest[:min(len(rest), maxPrompt)]
+		if at := strings.LastIndexAny(piece, " \n"); at > 0 && len(piece) < len(rest) {
+			piece = piece[:at]
+		}
+		rest = rest[len(piece):]
+		for w := range l.parse(piece).present {
+			has[w] = true
+		}
+		for _, n := range numbersIn(piece) {
+			has[n] = true
+		}
+	}
+	return func(statement string) bool {
+		t := l.parse(statement[:min(len(statement), maxPrompt)])
+		for _, list := range [][]string{t.paths, t.identifiers, t.hashes, numbersIn(statement)} {
+			for _, w := range list {
+				if !has[w] {
+					return false
+				}
+			}
+		}
+		const share, of = 2, 3
+		found := 0
+		for _, w := range t.words {
+			if has[w] {
+				found++
+			}
+		}
+		return found*of >= share*len(t.words)
+	}
+}
+
+func numbersIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) })
 }

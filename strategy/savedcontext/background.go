@@ -20,7 +20,7 @@ func (cc *contextComparer) needsChild() bool {
 // none.
 func (cc *contextComparer) improvable() string {
 	last := cc.m.Last
-	if !cc.w.Options.Recall.ModelPass || last == nil || last.ID == cc.m.Improved || last.Cause == recall.Requested {
+	if !cc.w.Options.Recall.ModelPass && !cc.w.Options.Summarize || last == nil || last.ID == cc.m.Improved || last.Cause == recall.Requested {
 		return ""
 	}
 	return last.ID

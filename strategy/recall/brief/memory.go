@@ -140,6 +140,13 @@ func since(m memory.Memory, c recall.Checkpoint) memory.Memory {
 // decisions returns the decisions of the branch; those of the context alone if it has no facts, as
 // one of an earlier version.
 func decisions(m Material) section {
+	if m.Checkpoint.State.Analysis.Rewritten {
+		s := decided(m.Checkpoint.State.Analysis)
+		own := m.Checkpoint.Sessions
+		m.Memory.Facts = slices.DeleteFunc(slices.Clone(m.Memory.Facts), func(f memory.Fact) bool { return slices.Contains(own, f.Session) })
+		s.lines = append(s.lines, remembered(m, "", recall.Decision).lines...)
+		return s
+	}
 	if s := remembered(m, decisionsTitle, recall.Decision); len(s.lines) > 0 || len(m.Checkpoint.State.Analysis.Facts) > 0 {
 		return s
 	}

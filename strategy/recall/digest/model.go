@@ -24,12 +24,15 @@ const maxModelText = 24 << 10
 // the transcript does not have it yet. Improve costs the user's tokens, so call it only if
 // the user enabled it. The model gets redacted text, which may contain instructions to it.
 // Therefore its reply is used only if it is an analysis; the analysis is cut to a bounded
-// size and redacted once more. Any other reply is an error that wraps [ErrNoAnalysis].
+// size and redacted once more. What the record does not support is left out (recall.Supports), a task
+// that it does not support is replaced by the known one. Any other reply is an error that wraps
+// [ErrNoAnalysis].
 func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (string, error),
 	d *Digest, said string, redact plain.Redactor,
 ) (recall.Analysis, error) {
 	src := Sources{Said: plain.Text(said, maxSaid, redact)}
-	answer, err := ask(ctx, modelPrompt(d, src))
+	record := modelRecord(d, src)
+	answer, err := ask(ctx, modelPrompt(record))
 	if err != nil {
 		return recall.Analysis{}, fmt.Errorf("improve an analysis: %w", err)
 	}
@@ -38,17 +41,23 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	if err != nil {
 		return recall.Analysis{}, fmt.Errorf("improve an analysis: %w", err)
 	}
+	supported := recall.Supports(record)
+	for _, list := range []*[]string{&a.NextSteps, &a.Decisions, &a.Blockers} {
+		*list = slices.DeleteFunc(*list, func(s string) bool { return !supported(s) })
+	}
+	if !supported(a.CurrentTask) {
+		a.CurrentTask = known.CurrentTask
+	}
+	a.Rewritten = true
 	// These are known exactly.
-	a.RelevantDocs = known.RelevantDocs
+	a.Facts, a.RelevantDocs = known.Facts, known.RelevantDocs
 	a.Requests, a.Progress, a.Todo = known.Requests, known.Progress, known.Todo
 	a.OpenQuestion, a.OpenOptions = known.OpenQuestion, known.OpenOptions
 	return a, nil
 }
 
-// modelPrompt returns the prompt for a model. It contains the digest as text, the most
-// important parts first, between two marks that the text cannot contain because they are
-// its hash.
-func modelPrompt(d *Digest, src Sources) string {
+// modelRecord returns the digest as text, the most important parts first.
+func modelRecord(d *Digest, src Sources) string {
 	a := d.Analysis(src)
 	var b strings.Builder
 	section := func(title string, lines ...string) {
@@ -82,7 +91,12 @@ func modelPrompt(d *Digest, src Sources) string {
 	section("commands", commands...)
 	section("files that were edited", firstOnes(d.Edited, maxSteps)...)
 	section("the agent's summary of what was before", d.Compaction)
-	text := plain.Head(b.String(), maxModelText)
+	return plain.Head(b.String(), maxModelText)
+}
+
+// modelPrompt returns the prompt for a model, with the record between two marks that it cannot
+// contain because they are its hash.
+func modelPrompt(text string) string {
 	const size = 12
 	mark := "record-" + disk.Digest([]byte(text))[:2*size]
 	return fmt.Sprintf(`You write down where a piece of work stands, from the record of a session of a developer with a coding agent.

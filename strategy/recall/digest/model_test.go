@@ -25,13 +25,14 @@ func TestImprove(t *testing.T) {
 			return answer, err
 		}
 	}
-	got, err := digest.Improve(t.Context(), ask(` {"current_task":"Refresh\nof tokens","next_steps":["fix the test with `+secret+`",""," "],"decisions_made":[],"blockers":["the\u001b[31m test"]} `, nil), d, "my last words "+secret, redact.New())
+	got, err := digest.Improve(t.Context(), ask(` {"current_task":"Refresh\nof the token","next_steps":["password REDACTED `+secret+`",""," ","deploy to port 8080"],"decisions_made":["tokens are opaque strings in Redis"],"blockers":["the\u001b go test"]} `, nil), d, "my last words "+secret, redact.New())
 	want := recall.Analysis{
-		CurrentTask: "Refresh of tokens", NextSteps: []string{"fix the test with REDACTED"}, Decisions: []string{},
-		Blockers: []string{"the[31m test"}, RelevantDocs: []string{"/w/docs/a.md"},
+		CurrentTask: "Refresh of the token", NextSteps: []string{"password REDACTED REDACTED"}, Decisions: []string{}, Rewritten: true,
+		Blockers: []string{"the go test"}, RelevantDocs: []string{"/w/docs/a.md"},
 	}
 	transcript := d.Analysis(digest.Sources{Said: "my last words REDACTED"})
 	want.Requests, want.Progress, want.Todo = transcript.Requests, transcript.Progress, transcript.Todo
+	want.Facts = transcript.Facts
 	want.OpenQuestion, want.OpenOptions = transcript.OpenQuestion, transcript.OpenOptions
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
