@@ -8,7 +8,6 @@ LAB      ?=
 AGENTLAB ?= $(LAB)
 LABRUN   ?=
 BENCH    ?=
-SAMPLES  ?=
 RECORDS  ?=
 
 GOLANGCI_VERSION := v2.15.0
@@ -26,7 +25,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # entire executes entire-cli: they belong into one folder.
 PROGRAMS := ./cmd/entire ./cmd/entire-cli ./cmd/agentfs
 
-.PHONY: programs browser blame-accuracy server-merges import-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm orders attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: programs browser blame-accuracy server-merges import-accuracy mixed managers picture foreign help build install man darwin demo test matrix storm orders attack cover cover-own check-format difftest harm fs soak property race registers e2e-claude e2e-agents bench bench-bands memory handover fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       the programs, in bin: entire, entire-cli, agentfs'
@@ -63,7 +62,7 @@ help:
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'foreign         every reading command on records of other programs: RECORDS=folder'
-	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES="folder ..." HELD="folder ..." FRESH="folder ..."'
+	@echo 'handover        what sessions are given of earlier ones, and what they needed: RECORDS="folder ..."'
 	@echo 'darwin      go vet for macOS'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
@@ -331,11 +330,11 @@ foreign:
 	fi
 
 # The table of docs/recall-quality.md; fails if a brief says something false.
-recall-quality:
-	@if [ -z "$(SAMPLES)$(FRESH)" ]; then \
-		echo 'recall-quality skipped: name the folder of transcripts with SAMPLES='; \
+handover: build
+	@if [ -z "$(RECORDS)" ]; then \
+		echo 'handover skipped: name the folders of transcripts and records with RECORDS='; \
 	else \
-		go build -trimpath -o bin/ $(PROGRAMS) && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" -fresh "$(FRESH)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
+		go run ./internal/testkit/handover -records "$(RECORDS)" $(if $(BRIEFS),-brief "$(BRIEFS)") $(HANDOVERFLAGS); \
 	fi
 
 fuzz:

@@ -49,7 +49,7 @@ func (j *judge) state(text string) string {
 		if j.t.ending() != modelErr {
 			return "the session didn't end with an error of the model"
 		}
-	case is("the agent had not begun"):
+	case is("the agent had not begun"), is("the agent had not started"):
 		if j.t.ending() != request {
 			return "the session didn't end with a request"
 		}
@@ -173,7 +173,7 @@ func (j *judge) file(s statement) string {
 	known, edited := j.t.known()
 	if s.section == "files read" || s.section == "docs" || s.section == "files" && !strings.Contains(s.text, "(") {
 		for name := range strings.SplitSeq(s.text, ", ") {
-			if name = strings.TrimSpace(name); name != "" && !strings.HasPrefix(name, "…") && !known[name] && !has(j.t.all, name) {
+			if name = strings.TrimSpace(name); name != "" && !strings.HasPrefix(name, "…") && !known[name] && !has(j.t.all(), name) {
 				return name + " is not in the transcript"
 			}
 		}
@@ -181,7 +181,7 @@ func (j *judge) file(s statement) string {
 	}
 	name, rest, _ := strings.Cut(s.text, " (")
 	about, why, _ := strings.Cut(rest, ")")
-	if !edited[name] && !has(j.t.all, filepath.Base(name)) {
+	if !edited[name] && !has(j.t.all(), filepath.Base(name)) {
 		return "not in the transcript"
 	}
 	switch cover := j.t.covered(name); {

@@ -51,7 +51,7 @@ type transcript struct {
 	lines                         [][]byte
 	events                        []event
 	todos                         []task
-	all                           string // all texts, normalized; see letters
+	normalized                    string // by all
 }
 
 // task is an item of the agent's list.
@@ -68,9 +68,7 @@ var (
 func read(lines [][]byte) *transcript {
 	t := &transcript{lines: lines}
 	calls := map[string]*call{}
-	var texts strings.Builder
 	for _, line := range lines {
-		collectLine(&texts, line)
 		r, ok := parse(line)
 		if !ok {
 			continue
@@ -80,8 +78,19 @@ func read(lines [][]byte) *transcript {
 			t.line(r, calls)
 		}
 	}
-	t.all = letters(texts.String())
 	return t
+}
+
+// all returns all texts of the lines, normalized; see letters.
+func (t *transcript) all() string {
+	if t.normalized == "" {
+		var texts strings.Builder
+		for _, line := range t.lines {
+			collectLine(&texts, line)
+		}
+		t.normalized = letters(texts.String())
+	}
+	return t.normalized
 }
 
 // header reads the session's id, place and time from a line.
@@ -191,7 +200,7 @@ func isBoilerplate(text string) bool {
 		"This session is being continued", "Base directory for this skill", "Caveat: The messages below", "<local-command",
 		"<task-notification", "[Request interrupted", "The user doesn't want to", "The user wants to clarify", "User has answered your questions",
 		"Your questions have been answered", "User has approved your plan", "User rejected", "The user has answered", "Error: The user doesn't want",
-		"<tool_use_error", "<execution_context", "Your task is to create a detailed summary", "Stop hook feedback",
+		"<tool_use_error", `{"task_id":`, "<execution_context", "Your task is to create a detailed summary", "Stop hook feedback",
 	} {
 		if strings.HasPrefix(text, begin) {
 			return true
@@ -284,12 +293,42 @@ func (c *call) edits() bool {
 	return slices.Contains([]string{"Edit", "Write", "MultiEdit", "NotebookEdit"}, c.name) && c.ended && !c.failed
 }
 
+var (
+	reads     = regexp.MustCompile(`^(?:cat|head|tail|sed|grep|rg|less|wc|awk|git (?:diff|show|log|blame))\b`)
+	pathInCmd = regexp.MustCompile(`^[\w@./-]+\.\w+$`)
+)
+
+// shown returns the files that a command reads, as it names them.
+func (t *transcript) shown(c *call) []string {
+	if c.name != "Bash" || !c.ended || c.failed || t.leaves(c.input.Command) {
+		return nil
+	}
+	var list []string
+	for part := range strings.SplitSeq(operator.ReplaceAllString(c.input.Command, "\n"), "\n") {
+		part, _, _ = strings.Cut(strings.TrimSpace(part), " | ")
+		if !reads.MatchString(part) {
+			continue
+		}
+		for _, arg := range strings.Fields(redirect.ReplaceAllString(part, ""))[1:] {
+			if arg = strings.Trim(arg, `"'`); pathInCmd.MatchString(arg) {
+				if p := t.inside(arg); p != "" {
+					list = append(list, p)
+				}
+			}
+		}
+	}
+	return list
+}
+
 // known returns the files that the session read or edited, and those that it edited.
 func (t *transcript) known() (files, edited map[string]bool) {
 	files, edited = map[string]bool{}, map[string]bool{}
 	for _, e := range t.events {
 		if e.kind != toolCall || !e.call.ended || e.call.failed {
 			continue
+		}
+		for _, p := range t.shown(e.call) {
+			files[p] = true
 		}
 		if p := t.path(e.call); p != "" {
 			files[p] = true
@@ -314,11 +353,14 @@ func (t *transcript) wanted() []string {
 		switch e.kind {
 		case toolCall:
 			add(t.path(e.call))
+			for _, p := range t.shown(e.call) {
+				add(p)
+			}
 			if e.call.name == "Grep" {
 				add(t.inside(e.call.input.Folder))
 			}
 		case request:
-			if !strings.HasPrefix(e.text, "Implement the following plan") {
+			if !strings.HasPrefix(e.text, acceptedPlan) {
 				for _, m := range mentioned.FindAllStringSubmatch(e.text, -1) {
 					add(t.inside(m[1]))
 				}

@@ -6,29 +6,56 @@ import (
 	"strings"
 )
 
-// judge checks the statements of a brief against the transcript of its session.
+// judge checks the statements of a brief against the transcript of a session.
 type judge struct {
 	t        *transcript
 	sources  sources
 	numbered map[string]string // the requests, as the brief quotes them
 }
 
-// check returns the verdicts on all statements of a brief.
-func check(text string, t *transcript) []verdict {
-	j := &judge{t: t, sources: sources{t}, numbered: map[string]string{}}
+// check returns the verdicts on all statements of a brief. A statement is true if it is true of one
+// of the sessions that the brief may be about, given in the order of their ends, and a failure only
+// if the same command didn't pass in a later one.
+func check(text string, sessions ...*transcript) []verdict {
 	list, _ := statements(text)
+	numbered := map[string]string{}
 	for _, s := range list {
 		if s.section == "requests" && s.number != "" {
-			j.numbered[s.number] = s.text
+			numbered[s.number] = s.text
 		}
 	}
 	var verdicts []verdict
 	for _, s := range list {
-		if class, why, ok := j.one(s); ok {
-			verdicts = append(verdicts, verdict{s, class, why})
+		var last *verdict
+		for i, t := range slices.Backward(sessions) {
+			j := &judge{t: t, sources: sources{t}, numbered: numbered}
+			class, why, ok := j.one(s)
+			if !ok {
+				break
+			}
+			if why == "" && class == "blocker" && slices.ContainsFunc(sessions[i+1:], func(t *transcript) bool { return t.passed(s.text) }) {
+				why = "it succeeded in a later session"
+			}
+			if last == nil || why == "" {
+				last = &verdict{s, class, why}
+			}
+			if why == "" {
+				break
+			}
+		}
+		if last != nil {
+			verdicts = append(verdicts, *last)
 		}
 	}
 	return verdicts
+}
+
+// passed reports whether a command that a statement names passed in the session.
+func (t *transcript) passed(text string) bool {
+	return slices.ContainsFunc(t.events, func(e event) bool {
+		return e.kind == toolCall && e.call.name == "Bash" && e.call.outcome() == passed &&
+			slices.ContainsFunc(simple(e.call.input.Command), func(c string) bool { return len(c) > shortName && strings.Contains(text, c) })
+	})
 }
 
 // continued matches the first line of a brief's second part.
@@ -81,6 +108,8 @@ func (j *judge) quoted(text, in, what string) string {
 	return ""
 }
 
+var andMore = regexp.MustCompile(` and (?:another commit|\d+ more commits)\s*$`)
+
 var savedAgo = regexp.MustCompile(`\s*\(\d+ files?(?:, [+-]\d+(?: [+-]\d+)?)?\)|\s*\(saved [^)]*\)`)
 
 // head checks the line that summarizes the checkpoint.
@@ -89,11 +118,11 @@ func (j *judge) head(text string) (class, why string, ok bool) {
 	if !found {
 		return "", "", false
 	}
-	about = savedAgo.ReplaceAllString(about, "")
+	about = andMore.ReplaceAllString(savedAgo.ReplaceAllString(about, ""), "")
 	if isBoilerplate(about) {
 		return "request", "the client's own wording as summary", true
 	}
-	if about == "no summary" || has(j.t.all, about) || has(letters(strings.Join(j.t.requests(), "\n")), about) { // a command with arguments is only there
+	if about == "no summary" || has(j.t.all(), about) || has(letters(strings.Join(j.t.requests(), "\n")), about) { // a command with arguments is only there
 		return "request", "", true
 	}
 	return "request", "summary that is not in the transcript", true
