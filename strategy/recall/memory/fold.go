@@ -107,42 +107,42 @@ func standing(list []Session, here map[string]bool) []Fact {
 			}
 		}
 	}
-	var facts []Fact
-	for _, s := range list {
-		facts = slices.DeleteFunc(facts, func(f Fact) bool { return s.ends(f) })
-		for _, said := range s.Facts {
-			facts = append(facts, Fact{Fact: said, Session: s.ID, Person: s.Person, Here: here[s.ID], Commit: s.Commit})
-		}
-	}
-	texts := make([]string, len(facts))
-	for i, f := range facts {
-		texts[i] = f.Text
-	}
-	words := recall.ContentWords(texts...)
+	words := recall.NewWords()
+	passed := map[string]bool{} // the commands that passed in later sessions
 	var kept []Fact
 	var said []map[string]bool // the words of kept
-	for i, f := range slices.Backward(facts) {
-		if at := slices.IndexFunc(kept, func(k Fact) bool { return sameKey(k.Fact, f.Fact) }); at >= 0 {
-			kept[at].merge(f)
-			continue
-		}
-		at := -1
-		for k := range kept {
-			if comparable(kept[k].Fact, f.Fact) && similar(said[k], words[i]) {
-				at = k
-				break
+	for _, s := range slices.Backward(list) {
+		for _, of := range slices.Backward(s.Facts) {
+			f := Fact{Fact: of, Session: s.ID, Person: s.Person, Here: here[s.ID], Commit: s.Commit}
+			if f.Kind == recall.Failure && passed[commandKey(f.Command)] {
+				continue
+			}
+			if at := slices.IndexFunc(kept, func(k Fact) bool { return sameKey(k.Fact, of) }); at >= 0 {
+				kept[at].merge(f)
+				continue
+			}
+			content := words.Of(f.Text)
+			same := -1
+			for k := range kept {
+				if comparable(kept[k].Fact, of) && similar(said[k], content) {
+					same = k
+					break
+				}
+			}
+			if same >= 0 {
+				kept[same].merge(f)
+				continue
+			}
+			f.Hashes = make([]string, len(f.Files))
+			for k, path := range f.Files {
+				f.Hashes[k] = hashes[path]
+			}
+			if kept, said = append(kept, f), append(said, content); len(kept) == maxFacts {
+				return kept
 			}
 		}
-		if at >= 0 {
-			kept[at].merge(f)
-			continue
-		}
-		f.Hashes = make([]string, len(f.Files))
-		for k, path := range f.Files {
-			f.Hashes[k] = hashes[path]
-		}
-		if len(kept) < maxFacts {
-			kept, said = append(kept, f), append(said, words[i])
+		for _, command := range s.Passed {
+			passed[commandKey(command)] = true
 		}
 	}
 	return kept
@@ -158,16 +158,6 @@ func (f *Fact) merge(earlier Fact) {
 	if f.Session != earlier.Session {
 		f.Sessions = max(f.Sessions, 1) + max(earlier.Sessions, 1)
 	}
-}
-
-// ends reports whether a session shows that an earlier fact doesn't hold any more: a check that
-// failed passed, or the commit of a decision was reverted.
-func (s Session) ends(f Fact) bool {
-	if f.Kind == recall.Failure {
-		key := commandKey(f.Command)
-		return slices.ContainsFunc(s.Passed, func(command string) bool { return commandKey(command) == key })
-	}
-	return false
 }
 
 // sameKey reports whether two facts are about the same command, or are the same reference or text.

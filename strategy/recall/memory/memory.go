@@ -142,8 +142,9 @@ func SessionOf(c recall.Checkpoint) Session {
 	if len(c.Sessions) > 0 {
 		s.ID = c.Sessions[0]
 	}
+	words := recall.NewWords()
 	for _, r := range a.Requests {
-		if recall.NamesSubject(r.Text) && len(s.Requests) < maxRequests {
+		if words.NamesSubject(r.Text) && len(s.Requests) < maxRequests {
 			s.Requests = append(s.Requests, recall.Request{Number: r.Number, Text: cut(r.Text), RepliesTo: r.RepliesTo})
 		}
 	}
