@@ -8,7 +8,9 @@ type Fact struct {
 	Kind FactKind `json:"kind"`
 	By   Speaker  `json:"by"`
 	Text string   `json:"text"`
-	// Why is the reason that was given, or what a check printed; empty if there is none.
+	// Why is the reason that was given, what a check printed, or what was done with a reference;
+	// empty if there is none. docs/formats/context.md has the meaning of Text, Why and Command
+	// for each kind.
 	Why string `json:"why,omitempty"`
 	// Plan is the title of the accepted plan that states a decision; empty for the plan itself.
 	Plan string `json:"plan,omitempty"`

@@ -292,6 +292,11 @@ type FileUse struct {
 	Path  string `json:"path"` // as in State.Files
 	Edits int    `json:"edits,omitempty"`
 	Reads int    `json:"reads,omitempty"`
+	// Subagents is the number of edits and reads by subagents, among the others. A file that a
+	// subagent's report names counts as read once.
+	Subagents int `json:"subagents,omitempty"`
+	// Test reports whether it is a test, judged by its path.
+	Test bool `json:"test,omitempty"`
 	// RequestsSince is the number of requests after the last use.
 	RequestsSince int `json:"requests_since,omitempty"`
 	// Lately reports whether the file was used or mentioned in the last 100 lines of the

@@ -32,31 +32,35 @@ func (r *reader) agent(e *transcript.Event) {
 	}
 	r.Acted, r.Plan.Begun = true, r.Plan.Accepted
 	if len(e.Raw()) > 0 {
+		r.said(e) // before the text before it is replaced
 		r.PlanOffered, r.Ended = false, true
 		r.SaidAt, r.Worked, r.Doing = r.Prompts, false, ""
 		r.text.set(e.Raw())
-		r.said(e)
 	}
 	for _, use := range e.Uses {
 		r.PlanOffered, r.Ended = false, false
 		r.call = lastCall{use.Tool, firstOf(use.Input, "file_path", "command", "notebook_path", "description", "pattern", "url", "query", "subject", "skill")}
-		r.use(use)
+		r.called(use)
 	}
 }
 
-// use adds a tool call to the digest.
-func (r *reader) use(use transcript.ToolUse) {
+// called adds a tool call to the digest.
+func (r *reader) called(use transcript.ToolUse) {
 	call := Call{ID: plain.Head(use.ID, maxName), Tool: use.Tool}
 	if transcript.IsEdit(use.Tool) {
 		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
+		call.Old, call.New = replacement(use.Input)
 		r.open(call)
 		return
 	}
 	switch use.Tool {
+	case "Task", "Agent": // a subagent
 	case "Read", "NotebookRead":
 		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
 	case "Bash":
 		r.command(&call, use.Input)
+	case "BashOutput", "TaskOutput": // of a command or a subagent in the background
+		call.Text = item(firstOf(use.Input, "task_id", "bash_id", "agentId"), r.redact)
 	case "WebFetch":
 		call.Text = item(use.Input.Member("url").Text(), r.redact)
 	case "TaskCreate":
@@ -158,7 +162,7 @@ func (r *reader) command(call *Call, input transcript.Value) {
 	}
 	call.Judge, call.Trivial = line.Judge(), line.Trivial() && call.Checks == 0
 	if input.Member("run_in_background").True() {
-		call.Judge = shellcmd.Never
+		call.Judge, call.Background = shellcmd.Never, true
 	}
 	for _, path := range line.Files(r.Cwd) {
 		const most = 16
@@ -181,7 +185,7 @@ func (r *reader) command(call *Call, input transcript.Value) {
 			call.Text = item(first, r.redact)
 		}
 	}
-	call.Pull = line.Pull()
+	call.Reference, _ = line.Reference()
 	call.Git, call.UsesGit = line.GitCommands(r.Cwd), line.Runs("git")
 	// Drop commands in directories that can't be in the session's repository, such as one
 	// made by a test below /tmp: those that neither contain nor are below the session's

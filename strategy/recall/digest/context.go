@@ -49,7 +49,7 @@ func (d *Digest) Context(src Sources) recall.Context {
 	c.FileUses = make([]recall.FileUse, 0, len(d.Uses))
 	for _, u := range slices.Backward(d.Uses) {
 		c.FileUses = append(c.FileUses, recall.FileUse{
-			Path: src.relative(u.Path), Edits: u.Edits, Reads: u.Reads,
+			Path: src.relative(u.Path), Edits: u.Edits, Reads: u.Reads, Subagents: u.Subagents, Test: isTest(src.relative(u.Path)),
 			RequestsSince: d.Asks - u.Request, Lately: d.Lines-u.Line < lately,
 		})
 	}

@@ -15,11 +15,17 @@ import (
 // said adds what a text of the agent reports: its decisions.
 func (r *reader) said(e *transcript.Event) {
 	// Decode a text only if it has a word that is searched for: most texts have none.
-	words := []string{"ecided", "ll go with", "oing with", "went with", "e'll use ", "chose", "pted for", "pted to", "ather than", "nstead of", "ntentionally", "eliberately"}
+	words := []string{
+		"ecided", "ll go with", "oing with", "went with", "e'll use ", "chose", "pted for", "pted to", "ather than", "nstead of", "ntentionally", "eliberately",
+		"approach", "t work", "not work",
+	}
 	if !slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(e.Raw(), []byte(word)) }) {
 		return
 	}
+	before := ""
 	for sentence, next := range saidSentences(e.Said()) {
+		r.gaveUp(sentence, before)
+		before = sentence
 		if decides(sentence) {
 			f := recall.Fact{Kind: recall.Decision, By: recall.OfAgent, Files: r.mentioned(sentence)}
 			f.Text, f.Why = r.withReason(sentence, next, ", so ", " \u2014 so ")

@@ -91,8 +91,15 @@ type Digest struct {
 	Doing  string `json:"doing,omitempty"`
 	// Plan is the last offered plan.
 	Plan Plan `json:"plan,omitzero"`
-	// Facts are what was decided and told, the oldest first.
+	// Facts are what was decided, tried and told, the oldest first.
 	Facts []Fact `json:"facts,omitempty"`
+	// Missing is the last command that failed because a program or a script was missing,
+	// Background the last one that was started in the background.
+	Missing    Missing `json:"missing,omitzero"`
+	Background string  `json:"background,omitempty"`
+	// Replaced holds the last edits, Corrections the last corrections of the person.
+	Replaced    []Replaced   `json:"replaced,omitempty"`
+	Corrections []Correction `json:"corrections,omitempty"`
 	// Commands holds the shell commands that did more than show output, the most recent
 	// last.
 	Commands []recall.Command `json:"commands,omitempty"`
@@ -120,12 +127,20 @@ type Call struct {
 	Checks  shellcmd.Checks `json:"checks,omitempty"`
 	Judge   shellcmd.Judge  `json:"judge,omitempty"`
 	Trivial bool            `json:"trivial,omitempty"`
-	Shown   []string        `json:"shown,omitempty"`
+	// Subagent is set if a subagent made it.
+	Subagent bool `json:"subagent,omitempty"`
+	// Background is set if it runs in the background.
+	Background bool     `json:"background,omitempty"`
+	Shown      []string `json:"shown,omitempty"`
+	// For an edit: Old and New are the hashes of the replaced text and of the new one.
+	Old uint64 `json:"old,omitempty"`
+	New uint64 `json:"new,omitempty"`
 	// Git holds its git commands that change the repository, UsesGit is set if it runs git
-	// at all. Pull is the pull request that it works on.
+	// at all. Reference is the pull request or issue that it works on.
 	Git     []shellcmd.Git `json:"git,omitempty"`
 	UsesGit bool           `json:"uses_git,omitempty"`
-	Pull    string         `json:"pull,omitempty"`
+
+	Reference shellcmd.Reference `json:"reference,omitzero"`
 }
 
 // format is the version of the format of a digest.
@@ -141,14 +156,23 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 	next.Edited, next.Read, next.Docs = slices.Clone(d.Edited), slices.Clone(d.Read), slices.Clone(d.Docs)
 	next.Uses = slices.Clone(d.Uses)
 	next.Asked, next.Tasks, next.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
-	next.Facts = slices.Clone(d.Facts)
+	next.Facts, next.Replaced, next.Corrections = slices.Clone(d.Facts), slices.Clone(d.Replaced), slices.Clone(d.Corrections)
 	next.Troubles, next.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
 	next.Requests, next.Queue, next.Commits = slices.Clone(d.Requests), slices.Clone(d.Queue), slices.Clone(d.Commits)
 	next.Pulls, next.Staged, next.Notes = slices.Clone(d.Pulls), slices.Clone(d.Staged), slices.Clone(d.Notes)
 	if next.Format != format {
 		next = Digest{Format: format}
 	}
-	r := reader{Digest: &next, redact: redact}
+	r := reader{Digest: &next, redact: redact, events: transcript.Events{Subagents: true}}
+	r.linesOf = func(id string, line func([]byte)) bool {
+		const longest = 8 << 20
+		f, ok := transcript.FindSubagent(path, id)
+		if !ok || f.Size > longest {
+			return false
+		}
+		_, _, err := transcript.Follow(ctx, f.Path, transcript.Cursor{}, transcript.Follower{Restart: func() {}, Line: line})
+		return err == nil
+	}
 	at, rest, err := transcript.Follow(ctx, path, next.Cursor, transcript.Follower{
 		Restart: func() { next, r.text = Digest{Format: format}, lastText{} },
 		Line:    r.line,
@@ -179,5 +203,7 @@ const (
 	maxPlanName   = 100
 	maxPath       = 1 << 10
 )
+
+func editedBound() plain.Bound { return plain.Bound{Items: 300, Bytes: 24 << 10} }
 
 func tasksBound() plain.Bound { return plain.Bound{Items: 40, Bytes: 12 << 10} }

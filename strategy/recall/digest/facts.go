@@ -22,25 +22,28 @@ type Fact struct {
 }
 
 // factBound returns the bound of the facts of a kind. Each kind has its own, so that none
-// crowds out another; together they are at most 60 facts in 16 KiB.
+// crowds out another; together they are at most 60 facts in 16 KiB. Failures are not among
+// them, see Digest.Troubles.
 func factBound(kind recall.FactKind) plain.Bound {
 	switch kind {
 	case recall.Decision:
-		return plain.Bound{Items: 24, Bytes: 7 << 10}
+		return plain.Bound{Items: 24, Bytes: 13 << 9}
 	case recall.Rule:
-		return plain.Bound{Items: 10, Bytes: 3 << 10}
+		return plain.Bound{Items: 10, Bytes: 5 << 9}
 	case recall.Attempt:
-		return plain.Bound{Items: 8, Bytes: 3 << 10}
-	case recall.Environment, recall.Reference, recall.Failure:
+		return plain.Bound{Items: 8, Bytes: 5 << 9}
+	case recall.Reference:
+		return plain.Bound{Items: 8, Bytes: 4 << 9}
+	case recall.Environment, recall.Failure:
 	}
-	return plain.Bound{Items: 9, Bytes: 3 << 9}
+	return plain.Bound{Items: 10, Bytes: 5 << 9}
 }
 
 // maxFactFiles is the limit of the files of a fact.
 const maxFactFiles = 4
 
 func (f Fact) weight() int {
-	const fields = 200 // their names, the kind, the speaker, the numbers and the time
+	const fields = 150 // their names, the kind, the speaker, the numbers and the time
 	n := plain.JSONSize(f.Text) + plain.JSONSize(f.Why) + plain.JSONSize(f.Plan) + plain.JSONSize(f.Command) + fields
 	for _, path := range f.Files {
 		n += plain.JSONSize(path) + len(`"",`)
@@ -55,10 +58,7 @@ func (r *reader) learn(f recall.Fact, following bool) {
 	if f.Text == "" {
 		return
 	}
-	f.Request = r.Asks
-	if at, err := time.Parse(time.RFC3339, r.raw.Member("timestamp").Text()); err == nil {
-		f.At = at.UTC().Truncate(time.Second)
-	}
+	f.Request, f.At = r.Asks, r.time()
 	words, chosen, rejected := contentWords(f.Text), []string(nil), []string(nil)
 	if f.Kind == recall.Decision {
 		chosen, rejected = alternativesOf(f.Text)
@@ -69,7 +69,7 @@ func (r *reader) learn(f recall.Fact, following bool) {
 		case old.Kind != f.Kind:
 			return false
 		case old.Text == f.Text, overlap(contentWords(old.Text), words) >= same:
-			if old.Request != f.Request && f.Kind == recall.Rule {
+			if old.Request != f.Request && f.By == recall.Person {
 				f.Times = max(old.Times, 1) + 1
 			}
 			f.Why = cmp.Or(f.Why, old.Why)
@@ -83,9 +83,12 @@ func (r *reader) learn(f recall.Fact, following bool) {
 		}
 		return false
 	})
-	added := Fact{Fact: f, Following: following}
-	r.Facts = append(r.Facts, added)
-	// Drop the first facts of the kind beyond its bound.
+	r.add(Fact{Fact: f, Following: following})
+}
+
+// add appends a fact, and drops the first ones of its kind beyond the bound.
+func (r *reader) add(f Fact) {
+	r.Facts = append(r.Facts, f)
 	var ofKind []Fact
 	for _, old := range r.Facts {
 		if old.Kind == f.Kind {
@@ -100,6 +103,15 @@ func (r *reader) learn(f recall.Fact, following bool) {
 		}
 		return false
 	})
+}
+
+// time returns the time of the line that is read, zero if it has none.
+func (r *reader) time() time.Time {
+	at, err := time.Parse(time.RFC3339, r.raw.Member("timestamp").Text())
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC().Truncate(time.Second)
 }
 
 // follow adds an edited file to the facts that are open for it.
@@ -155,6 +167,9 @@ func (r *reader) mentioned(text string) []string {
 		dir := strings.TrimPrefix(filepath.Dir(word), "./")
 		if path == "" && dir != "." && !strings.Contains(strings.TrimPrefix(strings.ReplaceAll(dir, "/.", "/"), "."), ".") && len(ext) <= 6 && strings.Trim(ext[1:], "0123456789") != "" {
 			path = plain.Head(shellcmd.ResolvePath(word, r.Cwd), maxPath)
+			if !strings.HasPrefix(path, r.Cwd+"/") || ext == ".git" {
+				path = ""
+			}
 		}
 		if path != "" && !slices.Contains(found, path) {
 			found = append(found, r.redact.Path(path))
@@ -210,16 +225,27 @@ func alternativesOf(text string) (chosen, rejected []string) {
 	return contentWords(text), nil
 }
 
-// facts returns the facts with paths relative to the root, the oldest first.
+// facts returns the facts with paths relative to the root, the oldest first, then the checks
+// that fail.
 func (r report) facts() []recall.Fact {
 	list := make([]recall.Fact, 0, len(r.Facts))
 	for _, f := range r.Facts {
+		list = append(list, f.Fact)
+	}
+	for _, t := range r.Troubles {
+		if t.Kind == FailedCommand {
+			list = append(list, recall.Fact{
+				Kind: recall.Failure, By: recall.Output, Text: t.Text, Why: t.Why, Files: t.Files, Command: t.Text, Request: t.Request, At: t.At,
+			})
+		}
+	}
+	for i := range list {
+		f := &list[i]
 		f.Files = slices.Clone(f.Files)
-		for i, path := range f.Files {
-			f.Files[i] = r.src.relative(path)
+		for k, path := range f.Files {
+			f.Files[k] = r.src.relative(path)
 		}
 		f.Text, f.Command = r.src.short(f.Text), r.src.withoutCd(f.Command)
-		list = append(list, f.Fact)
 	}
 	return list
 }

@@ -2,6 +2,9 @@ package digest_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/internal/plain"
+	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/recall"
 	"github.com/seed-3aff656d/entire/strategy/recall/digest"
 )
@@ -277,5 +281,248 @@ func TestFactsAreBounded(t *testing.T) {
 	last := d.Facts[len(d.Facts)-1].Text
 	if d.Facts[0].Kind != recall.Rule || !strings.HasPrefix(last, "no, use 99") || len(d.Facts) < 4 || size > 7<<10 {
 		t.Errorf("%d facts of %d bytes, from %s to %s", len(d.Facts), size, d.Facts[0].Text, last)
+	}
+}
+
+// What was tried and given up: an edit that is taken back, by the agent, with git, or by the
+// person, and an approach that the agent drops.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	edit := func(id, before, after string) []string {
+		return all(used(id, "Edit", fmt.Sprintf(`{"file_path":"/w/a.go","old_string":%s,"new_string":%s}`, quote(before), quote(after))), done(id, "ok", `{}`))
+	}
+	const before, after = "func load(path string) error", "func load(ctx context.Context, path string) error"
+	first := all(asked("please add a token refresh"), said("The loader has no deadline. Let me pass the context to the loader:"), edit("e", before, after))
+	tried := recall.Fact{Kind: recall.Attempt, By: recall.OfAgent, Text: "The loader has no deadline. Let me pass the context to the loader:", Files: []string{"a.go"}, Request: 1}
+	with := func(f recall.Fact, change func(*recall.Fact)) []recall.Fact {
+		change(&f)
+		return []recall.Fact{f}
+	}
+	for name, test := range map[string]struct {
+		lines []string
+		want  []recall.Fact
+	}{
+		"an edit, and another one": {all(first, edit("f", after, after+" // done")), nil},
+		"an edit that is taken back": {
+			all(first, said("The callers have no context. Let me revert that:"), edit("f", after, before)),
+			with(tried, func(f *recall.Fact) { f.Why = "The callers have no context. Let me revert that:" }),
+		},
+		"taken back without a word about it":  {all(first, said("Next, the callers of it in the store."), edit("f", after, before)), with(tried, func(*recall.Fact) {})},
+		"lines for debugging":                 {all(first, said("Let me remove the debug output:"), edit("f", after, before)), nil},
+		"the same edit again, and taken back": {all(first, said("Back to the former one:"), edit("f", after, before), edit("g", before, after)), with(tried, func(f *recall.Fact) { f.Why = "Back to the former one:" })},
+		"another file":                        {all(first, used("f", "Edit", fmt.Sprintf(`{"file_path":"/w/b.go","old_string":%s,"new_string":%s}`, quote(after), quote(before))), done("f", "ok", `{}`)), nil},
+		"restored with git": {
+			all(first, said("That breaks the callers."), ran("git checkout -- a.go", "")),
+			with(tried, func(f *recall.Fact) {
+				f.Text, f.Why, f.Command = "pass the context to the loader", "That breaks the callers.", "git checkout -- a.go"
+			}),
+		},
+		"restored after a commit": {all(first, ran("git commit -am x", "[main abc1234] x"), ran("git checkout -- a.go", "")), nil},
+		"restored, if git has it": {all(first, ran("git checkout a.go || true", "")), nil},
+		"another branch":          {all(first, ran("git checkout -b a.go", "")), nil},
+		"another approach": {
+			all(first, said("The callers have no context. Let me take a different approach and set a deadline."), edit("f", "timeout time.Duration // of all", "deadline time.Time // of all of it")),
+			with(tried, func(f *recall.Fact) {
+				f.Why = "The callers have no context. Let me take a different approach and set a deadline."
+			}),
+		},
+		"another approach to editing":  {all(first, said("The text doesn't match. Let me take a different approach with a unique one.")), nil},
+		"an approach without a change": {all(asked("please add a token refresh"), said("Let me look."), said("Let me take a different approach.")), nil},
+		"the person takes it back": {
+			all(first, said("Done."), asked("no, undo that. The callers must not change.")),
+			[]recall.Fact{
+				{Kind: recall.Attempt, By: recall.Person, Text: "no, undo that.", Files: []string{"a.go"}, Request: 2},
+				{Kind: recall.Decision, By: recall.Person, Text: "The callers must not change.", Request: 2},
+			},
+		},
+		"the person took it back":       {all(first, said("I put it into the loader rather than into its callers."), asked("I've reverted your changes to the loader")), []recall.Fact{{Kind: recall.Attempt, By: recall.Person, Text: "I've reverted your changes to the loader", Files: []string{"a.go"}, Request: 2}}},
+		"nothing to take back":          {all(asked("please add a token refresh"), said("Done."), asked("undo that please")), nil},
+		"a question about taking back":  {all(first, said("Done."), asked("how would I undo that later?")), nil},
+		"a request to go back for more": {all(first, said("Done."), asked("please go back and add a test")), nil},
+	} {
+		if diff := cmp.Diff(test.want, factsOf(t, test.lines), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// A correction of one step is not a rule, unless it is repeated.
+func TestRepeatedCorrections(t *testing.T) {
+	t.Parallel()
+	lines := all(asked("please add a token refresh"), said("Done."), asked("don't touch the generated client for this"), said("Ok."))
+	if facts := factsOf(t, lines); len(facts) > 0 {
+		t.Errorf("said once: %+v", facts)
+	}
+	lines = all(lines, asked("again, don't touch the generated client"), said("Sorry."))
+	want := []recall.Fact{{Kind: recall.Rule, By: recall.Person, Text: "again, don't touch the generated client", Request: 3, Times: 2}}
+	if diff := cmp.Diff(want, factsOf(t, lines)); diff != "" {
+		t.Error(diff)
+	}
+	want[0].Text, want[0].Request, want[0].Times = "no, don't touch the generated client", 4, 3
+	if diff := cmp.Diff(want, factsOf(t, all(lines, asked("no, don't touch the generated client")))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lines []string
+		want  []recall.Fact
+	}{
+		"checks that pass": {
+			all(ran("cd /w && go test ./...", "ok  \ta\t0.1s"), ran("go test -run TestA ./a -count=1 -v", "ok  \ta\t0.1s"), ran("golangci-lint run", "0 issues."), ran("go vet ./a", "Exit code 1\na.go:1:2: x")),
+			[]recall.Fact{{By: recall.Output, Text: "tests", Command: "go test ./..."}, {By: recall.Output, Text: "lints", Command: "golangci-lint run"}},
+		},
+		"a missing program": {
+			all(ran("pytest -q tests", "Exit code 127\nbash: pytest: command not found"), ran("uv run pytest -q tests", "12 passed")),
+			[]recall.Fact{
+				{By: recall.Output, Text: "bash: pytest: command not found", Command: "pytest -q tests", Why: "passed then: uv run pytest -q tests"},
+				{By: recall.Output, Text: "tests", Command: "uv run pytest -q tests"},
+			},
+		},
+		"a missing program, and something else": {all(ran("foo --bar", "Exit code 127\nbash: foo: command not found"), ran("make generate", "ok")), nil},
+		"a server": {
+			all(used("b", "Bash", `{"command":"npm run dev","run_in_background":true}`), done("b", "Command running in background with ID: b1", `{"backgroundTaskId":"b1"}`),
+				used("o", "BashOutput", `{"bash_id":"b1"}`), done("o", "  Local: http://localhost:5173/\n  Api: http://127.0.0.1:8080/v1", `null`)),
+			[]recall.Fact{{By: recall.Output, Text: "http://localhost:5173", Command: "npm run dev"}, {By: recall.Output, Text: "http://127.0.0.1:8080", Command: "npm run dev"}},
+		},
+		"a server of the person": {all(asked("on http://localhost:3000/items?x=1 the list is empty")), []recall.Fact{{By: recall.Person, Text: "http://localhost:3000"}}},
+		"a port in a test's log": {ran("go run ./cmd/check", "GET http://localhost:41234/ 200"), nil},
+		"credentials": {
+			all(ran("source .env.local && deploy --token $DEPLOY_TOKEN --name $NAME", "done"), asked("the api token is in ~/.config/deploy/token")),
+			[]recall.Fact{
+				{By: recall.Output, Text: "$DEPLOY_TOKEN", Command: "source .env.local && deploy --token $DEPLOY_TOKEN --name $NAME"},
+				{By: recall.Output, Text: ".env.local", Command: "source .env.local && deploy --token $DEPLOY_TOKEN --name $NAME"},
+				{By: recall.Person, Text: "the api token is in ~/.config/deploy/token"},
+			},
+		},
+		"the value of a credential": {all(asked("the api key is in here: AKIA" + "Q3EGRZT4WV7LMN2P")), nil},
+	} {
+		for i := range test.want {
+			test.want[i].Kind = recall.Environment
+		}
+		got := factsOf(t, test.lines)
+		got = slices.DeleteFunc(got, func(f recall.Fact) bool { return f.Kind == recall.Failure })
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(recall.Fact{}, "Request")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	const pull = "https://github.com/o/r/pull/34"
+	for name, test := range map[string]struct {
+		lines []string
+		want  []recall.Fact
+	}{
+		"created": {
+			all(ran("gh pr create --fill", pull), ran("gh pr view 34", "x"), asked("thanks. What is left of PR 34?")),
+			[]recall.Fact{{By: recall.OfAgent, Text: pull, Why: "created", Command: "gh pr create --fill"}},
+		},
+		"reviewed": {
+			all(asked("This is "+pull+" of a colleague. Let's review it."), ran("gh api repos/o/r/pulls/34/comments", "[]")),
+			[]recall.Fact{{By: recall.Person, Text: pull, Why: "This is " + pull + " of a colleague."}},
+		},
+		"a number":               {all(asked("can you have a look at issue #12 first?")), []recall.Fact{{By: recall.Person, Text: "#12", Why: "can you have a look at issue #12 first?"}}},
+		"of another repository":  {all(ran("gh api repos/o/r/pulls/7/comments", "[]"), ran("gh api repos/o/s/pulls/7/comments", "[]")), []recall.Fact{{By: recall.OfAgent, Text: "o/r#7", Why: "read the review of"}, {By: recall.OfAgent, Text: "o/s#7", Why: "read the review of"}}},
+		"of a tracker":           {all(asked("have a look at linear ABC-12, we work on that. The key is UTF-8, X-12 or SHA-256.")), []recall.Fact{{By: recall.Person, Text: "ABC-12", Why: "have a look at linear ABC-12, we work on that."}}},
+		"in the title of a plan": {all(asked("Implement the following plan:\n\n# ABC-12: leases")), []recall.Fact{{By: recall.OfPlan, Text: "ABC-12", Why: "ABC-12: leases"}}},
+		"fixed by a commit":      {ran("git commit -m 'store: fixes #12'", "[main abc1234] store: fixes #12"), []recall.Fact{{By: recall.OfAgent, Text: "#12", Why: "store: fixes #12"}}},
+		"that failed":            {ran("gh pr view 34", "Exit code 1\nno pull requests found"), nil},
+		"a heading":              {all(asked("Step 3 has 2 issues")), nil},
+	} {
+		for i := range test.want {
+			test.want[i].Kind = recall.Reference
+		}
+		got := slices.DeleteFunc(factsOf(t, test.lines), func(f recall.Fact) bool { return f.Kind != recall.Reference })
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(recall.Fact{}, "Request")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// A failure has the line that names the test or the error, and that of its place.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		command, output, why string
+		files                []string
+	}{
+		"go":         {"go test ./a", "ok  \tb\t0.1s\n--- FAIL: TestA (0.00s)\n    a_test.go:7: begin\n    a_test.go:12: got 1, want 2\nFAIL\nFAIL\ta\t0.1s", "--- FAIL: TestA (0.00s); a_test.go:12: got 1, want 2", nil},
+		"tsc":        {"npx tsc", "src/a.ts(12,5): error TS2345: Argument of type 'string'.\nsrc/b.ts(1,1): error TS1: x", "src/a.ts(12,5): error TS2345: Argument of type 'string'.", []string{"src/a.ts"}},
+		"bun":        {"bun test", "error: expect(received).toBe(expected)\n\n(fail) list > shows all [0.29ms]\n\n 1 fail", "(fail) list > shows all [0.29ms]; error: expect(received).toBe(expected)", nil},
+		"pytest":     {"pytest", "E   AssertionError: assert 1 == 2\ntests/test_a.py:3: AssertionError\nFAILED tests/test_a.py::test_a - AssertionError: assert 1 == 2", "FAILED tests/test_a.py::test_a - AssertionError: assert 1 == 2; tests/test_a.py:3: AssertionError", []string{"tests/test_a.py"}},
+		"a linter":   {"golangci-lint run", "a/b.go:12:3: Error return value is not checked (errcheck)\n1 issues:\n* errcheck: 1", "a/b.go:12:3: Error return value is not checked (errcheck)", []string{"a/b.go"}},
+		"a format":   {"bun run lint", "$ biome check\n at src/a.tsx format \u2501\u2501\u2501\n\n  \u00d7 Formatter would have printed:\nFound 1 error.\nerror: script \"lint\" exited with code 1", "at src/a.tsx format; \u00d7 Formatter would have printed:", []string{"src/a.tsx"}},
+		"a script":   {"bun run lint", "error: script \"lint\" exited with code 1", "error: script \"lint\" exited with code 1", nil},
+		"only a sum": {"npm test", "3 failed, 2 passed", "3 failed, 2 passed", nil},
+	} {
+		want := []recall.Fact{{Kind: recall.Failure, By: recall.Output, Text: test.command, Command: test.command, Why: test.why, Files: test.files, Request: 1}}
+		if diff := cmp.Diff(want, factsOf(t, all(asked("please make them pass"), ran(test.command, "Exit code 1\n"+test.output)))); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	fixed := all(ran("go build ./...", "Exit code 1\na.go:1:2: undefined: x"), ran("go test ./...", "ok  \ta\t0.1s"))
+	if facts := slices.DeleteFunc(factsOf(t, fixed), func(f recall.Fact) bool { return f.Kind != recall.Failure }); len(facts) > 0 {
+		t.Errorf("a build whose tests pass: %+v", facts)
+	}
+}
+
+// The files that subagents use are those of their transcripts, else those that their reports
+// name.
+func TestFilesOfSubagents(t *testing.T) {
+	t.Parallel()
+	aside := func(lines ...string) string {
+		return strings.ReplaceAll(strings.Join(lines, "\n"), `"isSidechain":false`, `"isSidechain":true`)
+	}
+	path := written(t, []byte(strings.Join(all(
+		asked("please add a token refresh"), read("/w/web/a.ts"),
+		used("t", "Task", `{"description":"d","prompt":"p"}`), done("t", "I read all of it.", `{"agentId":"a1b2"}`),
+		used("u", "Task", `{"description":"d","prompt":"p"}`), done("u", "See `web/b.test.ts:12`, /w/docs/c.md and other/d.ts; it uses node/e.js and v1.2/x.", `{"agentId":"gone"}`),
+		aside(read("/w/web/old.ts")...),
+	), "\n")+"\n"))
+	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lines := aside(all(read("/w/web/a.ts"), edited("/w/web/f.ts"), used("x", "Read", `{"file_path":"/w/gone.ts"}`), failed("x", "File does not exist."), ran("cat /w/web/g.ts", "x"))...)
+	if err := os.WriteFile(filepath.Join(dir, "agent-a1b2.jsonl"), []byte(lines+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var d digest.Digest
+	if _, err := d.Catch(t.Context(), path, redact.New(), 0); err != nil {
+		t.Fatal(err)
+	}
+	got := d.Context(digest.Sources{Root: "/w"}).FileUses
+	want := []recall.FileUse{
+		{Path: "web/old.ts", Reads: 1, Subagents: 1, Lately: true},
+		{Path: "docs/c.md", Reads: 1, Subagents: 1, Lately: true},
+		{Path: "web/b.test.ts", Reads: 1, Subagents: 1, Test: true, Lately: true},
+		{Path: "web/g.ts", Reads: 1, Subagents: 1, Lately: true},
+		{Path: "web/f.ts", Edits: 1, Subagents: 1, Lately: true},
+		{Path: "web/a.ts", Reads: 2, Subagents: 1, Lately: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/w/web/f.ts"}, d.Edited); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Facts come from the transcripts of all agents.
+func TestFactsOfCodex(t *testing.T) {
+	t.Parallel()
+	line := func(kind, payload string) string {
+		return `{"timestamp":"2026-06-18T00:57:05.559Z","type":"` + kind + `","payload":` + payload + `}`
+	}
+	message := func(text string) string {
+		return line("event_msg", `{"type":"user_message","message":`+quote(text)+`,"images":[]}`)
+	}
+	facts := factsOf(t, all(message("please add a token refresh"), message("ok, let's call it \"lease\" instead."), message("always run the linter before a commit")))
+	if diff := cmp.Diff([]string{"decision: ok, let's call it \"lease\" instead.", "rule: always run the linter before a commit"}, shown(facts)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -26,7 +26,7 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 	}
 	// Most prompts have none of the words that are searched for.
 	if low := strings.ToLower(prompt); !containsAny(low, "let's", "lets ", "let\u2019s", "instead", "rather", "keep", "leave", "stick", "prefer", "always", "never", "don't",
-		"don\u2019t", "dont ", "do not", "use ", "should", "must", "we'll", "only", "with", "decided", "need", "stop", "from now", "going forward", "time you", "whenever",
+		"don\u2019t", "dont ", "do not", "use ", "should", "must", "we'll", "only", "with", "decided", "need", "stop", "revert", "undo", " back", "again", "still", "i said", "told", "not like", "from now", "going forward", "time you", "whenever",
 		" commit", "remember", "want", "because", "since", "so that", "to avoid", "for c", "for simpl", "no, ", "not ") {
 		return
 	}
@@ -44,11 +44,18 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 				continue
 			}
 			consider := func(text, next string) {
-				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence || !enough(text) || transcript.IsReply(text) {
+				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence {
 					return
 				}
-				f := recall.Fact{By: recall.Person, Files: r.mentioned(text)}
-				low := lowered(text)
+				f, low := recall.Fact{By: recall.Person, Files: r.mentioned(text)}, lowered(text)
+				f.Text, f.Why = r.withReason(text, next)
+				if takesBack(low) {
+					f.Kind, f.Request = recall.Attempt, r.Asks
+					r.tookBack(f)
+				}
+				if !enough(text) || transcript.IsReply(text) {
+					return
+				}
 				switch {
 				case !isGeneral(low) && choosesWords(low, first):
 					f.Kind = recall.Decision
@@ -57,10 +64,13 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 					if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 {
 						f.Files = []string{refused.Text}
 					}
+				case corrects(low):
+					if f.Kind, f.Times = recall.Rule, r.timesCorrected(f.Text); f.Times == 1 {
+						return
+					}
 				default:
 					return
 				}
-				f.Text, f.Why = r.withReason(text, next)
 				r.learn(f, f.Kind == recall.Decision)
 			}
 			for text := range sentences(strings.TrimSpace(line)) {
@@ -70,6 +80,38 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 			consider(last, "")
 		}
 	}
+}
+
+// Correction is a sentence with which the person corrected the agent, Request the number of
+// requests when it was said last.
+type Correction struct {
+	Text    string `json:"text"`
+	Times   int    `json:"times"`
+	Request int    `json:"request"`
+}
+
+// corrects reports whether a sentence of a prompt, in lower case, corrects the agent.
+func corrects(low string) bool {
+	return slices.ContainsFunc([]string{" no ", " no, ", " don't ", " do not ", " please don't ", " not ", " stop ", " i said ", " i told you ", " again, ", " still ", " you should ", " you shouldn't "},
+		func(begin string) bool { return strings.HasPrefix(low, begin) }) && !strings.HasSuffix(strings.TrimSpace(low), "?")
+}
+
+// timesCorrected records a correction, and returns in how many requests it was said.
+func (r *reader) timesCorrected(text string) int {
+	c := Correction{Text: text, Times: 1, Request: r.Asks}
+	words := contentWords(text)
+	r.Corrections = slices.DeleteFunc(r.Corrections, func(old Correction) bool {
+		if overlap(contentWords(old.Text), words) < similar {
+			return false
+		}
+		if c.Times = old.Times; old.Request != r.Asks {
+			c.Times++
+		}
+		return true
+	})
+	const fields = 50 // their names, and the numbers
+	r.Corrections = plain.Last(append(r.Corrections, c), plain.Bound{Items: 16, Bytes: 3 << 10}, func(c Correction) int { return plain.JSONSize(c.Text) + fields })
+	return c.Times
 }
 
 // repeatsRequest reports whether a line quotes an earlier request after a mark, as the output

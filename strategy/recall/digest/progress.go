@@ -31,8 +31,9 @@ const maxWhy = 160
 // transcript has many texts, and redacting each costs more than reading all lines.
 type lastText struct {
 	raw []byte
-	// why caches the result of reason for the text whyOf.
-	why, whyOf string
+	// why caches the result of reason for the text whyOf; end is its last line, with the one
+	// before it if it is short.
+	why, end, whyOf string
 }
 
 // set replaces the text by a copy of raw.
@@ -41,7 +42,7 @@ func (t *lastText) set(raw []byte) { t.raw = append(t.raw[:0], raw...) }
 // reason returns the last sentence of the text in at most maxWhy bytes, redacted. If there is
 // no new text it is that of said, which was stored.
 func (t *lastText) reason(said string, redact plain.Redactor) string {
-	const tail = 600
+	const tail, short, maxEnd = 600, 80, 240
 	text := said
 	if len(t.raw) > 0 {
 		text = string(t.raw)
@@ -54,7 +55,14 @@ func (t *lastText) reason(said string, redact plain.Redactor) string {
 		if len(text) > tail {
 			text = strings.ToValidUTF8(text[len(text)-tail:], "")
 		}
-		t.why = plain.Line(lastSentence(text), maxWhy, redact)
+		text = strings.TrimSpace(text)
+		at := strings.LastIndexByte(text, '\n') + 1
+		last, before := plain.Line(text[at:], tail, redact), strings.TrimSpace(text[:at])
+		t.why, t.end = plain.Shorten(lastSentence(last), maxWhy), last
+		if before = before[strings.LastIndexByte(before, '\n')+1:]; len(last) < short && before != "" && !strings.ContainsAny(before[:1], "`|>#") {
+			t.end = plain.Line(before, tail, redact) + " " + last
+		}
+		t.end = plain.Shorten(strings.ReplaceAll(t.end, "**", ""), maxEnd)
 	}
 	return t.why
 }
@@ -97,11 +105,14 @@ func lastSentence(text string) string {
 // effects records the git changes of a command (staged paths, commits, pushes) and the pull
 // requests that it worked on.
 func (r *reader) effects(res transcript.ToolResult, call Call) {
-	if len(call.Git) == 0 && call.Pull == "" {
+	if len(call.Git) == 0 && call.Reference.Done == "" {
 		return
 	}
 	output := res.Content.Said()
 	for _, git := range call.Git {
+		if !res.Failed {
+			r.restored(git, call.Text)
+		}
 		switch git.Command {
 		case "add", "rm", "mv":
 			if !res.Failed || len(call.Git) > 1 {
@@ -117,26 +128,35 @@ func (r *reader) effects(res transcript.ToolResult, call Call) {
 			r.Staged = nil
 		}
 	}
-	switch call.Pull {
-	case "":
-	case shellcmd.NewPull, shellcmd.ThisPull:
+	ref := call.Reference
+	name := ref.Repository + "#" + ref.Number
+	switch {
+	case ref.Done == "" || res.Failed:
+		return
+	case ref.Number == "":
 		const most = 8 << 10
-		if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
-			r.Pulls.add(found[len(found)-1], r.redact)
-			if call.Pull == shellcmd.NewPull && !res.Failed {
-				r.Opened = item(found[len(found)-1], r.redact)
-			}
+		found := pullURL().FindAllString(output[:min(len(output), most)], -1)
+		if len(found) == 0 {
+			return
 		}
-	default:
-		r.Pulls.add(call.Pull, r.redact)
+		name = found[len(found)-1]
+		if ref.Done == shellcmd.Created && !ref.Issue {
+			r.Opened = item(name, r.redact)
+		}
+		if !ref.Issue {
+			r.Pulls.add(name, r.redact)
+		}
+	case !ref.Issue:
+		r.Pulls.add(ref.Number, r.redact)
 	}
+	r.refer(recall.Fact{By: recall.OfAgent, Text: name, Why: ref.Done, Command: call.Text})
 }
 
 var (
 	commitLine  = lazyRegexp(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)                                                            //nolint:gochecknoglobals // read-only
 	pushedLine  = lazyRegexp(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`) //nolint:gochecknoglobals // read-only
 	refusedLine = lazyRegexp(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)                              //nolint:gochecknoglobals // read-only
-	pullURL     = lazyRegexp(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)                                  //nolint:gochecknoglobals // read-only
+	pullURL     = lazyRegexp(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/(?:pull|issues)/[0-9]+`)                       //nolint:gochecknoglobals // read-only
 	pullWord    = lazyRegexp(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)                                                         //nolint:gochecknoglobals // read-only
 )
 
@@ -162,6 +182,7 @@ func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
 		r.Commits = r.Commits[:len(r.Commits)-1]
 	}
 	const fields = 50 // their names, and the number
+	r.refersIn(c.Subject, recall.OfAgent)
 	r.Commits = plain.Last(append(r.Commits, c), plain.Bound{Items: 20, Bytes: 6 << 10}, func(c recall.Commit) int { return plain.JSONSize(c.Hash) + plain.JSONSize(c.Subject) + fields })
 	r.Pushed = false
 	arguments := slices.Concat(r.Staged, git.Arguments)

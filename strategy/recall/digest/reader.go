@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/recall"
 )
 
 // reader adds the lines of a transcript to a digest.
@@ -21,6 +22,9 @@ type reader struct {
 	call lastCall
 	// raw is the line that is read.
 	raw transcript.Value
+	// linesOf calls line for the lines of a subagent's transcript, and reports whether there is
+	// one.
+	linesOf func(id string, line func([]byte)) bool
 }
 
 // lastCall is a tool call as found in its line, not redacted.
@@ -34,6 +38,10 @@ func (r *reader) line(raw []byte) {
 	r.raw = raw
 	e, ok := r.events.Line(raw)
 	if !ok {
+		return
+	}
+	if e.Sidechain {
+		r.sidechain(e)
 		return
 	}
 	if e.Cwd != "" && plain.JSONSize(e.Cwd) <= maxPath {
@@ -65,6 +73,7 @@ func (r *reader) line(raw []byte) {
 		r.queued(e)
 	case transcript.LinkEvent:
 		r.Pulls.add(e.Said(), r.redact)
+		r.refer(recall.Fact{By: recall.OfAgent, Text: item(e.Said(), r.redact)})
 	}
 }
 
@@ -104,6 +113,7 @@ func (r *reader) user(e *transcript.Event) {
 	case e.Plan != "":
 		r.beginTurn()
 		r.request("Implement the following plan: "+e.Plan, false)
+		r.refersIn(transcript.PlanTitle(e.Plan), recall.OfPlan)
 		r.Plan = planOf(e.Plan, r.redact)
 		r.acceptPlan()
 	case (e.Prompt != "" || e.Command != "") && !transcript.IsWrapper(e.Prompt):
@@ -116,7 +126,9 @@ func (r *reader) user(e *transcript.Event) {
 		r.request(text, e.Command == "")
 		head := text[:min(len(text), maxAsked)]
 		for _, url := range pullURL().FindAllString(head, -1) {
-			r.Pulls.add(url, r.redact)
+			if strings.Contains(url, "/pull/") {
+				r.Pulls.add(url, r.redact)
+			}
 		}
 		for _, found := range pullWord().FindAllStringSubmatch(head, -1) {
 			r.Pulls.add(found[1], r.redact)

@@ -22,7 +22,12 @@ func (r *reader) request(text string, said bool) {
 		return
 	}
 	repliesTo := r.repliedTo(kept)
-	if r.ask(kept, repliesTo) && said {
+	if !r.ask(kept, repliesTo) || strings.HasPrefix(text, transcript.PlanPrefix) {
+		return
+	}
+	r.refersIn(text, recall.Person)
+	if said {
+		r.places(text)
 		r.heard(text, repliesTo, nil)
 	}
 }

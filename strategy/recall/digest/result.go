@@ -43,6 +43,11 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	case res.Failed: // not recorded for other tools
 	case call.Tool == "Read", call.Tool == "NotebookRead":
 		r.readFile(call.Text)
+	case transcript.IsTask(call.Tool):
+		r.delegated(e.Detail().Member("agentId").Text(), res.Content.Said())
+	case call.Tool == "TaskOutput" && r.subagent(call.Text):
+	case call.Tool == "BashOutput", call.Tool == "TaskOutput":
+		r.serves(res.Content.Said(), r.Background)
 	case call.Tool == "WebFetch" && call.Text != "":
 		r.Docs = plain.Append(r.Docs, call.Text, plain.Bound{Items: 15, Bytes: 4 << 10})
 	case call.Tool == "TaskCreate":
@@ -100,6 +105,7 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 		result = outcome(e, res, call)
 	}
 	r.effects(res, call)
+	r.environment(res, call, result)
 	if !res.Failed && call.UsesGit {
 		r.Troubles.passed(shellcmd.GitChecks()) // a git check may have passed
 	}
@@ -115,6 +121,11 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 		r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedCommand }) // all settled
 	case result == recall.Passed, result == recall.Unknown: // may have passed
 		r.Troubles.passed(call.Checks)
+		if call.Checks.Tests() != 0 { // they were built
+			r.Troubles.drop(func(t Trouble) bool {
+				return t.Kind == FailedCommand && containsAny(t.Text, "go build", "go vet", "cargo build", "cargo check")
+			})
+		}
 	case result == recall.Failed:
 		if said == "" {
 			said = res.Content.Said()
@@ -123,7 +134,9 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, call Call, 
 		if shellcmd.NothingToDo(said) {
 			return
 		}
-		r.Troubles.add(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(said, r.redact), Checks: call.Checks})
+		t := Trouble{Kind: FailedCommand, Text: call.Text, Checks: call.Checks, Request: r.Asks, At: r.time()}
+		t.Why, t.Files = r.failure(said)
+		r.Troubles.add(t)
 	}
 }
 
@@ -150,28 +163,99 @@ func outcome(e *transcript.Event, res transcript.ToolResult, call Call) recall.O
 	return call.Judge.Outcome(res.Content.Said())
 }
 
-// reason returns the line of an output that describes the error, redacted.
-func reason(output string, redact plain.Redactor) string {
+// failure returns what an output says about a failure, redacted: the line that names the test
+// or the error, and the line that names its place. files are the files of that place.
+func (r *reader) failure(output string) (said string, files []string) {
 	const most, share, longest = 8 << 10, 4, 160
 	if len(output) > most {
-		output = plain.Head(output, most/share) + "\n" + output[len(output)-most+most/share:]
+		_, end, _ := strings.Cut(output[len(output)-most+most/share:], "\n") // without the part of a line
+		output = plain.Head(output, most/share) + "\n" + end
 	}
-	output = plain.Clean(redact.Text(plain.Clean(output)))
-	first, failure, mention := "", "", ""
+	output = plain.Clean(r.redact.Text(plain.Clean(output)))
+	var best [testNamed + 1]string // the first line of each rank
+	var before, after string       // details: lines before and after that of the test
+	next := ""                     // the error after the first place
+	ended := false                 // the output is past that of the test
 	for text := range strings.SplitSeq(output, "\n") {
-		text = strings.TrimSpace(text)
-		switch {
-		case text == "", strings.HasPrefix(text, "Exit code "):
-			continue
-		case text != "FAIL" && shellcmd.IsFailure(text):
-			failure = text
-		case mention == "" && containsAny(text, "rror:", "CONFLICT", "ERROR", "rejected"):
-			mention = text
-		case first == "":
-			first = text
+		text = plain.Shorten(strings.TrimRight(strings.TrimSpace(text), "\u2501 "), longest)
+		rank, test := rankOf(text), best[testNamed]
+		switch isDetail := rank == placed || rank == errorNamed; {
+		case isDetail && test == "":
+			before = text
+			if rank == errorNamed && best[placed] != "" && next == "" {
+				next = text
+			}
+		case isDetail && !ended && (after == "" || strings.HasPrefix(test, "--- FAIL")): // go logs before it fails
+			after = text
+		case rank == testNamed || rank == failing:
+			ended = ended || test != ""
+		}
+		if best[rank] == "" {
+			best[rank] = text
 		}
 	}
-	return plain.Shorten(cmp.Or(failure, mention, first), longest)
+	detail := cmp.Or(after, before)
+	switch test := best[testNamed]; {
+	case strings.HasPrefix(test, "(fail)"):
+		detail = before
+	case test == "":
+		detail = next
+	}
+	said = cmp.Or(best[testNamed], best[placed], best[errorNamed], best[failing], best[mentioning], best[otherLine])
+	if detail != "" && detail != said {
+		said += "; " + detail
+	}
+	return said, r.mentioned(said)
+}
+
+// The ranks of a line of a failed check's output: how well it names the failure.
+const (
+	noLine = iota
+	otherLine
+	mentioning // has a word for errors
+	failing    // only failures print it, but it names a package or counts
+	errorNamed
+	placed // begins with a file and a line
+	testNamed
+)
+
+func rankOf(text string) int {
+	begins := func(beginnings ...string) bool {
+		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(text, b) })
+	}
+	switch {
+	case text == "", text == "FAIL", begins("Exit code ", "$ ", "# "), begins("\u00d7 Some ") && strings.Contains(text, " were emitted "):
+		return noLine
+	case begins("--- FAIL: ", "(fail) ", "FAILED ", "not ok ", "\u2715 ", "\u2717 ", "\u25cf "), begins("FAIL ") && strings.Contains(text, ".test."),
+		begins("test ") && strings.HasSuffix(text, " FAILED"):
+		return testNamed
+	case isPlaced(strings.TrimPrefix(text, "at ")): // of a linter
+		return placed
+	case begins("error: script ", "error: Recipe ", "error Command failed"), strings.HasSuffix(text, " ERROR task failed"):
+		return mentioning
+	case begins("AssertionError", "TypeError: ", "ReferenceError: ", "SyntaxError: ", "ValueError: ", "ImportError: ", "ModuleNotFoundError: ", "Error: ", "error: ", "error[",
+		"panic: ", "fatal: ", "E   ", "\u00d7 "), strings.Contains(text, "error TS"), strings.Contains(text, "Cannot find module"):
+		return errorNamed
+	case shellcmd.IsFailure(text):
+		return failing
+	case containsAny(text, "rror:", "CONFLICT", "ERROR", "rejected"):
+		return mentioning
+	}
+	return otherLine
+}
+
+// isPlaced reports whether a line begins with a file, a line number and a message, as in
+// "a/b.go:12:3: undefined: x" and "src/a.ts(12,5): error TS2345", or is "a/b.ts format".
+func isPlaced(text string) bool {
+	at := strings.IndexAny(text, ":( ")
+	if at < 0 {
+		return false
+	}
+	path, rest := text[:at], text[at+1:]
+	ext := filepath.Ext(path)
+	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+	return len(ext) > 1 && len(ext) < len(path) && strings.ContainsFunc(ext, unicode.IsLetter) &&
+		(text[at] != ' ' && digits > 0 && strings.Contains(rest, " ") || rest == "format" && strings.Contains(path, "/"))
 }
 
 // edited adds the edit of a file; said is its error. A failed edit is not a trouble: the
@@ -197,9 +281,10 @@ func (r *reader) edited(e *transcript.Event, call Call, said string) {
 		const fields = 80 // their names, and the numbers
 		r.Notes = plain.Last(append(r.Notes, n), plain.Bound{Items: 120, Bytes: 12 << 10},
 			func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
-		r.Edited = plain.Append(r.Edited, call.Text, plain.Bound{Items: 300, Bytes: 24 << 10})
+		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
 		r.useFile(call.Text, 1, 0)
 		r.follow(call.Text)
+		r.replaced(call)
 		r.Plan.Begun = r.Plan.Accepted
 	}
 	r.Troubles.drop(func(t Trouble) bool {

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/plain"
 	"github.com/seed-3aff656d/entire/strategy/recall/shellcmd"
@@ -15,6 +16,11 @@ type Trouble struct {
 	Why  string `json:"why,omitempty"`
 	// Checks holds the checks of the command that have not passed since.
 	Checks shellcmd.Checks `json:"checks,omitempty"`
+	// For a failed command, Files are the files that Why names, Request is the number of
+	// requests so far, At the time.
+	Files   []string  `json:"files,omitempty"`
+	Request int       `json:"request,omitempty"`
+	At      time.Time `json:"at,omitzero"`
 }
 
 // TroubleKind is the kind of a trouble.
@@ -34,9 +40,14 @@ type Troubles []Trouble
 // add appends a trouble, and removes an earlier one of the same kind and text.
 func (l *Troubles) add(t Trouble) {
 	l.drop(func(old Trouble) bool { return old.Kind == t.Kind && old.Text == t.Text })
-	const fields = 40 // the names of the fields
-	*l = plain.Last(append(*l, t), plain.Bound{Items: 10, Bytes: 6 << 10},
-		func(t Trouble) int { return plain.JSONSize(t.Text) + plain.JSONSize(t.Why) + fields })
+	const fields = 120 // their names, the number and the time
+	*l = plain.Last(append(*l, t), plain.Bound{Items: 10, Bytes: 6 << 10}, func(t Trouble) int {
+		n := plain.JSONSize(t.Text) + plain.JSONSize(t.Why) + fields
+		for _, path := range t.Files {
+			n += plain.JSONSize(path) + len(`"",`)
+		}
+		return n
+	})
 }
 
 func (l *Troubles) drop(match func(Trouble) bool) { *l = slices.DeleteFunc(*l, match) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/plain"
 )
@@ -13,6 +14,8 @@ type Use struct {
 	Path  string `json:"path"`
 	Edits int    `json:"edits,omitempty"`
 	Reads int    `json:"reads,omitempty"`
+	// Subagents is the number of those by subagents.
+	Subagents int `json:"subagents,omitempty"`
 	// Request is the number of requests at the last use. Line is the number of lines of the
 	// conversation at the last use or the last mention of the file's name.
 	Request int `json:"request,omitempty"`
@@ -21,13 +24,18 @@ type Use struct {
 
 // useFile records that the session edited or read a file.
 func (d *Digest) useFile(path string, edits, reads int) {
-	u := Use{Path: path}
-	if i := slices.IndexFunc(d.Uses, func(u Use) bool { return u.Path == path }); i >= 0 {
-		u = d.Uses[i]
+	d.use(Use{Path: path, Edits: edits, Reads: reads})
+}
+
+// use adds the counts of a use to those of its file.
+func (d *Digest) use(u Use) {
+	if i := slices.IndexFunc(d.Uses, func(old Use) bool { return old.Path == u.Path }); i >= 0 {
+		old := d.Uses[i]
+		u.Edits, u.Reads, u.Subagents = u.Edits+old.Edits, u.Reads+old.Reads, u.Subagents+old.Subagents
 		d.Uses = slices.Delete(d.Uses, i, i+1)
 	}
-	u.Edits, u.Reads, u.Request, u.Line = u.Edits+edits, u.Reads+reads, d.Asks, d.Lines
-	const fields = 80 // their names, and the numbers
+	u.Request, u.Line = d.Asks, d.Lines
+	const fields = 100 // their names, and the numbers
 	d.Uses = plain.Last(append(d.Uses, u), plain.Bound{Items: 80, Bytes: 8 << 10}, func(u Use) int { return plain.JSONSize(u.Path) + fields })
 }
 
@@ -65,7 +73,8 @@ func (d *Digest) named(line []byte) {
 		at = end
 		name := string(bytes.TrimRight(line[begin:end], "."))
 		for i := range d.Uses {
-			if filepath.Base(d.Uses[i].Path) == name {
+			path := d.Uses[i].Path
+			if dir := len(path) - len(name); dir > 0 && path[dir-1] == filepath.Separator && path[dir:] == name {
 				d.Uses[i].Line = d.Lines
 			}
 		}
@@ -74,4 +83,12 @@ func (d *Digest) named(line []byte) {
 
 func isNameByte(c byte) bool {
 	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// isTest reports whether a file is a test, by the conventions of its language.
+func isTest(path string) bool {
+	base := filepath.Base(path)
+	name, _, _ := strings.Cut(base, ".")
+	return strings.HasSuffix(name, "_test") || strings.HasSuffix(name, "_spec") || strings.HasPrefix(name, "test_") || containsAny(base, ".test.", ".spec.") ||
+		strings.HasSuffix(name, "Test") || strings.HasSuffix(name, "Tests") || containsAny("/"+filepath.ToSlash(path), "/test/", "/tests/", "/__tests__/", "/testdata/", "/spec/", "/e2e/")
 }

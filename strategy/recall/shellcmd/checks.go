@@ -20,8 +20,22 @@ const (
 // Tests returns the tests of the set.
 func (c Checks) Tests() Checks { return c & tests }
 
+// Git returns the checks of git commands of the set.
+func (c Checks) Git() Checks { return c & (commits | pushes) }
+
 // GitChecks returns the checks of git commands.
 func GitChecks() Checks { return commits | pushes }
+
+// Names returns the names of the checks.
+func (c Checks) Names() []string {
+	var names []string
+	for i, name := range []string{"tests", "builds", "lints", "commits", "pushes"} {
+		if c&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Runs reports whether the line runs a program.
 func (l Line) Runs(program string) bool {

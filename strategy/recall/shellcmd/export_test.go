@@ -4,12 +4,4 @@ package shellcmd
 func (l Line) Masked() bool { return l.masked }
 
 // CheckNames returns the names of the line's checks.
-func (l Line) CheckNames() []string {
-	var names []string
-	for i, name := range []string{"tests", "builds", "lints", "commits", "pushes"} {
-		if l.Checks()&(1<<i) != 0 {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func (l Line) CheckNames() []string { return l.Checks().Names() }

@@ -1,6 +1,9 @@
 package shellcmd
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Git is a git command of a line.
 type Git struct {
@@ -44,7 +47,10 @@ func (l Line) GitCommands(cwd string) []Git {
 		}
 		g.Command = words[0]
 		switch g.Command {
-		case "add", "rm", "mv":
+		case "add", "rm", "mv", "checkout", "restore":
+			if slices.Contains(words, "-b") || slices.Contains(words, "-B") {
+				break // a new branch
+			}
 			for _, word := range words[1:] {
 				if (!strings.HasPrefix(word, "-") || word == "-A" || word == "--all") && len(g.Arguments) < mostArguments {
 					g.Arguments = append(g.Arguments, word)
@@ -52,7 +58,7 @@ func (l Line) GitCommands(cwd string) []Git {
 			}
 		case "commit":
 			g.commit(words[1:])
-		case "push", "reset", "restore", "checkout", "switch", "stash":
+		case "push", "reset", "switch", "stash":
 		default:
 			continue
 		}
@@ -98,39 +104,67 @@ func (g *Git) subject(message string) {
 	g.Subject, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
 }
 
-// The results of Pull for a pull request whose number is not in the line.
-const (
-	NewPull  = "new"  // the line creates it
-	ThisPull = "this" // the pull request of the branch
-)
+// Reference is a pull request or an issue on which a line works with gh.
+type Reference struct {
+	// Number is its number, empty if the line creates it, or for the pull request of the
+	// branch. Repository is "owner/name" if the line has it.
+	Number     string `json:"number,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	Issue      bool   `json:"issue,omitempty"`
+	// Done is what the line does with it: "created", "read" and so on.
+	Done string `json:"done"`
+}
 
-// Pull returns the number of the pull request that the line works on with gh, or NewPull or
-// ThisPull; empty if there is none.
-func (l Line) Pull() string {
+// Created is the value of Done of a new pull request or issue.
+const Created = "created"
+
+// Reference returns the first pull request or issue of the line.
+func (l Line) Reference() (Reference, bool) {
 	for _, c := range l.commands {
-		if c.program() != "gh" {
-			continue
-		}
 		args := c.arguments()
-		for _, arg := range args {
-			if _, rest, ok := strings.Cut(arg, "/pulls/"); ok && args[0] == "api" {
-				if n := len(rest) - len(strings.TrimLeft(rest, "0123456789")); n > 0 {
-					return rest[:n]
-				}
-			}
-		}
-		if len(args) < 2 || args[0] != "pr" {
+		if c.program() != "gh" || len(args) < 2 { //nolint:mnd // a command of two words
 			continue
 		}
-		switch args[1] {
-		case "create":
-			return NewPull
-		case "view", "checks", "diff", "comment", "edit", "merge", "ready", "review", "checkout", "reopen", "close":
-			if len(args) > 2 && isNumber(args[2]) {
-				return args[2]
+		var ref Reference
+		switch args[0] {
+		case "api":
+			ref = c.apiReference()
+		case "pr", "issue":
+			ref = Reference{Issue: args[0] == "issue", Done: map[string]string{
+				"create": Created, "view": "read", "checks": "read the checks of", "diff": "read", "comment": "commented on", "edit": "edited", "merge": "merged",
+				"ready": "edited", "review": "reviewed", "checkout": "checked out", "reopen": "reopened", "close": "closed",
+			}[args[1]]}
+			if len(args) > 2 && isNumber(args[2]) && ref.Done != Created { //nolint:mnd // the argument of the command
+				ref.Number = args[2]
 			}
-			return ThisPull
+		}
+		if ref.Done != "" {
+			return ref, true
 		}
 	}
-	return ""
+	return Reference{}, false
+}
+
+// apiReference returns what a gh api command works on, the zero Reference if that is neither a
+// pull request nor an issue.
+func (c command) apiReference() Reference {
+	for _, arg := range c.arguments() {
+		parts := strings.Split(strings.TrimPrefix(arg, "/"), "/")
+		const withNumber = 5 // repos/owner/name/pulls/12
+		if len(parts) < withNumber || parts[0] != "repos" || parts[3] != "pulls" && parts[3] != "issues" || !isNumber(parts[4]) {
+			continue
+		}
+		ref := Reference{Number: parts[4], Issue: parts[3] == "issues", Done: "read"}
+		if !strings.Contains(parts[1]+parts[2], "$") {
+			ref.Repository = parts[1] + "/" + parts[2]
+		}
+		switch {
+		case slices.Contains(c.words, "-f"), slices.Contains(c.words, "POST"):
+			ref.Done = "replied to the review of"
+		case strings.Contains(arg, "/comments"), strings.Contains(arg, "/reviews"):
+			ref.Done = "read the review of"
+		}
+		return ref
+	}
+	return Reference{}
 }

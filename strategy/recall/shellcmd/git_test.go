@@ -32,23 +32,25 @@ func TestGitCommands(t *testing.T) {
 	}
 }
 
-func TestPull(t *testing.T) {
+func TestReference(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"git push":                         "",
-		"gh issue view 3":                  "",
-		"gh pr list":                       "",
-		"gh pr create --fill":              shellcmd.NewPull,
-		"gh pr view":                       shellcmd.ThisPull,
-		"gh pr view --web":                 shellcmd.ThisPull,
-		"cd x && gh pr merge 12":           "12",
-		"gh api repos/a/b/pulls/34/files":  "34",
-		"gh api repos/a/b/pulls/latest":    "",
-		"gh api repos/a/b/issues/34":       "",
-		"gh api -X PUT repos/a/b/pulls/56": "56",
+	for text, want := range map[string]shellcmd.Reference{
+		"gh pr create --draft --title 'a 12'":                {Done: "created"},
+		"git push && gh pr view --json number":               {Done: "read"},
+		"gh pr view 104 --json title":                        {Number: "104", Done: "read"},
+		"gh pr review 7 --approve":                           {Number: "7", Done: "reviewed"},
+		"gh issue close 9":                                   {Number: "9", Issue: true, Done: "closed"},
+		"gh api repos/o/r/pulls/132/comments --paginate":     {Number: "132", Repository: "o/r", Done: "read the review of"},
+		"gh api repos/o/r/pulls/132/comments/9/replies -f b": {Number: "132", Repository: "o/r", Done: "replied to the review of"},
+		"gh api repos/$owner/$repo/issues/3":                 {Number: "3", Issue: true, Done: "read"},
+		"gh api repos/o/r/pulls/comments/9":                  {},
+		"gh pr list":                                         {},
+		"gh repo view":                                       {},
+		"echo gh pr create":                                  {},
 	} {
-		if got := shellcmd.Split(text).Pull(); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+		got, ok := shellcmd.Split(text).Reference()
+		if got != want || ok != (want.Done != "") {
+			t.Errorf("%q: %+v, %v", text, got, ok)
 		}
 	}
 }
