@@ -218,6 +218,8 @@ type Request struct {
 	// RepliesTo is set if Text only confirms or chooses: the list item or question that it
 	// answers, in the agent's words.
 	RepliesTo string `json:"replies_to,omitempty"`
+	// Edits is the number of edits of files between this request and the next.
+	Edits int `json:"edits,omitempty"`
 }
 
 // Progress describes the state of the last request, as far as the transcript shows it.

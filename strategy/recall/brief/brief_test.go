@@ -405,7 +405,7 @@ func TestWriteTwoParts(t *testing.T) {
 	if len(b.Parts) != 2 || !strings.HasPrefix(b.Parts[1], "Checkpoint 3f9a1c-77b0e2, continued:\n**") {
 		t.Fatalf("parts: %q", b.Parts)
 	}
-	if text := strings.Join(b.Parts, "\n"); !strings.Contains(text, "63. please do") || !strings.Contains(text, "earlier ones\n") {
+	if text := strings.Join(b.Parts, "\n"); !strings.Contains(text, "63. please do") || !strings.Contains(text, "other ones\n") {
 		t.Errorf("not the last requests:\n%s", text)
 	}
 	m.Parts = 1

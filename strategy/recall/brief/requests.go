@@ -22,11 +22,17 @@ const (
 
 // requests returns the requests verbatim, the oldest first; the last ones have precedence.
 func requests(a recall.Analysis, widths ...int) section {
-	s := section{title: "**Requests** (in the person's words, newest last):\n", more: "- … %d earlier ones\n", last: true}
+	s := section{title: "**Requests** (in the person's words, newest last):\n", more: "- … %d other ones\n", last: true}
 	from := max(0, len(a.Requests)-listWidth)
 	s.over = from
+	counted := slices.ContainsFunc(a.Requests, func(r recall.Request) bool { return r.Edits > 0 })
 	for i, r := range a.Requests[from:] {
 		behind := len(a.Requests) - 1 - from - i
+		const all = 10 // of longer lists, questions and steps that changed nothing are left out
+		if counted && len(a.Requests) > all && r.Edits == 0 && i+from > 0 && behind >= len(widths)-1 {
+			s.over++
+			continue
+		}
 		text := shownLine(r.Text, widths[min(behind, len(widths)-1)])
 		if text == "" {
 			continue

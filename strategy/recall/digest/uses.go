@@ -24,6 +24,9 @@ type Use struct {
 
 // useFile records that the session edited or read a file.
 func (d *Digest) useFile(path string, edits, reads int) {
+	if n := len(d.Requests); n > 0 {
+		d.Requests[n-1].Edits += edits
+	}
 	d.use(Use{Path: path, Edits: edits, Reads: reads})
 }
 
