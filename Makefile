@@ -331,11 +331,7 @@ foreign:
 
 # The table of docs/recall-quality.md; fails if a brief says something false.
 handover: build
-	@if [ -z "$(RECORDS)" ]; then \
-		echo 'handover skipped: name the folders of transcripts and records with RECORDS='; \
-	else \
-		go run ./internal/testkit/handover -records "$(RECORDS)" $(if $(BRIEFS),-brief "$(BRIEFS)") $(HANDOVERFLAGS); \
-	fi
+	go run ./internal/testkit/handover -records "$(RECORDS)" $(if $(BRIEFS),-brief "$(BRIEFS)") $(HANDOVERFLAGS)
 
 fuzz:
 	@for file in $$(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz'); do \

@@ -25,6 +25,7 @@ import (
 // options are the flags.
 type options struct {
 	records         string
+	histories       string
 	program, briefs string
 	only, pairs     string
 	sample, others  int
@@ -43,6 +44,7 @@ const (
 func main() {
 	var o options
 	flag.StringVar(&o.records, "records", "", "`folders` of transcripts and repositories with checkpoints, separated by spaces")
+	flag.StringVar(&o.histories, "histories", "internal/testkit/handover/testdata/histories", "`folder` of made-up histories")
 	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
 	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
 	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief; of these pairs nothing is repeated")
@@ -52,7 +54,7 @@ func main() {
 	flag.IntVar(&o.others, "others", 3, "`n` unrelated prompts after each session")
 	flag.BoolVar(&o.verbose, "v", false, "list what each pair of the half building needed and was given")
 	flag.Parse()
-	if o.records == "" || flag.NArg() > 0 || !slices.Contains([]string{"", building, heldOut}, o.only) {
+	if flag.NArg() > 0 || !slices.Contains([]string{"", building, heldOut}, o.only) {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -71,6 +73,16 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	var err error
 	if o.program, err = filepath.Abs(o.program); err != nil {
 		return err
+	}
+	if o.histories != "" {
+		list, err := histories(ctx, w, o)
+		if err != nil {
+			return err
+		}
+		goldTable(w, list)
+	}
+	if o.records == "" {
+		return nil
 	}
 	s, err := load(ctx, strings.Fields(o.records)...)
 	if err != nil {

@@ -15,7 +15,7 @@ func following(t *testing.T, before, after []any) (pair, *lexicon) {
 	for range 20 {
 		sessions = append(sessions, session(t, user("What is the weather?"), agent("I don't know.")))
 	}
-	return pair{name: "a→b", kind: newPair, before: a, earlier: []*transcript{a}, ended: []*transcript{a}, after: b}, newLexicon(sessions)
+	return pair{name: "a→b", kind: newPair, before: a, earlier: []*transcript{a}, begun: []*transcript{a}, after: b}, newLexicon(sessions)
 }
 
 // Each kind of need is found in the later session, and a text that has it is told from one that

@@ -16,8 +16,9 @@ type pair struct {
 	before *transcript
 	// earlier are the last sessions of B's branch that ended before B began, the oldest first, and A.
 	earlier []*transcript
-	// ended are all sessions of the folder that ended before B began, in the order of their ends.
-	ended []*transcript
+	// begun are all sessions of the folder that began before B; those that had ended come last, in
+	// the order of their ends.
+	begun []*transcript
 	after *transcript
 }
 
@@ -87,6 +88,15 @@ func (f *folder) ended(after *transcript) []*transcript {
 	return list
 }
 
+// begun returns the sessions that began before another; those that had ended come last.
+func (f *folder) begun(after *transcript) []*transcript {
+	ended := f.ended(after)
+	list := slices.DeleteFunc(slices.Clone(f.sessions), func(t *transcript) bool {
+		return t == after || !t.began.Before(after.began) || slices.Contains(ended, t)
+	})
+	return append(list, ended...)
+}
+
 // of returns the last sessions of a branch that ended before a session began.
 func (f *folder) of(branch string, after *transcript) []*transcript {
 	list := slices.DeleteFunc(f.ended(after), func(t *transcript) bool { return t.branch != branch })
@@ -115,7 +125,7 @@ func (f *folder) pair(i int) {
 		kind = clearPair
 	}
 	earlier := slices.DeleteFunc(f.of(after.firstBranch, after), func(t *transcript) bool { return t == before })
-	f.pairs[after] = pair{short(before.id) + "→" + short(after.id), kind, before, append(earlier, before), ended, after}
+	f.pairs[after] = pair{short(before.id) + "→" + short(after.id), kind, before, append(earlier, before), f.begun(after), after}
 }
 
 // lastOf returns the last session for which a function returns true, nil if there is none.
@@ -141,7 +151,7 @@ func (f *folder) cut(i int) []pair {
 		if len(before.requests()) > 0 && len(after.requests()) > 0 && after.root != "" {
 			after.root = before.root
 			after.id = cutSessionTag + after.id[min(len(after.id), shortName):]
-			list = append(list, pair{fmt.Sprintf("%s cut %d", short(t.id), i), cutPair, before, append(f.of(t.firstBranch, t), before), append(f.ended(t), before), after})
+			list = append(list, pair{fmt.Sprintf("%s cut %d", short(t.id), i), cutPair, before, append(f.of(t.firstBranch, t), before), append(f.begun(t), before), after})
 		}
 	}
 	return list

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,9 @@ type replay struct {
 	from            string            // the folder of the sessions
 	made            map[string]string // hash of the transcript: hash of the replay
 	prompts         int
-	hooksTook       took // since it was cleared
+	active          map[*transcript]int // the lines that were repeated of sessions that have begun
+	left            map[string]string   // the changes when the last session began
+	hooksTook       took                // since it was cleared
 }
 
 // given is the text that the program gave a session.
@@ -53,7 +56,7 @@ func newReplay(ctx context.Context, program string, sessions []*transcript) (*re
 		return nil, err
 	}
 	r := &replay{
-		ctx: ctx, program: program, dir: filepath.Join(dir, "now"), from: sessions[0].root, made: map[string]string{},
+		ctx: ctx, program: program, dir: filepath.Join(dir, "now"), from: sessions[0].root, made: map[string]string{}, active: map[*transcript]int{},
 	}
 	r.root, r.home = filepath.Join(r.dir, "repo"), filepath.Join(r.dir, "home")
 	r.env = []string{
@@ -136,12 +139,23 @@ func (r *replay) promptID() string {
 // begin begins a session with its first prompt, and returns the text that it is given.
 func (r *replay) begin(t *transcript, kind string, carriesPlan bool) (given, error) {
 	var g given
+	for other := range maps.Clone(r.active) {
+		if err := r.advance(other, other.before(t.began)); err != nil {
+			return g, err
+		}
+	}
+	if err := r.commitEarlier(); err != nil {
+		return g, err
+	}
 	path := r.transcriptPath(t.id)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return g, err
 	}
 	if err := r.run(r.root, "git", "checkout", "-q", "-B", branchName(t.firstBranch)); err != nil {
 		return g, err
+	}
+	if len(t.lines) > 0 {
+		r.active[t] = 0
 	}
 	source := "startup"
 	if kind == clearPair || kind == planPair {
@@ -167,23 +181,17 @@ func (r *replay) begin(t *transcript, kind string, carriesPlan bool) (given, err
 	return g, err
 }
 
-// end repeats the edits and commits of a session, and ends it.
-func (r *replay) end(t *transcript, reason string) error {
-	// What sessions before the last one left was committed without them.
-	if err := r.commitAll(); err != nil {
-		return err
-	}
-	if t.branch != t.firstBranch {
-		if err := r.run(r.root, "git", "checkout", "-q", "-B", branchName(t.branch)); err != nil {
-			return err
-		}
-	}
+// advance repeats the edits and commits of a session up to a line of its transcript, and writes the
+// transcript up to it.
+func (r *replay) advance(t *transcript, lines int) error {
+	from := r.active[t]
+	r.active[t] = max(lines, from)
 	committed := map[int]commit{}
 	for _, c := range t.commits() {
 		committed[c.at] = c
 	}
 	for i, e := range t.events {
-		if e.kind != toolCall {
+		if e.kind != toolCall || e.line < from || e.line >= lines {
 			continue
 		}
 		if f := e.call.file; e.call.edits() {
@@ -199,10 +207,30 @@ func (r *replay) end(t *transcript, reason string) error {
 			}
 		}
 	}
-	path := r.transcriptPath(t.id)
-	text := r.moved(string(bytes.Join(t.lines, []byte("\n")))) + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	text := r.moved(string(bytes.Join(t.lines[:r.active[t]], []byte("\n")))) + "\n"
+	return os.WriteFile(r.transcriptPath(t.id), []byte(text), 0o600)
+}
+
+// end repeats the rest of a session, and ends it.
+func (r *replay) end(t *transcript, reason string) error {
+	if t.branch != t.firstBranch {
+		if err := r.run(r.root, "git", "checkout", "-q", "-B", branchName(t.branch)); err != nil {
+			return err
+		}
+	}
+	if err := r.advance(t, len(t.lines)); err != nil {
 		return err
+	}
+	delete(r.active, t)
+	path := r.transcriptPath(t.id)
+	for id, lines := range t.agents {
+		dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "agent-"+id+".jsonl"), []byte(r.moved(string(lines))), 0o600); err != nil {
+			return err
+		}
 	}
 	id := r.promptID()
 	if !t.offersPlan() { // such a session ends within the turn
@@ -213,16 +241,52 @@ func (r *replay) end(t *transcript, reason string) error {
 	return r.hooks(t.id, path, map[string]any{"reason": reason, "prompt_id": id}, "session-end")
 }
 
-// commitAll commits all changes, without hooks.
-func (r *replay) commitAll() error {
-	if err := r.run(r.root, "git", "add", "-A"); err != nil {
+// commitEarlier commits the changes that were there when the last session began, as the person may
+// have done since.
+func (r *replay) commitEarlier() error {
+	before := r.left
+	var err error
+	if r.left, err = r.changed(); err != nil || len(r.active) > 0 {
 		return err
 	}
-	changed, err := r.output("git", "status", "--porcelain", "--untracked-files=no")
-	if err != nil || changed == "" {
+	var list []string
+	for file, state := range before {
+		if r.left[file] == state {
+			list = append(list, file)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	if err := r.run(r.root, "git", append([]string{"add", "-A", "--"}, list...)...); err != nil {
 		return err
 	}
-	return r.run(r.root, "git", "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "Commit earlier work")
+	return r.run(r.root, "git", append([]string{"-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", earlierWork, "--"}, list...)...)
+}
+
+// earlierWork is the subject of the person's commits.
+const earlierWork = "Commit earlier work"
+
+// changed returns the files that differ from HEAD, with the hashes of their contents.
+func (r *replay) changed() (map[string]string, error) {
+	listed, err := r.output("git", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for entry := range strings.SplitSeq(listed, "\x00") {
+		if len(entry) < 4 {
+			continue
+		}
+		file := entry[3:]
+		data, err := os.ReadFile(filepath.Join(r.root, file))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		sum := sha256.Sum256(data)
+		files[file] = string(sum[:])
+	}
+	return files, nil
 }
 
 // offersPlan reports whether the session ends with the offer of a plan.
@@ -307,7 +371,9 @@ func (r *replay) try(run func() error) error {
 	if err := duplicate(r.dir, saved); err != nil {
 		return err
 	}
+	active, left := maps.Clone(r.active), r.left
 	err := run()
+	r.active, r.left = active, left
 	return errors.Join(err, os.RemoveAll(r.dir), os.Rename(saved, r.dir))
 }
 

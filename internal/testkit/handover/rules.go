@@ -93,6 +93,8 @@ func (j *judge) one(s statement) (class, why string, ok bool) {
 		return "state", j.where(s.text), true
 	case "git branch":
 		return "state", j.branch(s.text), true
+	case "other sessions":
+		return "state", j.otherSession(s.text), true
 	case "working directory":
 		return "", "", false
 	case "summary at compaction", "summary of an earlier compaction":
@@ -122,7 +124,7 @@ func (j *judge) head(text string) (class, why string, ok bool) {
 	if isBoilerplate(about) {
 		return "request", "the client's own wording as summary", true
 	}
-	if about == "no summary" || has(j.t.all(), about) || has(letters(strings.Join(j.t.requests(), "\n")), about) { // a command with arguments is only there
+	if about == "no summary" || about == earlierWork || has(j.t.all(), about) || has(letters(strings.Join(j.t.requests(), "\n")), about) { // a command with arguments is only there
 		return "request", "", true
 	}
 	return "request", "summary that is not in the transcript", true

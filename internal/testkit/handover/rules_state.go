@@ -12,6 +12,7 @@ var (
 	statedTitle  = regexp.MustCompile(`^committed: (.*?)(?:, for request (\d+))?$`)
 	statedPull   = regexp.MustCompile(`(?i)(?:/pull/|#|\bPR |\bpull requests? |, )(\d+)`)
 	forRequest   = regexp.MustCompile(`^for request (\d+)$`)
+	changedBy    = regexp.MustCompile(`^session (\w+) changed after the checkpoint, [^:]*: (.*)$`)
 	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
 )
 
@@ -19,8 +20,9 @@ var (
 func (j *judge) state(text string) string {
 	is := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {
+	case is("committed after the checkpoint as ") && strings.HasSuffix(text, ": "+earlierWork):
 	case is("committed"):
-		return j.committed(text)
+		return j.committed(strings.Replace(text, "committed after the checkpoint as", "committed as", 1))
 	case is("pushed"):
 		if !j.t.pushedAfter(j.t.lastCommit()) {
 			return "no push succeeded after the last commit"
@@ -67,6 +69,21 @@ func (j *judge) state(text string) string {
 	return ""
 }
 
+// otherSession checks that a session changed files.
+func (j *judge) otherSession(text string) string {
+	m := changedBy.FindStringSubmatch(text)
+	if m == nil {
+		return "a statement about another session that has no rule"
+	}
+	_, edited := j.t.known()
+	for name := range strings.SplitSeq(m[2], ", ") {
+		if name = strings.Trim(name, "` "); name != "" && name != "…" && (!strings.HasPrefix(j.t.id, m[1]) || !edited[name]) {
+			return "that session did not change " + name
+		}
+	}
+	return ""
+}
+
 // reported checks that a text is the agent's last one in the session.
 func (j *judge) reported(text string) string {
 	last := -1
@@ -96,6 +113,9 @@ func (j *judge) committed(text string) string {
 	} else if m := statedTitle.FindStringSubmatch(text); m != nil {
 		title, number = m[1], m[2]
 		at = slices.IndexFunc(list, func(c commit) bool { return has(letters(c.subject), m[1]) })
+	}
+	if at < 0 { // a wrapper of git printed no hash
+		at = slices.IndexFunc(list, func(c commit) bool { return c.hash == "" && title != "" && has(letters(c.subject), title) })
 	}
 	if at < 0 {
 		return "no command's result has this commit"

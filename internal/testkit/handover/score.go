@@ -44,7 +44,7 @@ func (l *lexicon) measure(p pair, g given) score {
 	// Check the whole brief, and other statements of the given text.
 	seen := map[statement]bool{}
 	for _, text := range []string{g.whole, g.start, g.prompt} {
-		for _, v := range check(text, p.ended...) {
+		for _, v := range check(text, p.begun...) {
 			if !seen[v.statement] {
 				seen[v.statement] = true
 				s.verdicts = append(s.verdicts, v)
@@ -73,6 +73,13 @@ func (l *lexicon) measure(p pair, g given) score {
 
 // full reports whether the session was given more than the short form.
 func (s score) full() bool { return s.total > shortForm }
+
+// missed reports whether a related session was given only a part: no more than the short form of a
+// brief that has more.
+func (s score) missed() bool { return s.relation == related && isPart(s.total, s.tokens) }
+
+// isPart reports whether a text given is the short form of a brief that is longer.
+func isPart(given, whole int) bool { return given <= shortForm && given < whole-whole/tenth }
 
 // separator separates the text given at the start, the text given with the first prompt, the whole
 // brief, and the durations of the hooks.

@@ -51,16 +51,16 @@ func table(w io.Writer, halves []half) {
 			return share(h.count(func(s score) bool { return s.relation == r && s.full() }), h.count(is(r)))
 		}
 	}
-	row("related pairs given only the short form", func(h half) string {
-		return share(h.count(func(s score) bool { return s.relation == related && !s.full() }), h.count(is(related)))
+	row("related pairs given only the short form of a longer brief", func(h half) string {
+		return share(h.count(func(s score) bool { return s.missed() }), h.count(is(related)))
 	})
 	row("of these, related by their first requests", func(h half) string {
 		shown := func(s score) bool { return s.relation == related && !strings.HasPrefix(s.why, laterFile) }
-		return share(h.count(func(s score) bool { return shown(s) && !s.full() }), h.count(shown))
+		return share(h.count(func(s score) bool { return shown(s) && s.missed() }), h.count(shown))
 	})
 	row("of these, pairs without a plan", func(h half) string {
 		typed := func(s score) bool { return s.relation == related && s.pair.kind != planPair }
-		return share(h.count(func(s score) bool { return typed(s) && !s.full() }), h.count(typed))
+		return share(h.count(func(s score) bool { return typed(s) && s.missed() }), h.count(typed))
 	})
 	row("undecided pairs given more than the short form", whole(undecided))
 	row("unrelated pairs given more than the short form", whole(unrelated))

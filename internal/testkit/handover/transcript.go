@@ -28,6 +28,7 @@ type event struct {
 	kind kind
 	text string
 	call *call
+	line int // of the transcript
 }
 
 // call is a tool call.
@@ -51,7 +52,8 @@ type transcript struct {
 	lines                         [][]byte
 	events                        []event
 	todos                         []task
-	normalized                    string // by all
+	normalized                    string            // by all
+	agents                        map[string][]byte // transcripts of subagents by their ids, if they are known
 }
 
 // task is an item of the agent's list.
@@ -68,17 +70,37 @@ var (
 func read(lines [][]byte) *transcript {
 	t := &transcript{lines: lines}
 	calls := map[string]*call{}
-	for _, line := range lines {
+	for i, line := range lines {
 		r, ok := parse(line)
 		if !ok {
 			continue
 		}
 		t.header(r)
+		from := len(t.events)
 		if !r.IsSidechain {
 			t.line(r, calls)
 		}
+		for k := range t.events[from:] {
+			t.events[from+k].line = i
+		}
 	}
 	return t
+}
+
+// before returns how many of the first lines were written before a time.
+func (t *transcript) before(at time.Time) int {
+	n := 0
+	for i, line := range t.lines {
+		r, ok := parse(line)
+		switch {
+		case !ok || r.Timestamp.IsZero():
+		case r.Timestamp.Before(at):
+			n = i + 1
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 // all returns all texts of the lines, normalized; see letters.
