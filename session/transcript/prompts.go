@@ -173,7 +173,11 @@ func RepliedTo(reply, said string) string {
 // "" if there is none.
 func PromptItem(label, text string) string {
 	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "*#- ")
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "|"); ok { // a row of a table
+			line, _, _ = strings.Cut(rest, "|")
+		}
+		line = strings.TrimLeft(strings.ReplaceAll(line, "**", ""), "*#- ")
 		if rest, ok := strings.CutPrefix(line, "Option "); ok {
 			line = rest
 		}

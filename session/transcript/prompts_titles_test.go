@@ -53,3 +53,13 @@ func TestIsBetter(t *testing.T) {
 		}
 	}
 }
+
+func TestPromptItem(t *testing.T) {
+	t.Parallel()
+	const list = "Which one?\n\n1. keep it\n- **Option B**: drop it\n| Option | About |\n| **C. move it (later)** | with care |\n"
+	for label, want := range map[string]string{"1": "keep it", "b": "drop it", "C": "move it (later)", "D": "", "2": ""} {
+		if got := transcript.PromptItem(label, list); got != want {
+			t.Errorf("%s: %q", label, got)
+		}
+	}
+}

@@ -72,7 +72,7 @@ func (r *reader) lastLine() string {
 // restored records the attempts that a git command takes back: edits of files that it restores
 // and that are not committed.
 func (r *reader) restored(git shellcmd.Git, command string) {
-	if git.Command != "restore" && git.Command != "checkout" || git.Masked {
+	if git.Command != "restore" && git.Command != "checkout" || git.Masked || containsAny(command, " --ours ", " --theirs ") { // of a merge
 		return
 	}
 	for _, n := range r.Notes {
@@ -119,9 +119,9 @@ func takesBack(low string) bool {
 	return false
 }
 
-// tookBack records that the person took back what the agent did for the request before, and
-// drops what was decided for it.
-func (r *reader) tookBack(f recall.Fact) {
+// tookBack records that the person took back what the agent did for the request before, drops
+// what was decided for it, and reports whether anything was changed.
+func (r *reader) tookBack(f recall.Fact) bool {
 	before := f.Request - 1
 	var files []string
 	for _, n := range r.Notes {
@@ -130,7 +130,7 @@ func (r *reader) tookBack(f recall.Fact) {
 		}
 	}
 	if len(files) == 0 && len(f.Files) == 0 {
-		return // nothing was changed
+		return false
 	}
 	r.Facts = slices.DeleteFunc(r.Facts, func(old Fact) bool {
 		return old.Kind == recall.Decision && old.Request == before && (old.By == recall.OfAgent || old.Plan != "")
@@ -139,4 +139,5 @@ func (r *reader) tookBack(f recall.Fact) {
 		f.Files = files
 	}
 	r.learn(f, false)
+	return true
 }

@@ -207,7 +207,7 @@ func (r *reader) answered(a reply) {
 			return
 		}
 	}
-	text := plain.Line(a.question, maxQuestion, r.redact) + chosen + plain.Line(answer, maxItem, r.redact)
+	text := plain.Line(a.question, maxQuestion, r.redact) + chosen + recommended(plain.Line(answer, maxItem, r.redact))
 	// An answer to the same question replaces the earlier one.
 	question, _, _ := strings.Cut(text, chosen)
 	r.Facts = slices.DeleteFunc(r.Facts, func(f Fact) bool { return strings.HasPrefix(f.Text, question+chosen) })

@@ -53,7 +53,7 @@ func TestSentencesOfThePerson(t *testing.T) {
 		"yes, this should still be a warning":                                    "decision",
 		"yeah let's do prefixes only":                                            "decision",
 		"okay, let's try the socket approach (it is in the standard library)":    "decision",
-		"I'd go with B, it needs no migration":                                   "decision",
+		"I'd go with the file, it needs no migration":                            "decision",
 		"I think we should split the two types for clarity.":                     "decision",
 		"on a restart it should go straight to idle, we should not reuse the id": "",
 		"when a lease ends, we should go straight to idle, not to a new state":   "decision",
@@ -64,7 +64,15 @@ func TestSentencesOfThePerson(t *testing.T) {
 		"use UTC rather than local time for the file's name":                     "decision",
 		"let's go with the third one, and leave the parser as it is":             "decision",
 
+		"list items should appear as \"Item\", not just \"I\"": "decision",
+		"do not fall back to the old name, print a warning":    "decision",
+		"defer the locking until we have a second writer":      "decision",
+		"let's put it in the store":                            "decision",
+		"I want to have it on by default":                      "decision",
+		"I would replace the variable with a setting":          "decision",
+
 		// instructions that hold
+		"please use the spelling of the other pages":          "rule",
 		"always run the linter before you say that it's done": "rule",
 		"from now on write the tests first":                   "rule",
 		"we use pnpm in this workspace, not npm":              "rule",
@@ -77,6 +85,9 @@ func TestSentencesOfThePerson(t *testing.T) {
 		"keep each commit with working code please":           "rule",
 
 		// requests, complaints, questions and thoughts
+		"let's keep it simple for now":                        "",
+		"yes, let's go with A":                                "",
+		"let's not worry about it":                            "",
 		"fix the tests":                                       "",
 		"fix the tests and commit all of it":                  "",
 		"can you keep the old name instead?":                  "",
@@ -228,6 +239,21 @@ func TestChosenAlternatives(t *testing.T) {
 			t.Errorf("%q: %s", reply, diff)
 		}
 	}
+	letters := said("When should it be written?\n\n| Option | About |\n|---|---|\n| **A. At a commit (recommended)** | once |\n| **B. At each stop** | often |\n\nWhich do you prefer?")
+	for reply, want := range map[string][]string{
+		"A.": {"decision: A. -> A. At a commit"},
+		"I think B, nested in the options - it leaves room for more. please use the British spelling": {
+			"decision: I think B, nested in the options - it leaves room for more. -> B. At each stop", "rule: please use the British spelling",
+		},
+		"yes, let's go with A because it is cheap": {"decision: yes, let's go with A -> A. At a commit because it is cheap"},
+		"a new option would be better, I guess":    nil,
+		"C, or what else is there":                 nil,
+		"A) the store\nB) the page":                nil,
+	} {
+		if diff := cmp.Diff(want, shown(factsOf(t, all(asked("please add a token refresh"), letters, asked(reply))))); diff != "" {
+			t.Errorf("%q: %s", reply, diff)
+		}
+	}
 	suggestions := said("I suggest:\n1. add a test\n2. add docs\n\nShall I go on?")
 	if facts := factsOf(t, all(asked("please add a token refresh"), suggestions, asked("do 1 please"))); len(facts) > 0 {
 		t.Errorf("%+v", facts)
@@ -243,11 +269,13 @@ func TestRulesOfRefusals(t *testing.T) {
 		used("b", "Bash", `{"command":"make test-all"}`), failed("b", refused+"don't run all the tests, they are too slow."),
 		used("e", "Edit", `{"file_path":"/w/gen/a.go"}`), failed("e", refused+"never edit generated files"),
 		used("f", "Edit", `{"file_path":"/w/b.go"}`), failed("f", refused+"what is it for?"),
+		used("g", "mcp__tracker__create", `{"title":"x"}`), failed("g", refused+"don't create issues, I do that"),
 		ran("npm install left-pad", "added"), asked("we use pnpm here, not npm"),
 	))
 	want := []recall.Fact{
 		{Kind: recall.Rule, By: recall.Person, Text: "don't run all the tests, they are too slow.", Command: "make test-all"},
 		{Kind: recall.Rule, By: recall.Person, Text: "never edit generated files", Files: []string{"gen/a.go"}},
+		{Kind: recall.Rule, By: recall.Person, Text: "don't create issues, I do that"},
 		{Kind: recall.Rule, By: recall.Person, Text: "we use pnpm here, not npm", Command: "npm install left-pad"},
 	}
 	if diff := cmp.Diff(want, facts, cmpopts.IgnoreFields(recall.Fact{}, "Request")); diff != "" {
@@ -335,7 +363,12 @@ func TestAttempts(t *testing.T) {
 				{Kind: recall.Decision, By: recall.Person, Text: "The callers must not change.", Request: 2},
 			},
 		},
-		"the person took it back":       {all(first, said("I put it into the loader rather than into its callers."), asked("I've reverted your changes to the loader")), []recall.Fact{{Kind: recall.Attempt, By: recall.Person, Text: "I've reverted your changes to the loader", Files: []string{"a.go"}, Request: 2}}},
+		"the person took it back": {all(first, said("I put it into the loader rather than into its callers."), asked("I've reverted your changes to the loader")), []recall.Fact{{Kind: recall.Attempt, By: recall.Person, Text: "I've reverted your changes to the loader", Files: []string{"a.go"}, Request: 2}}},
+		"a proposal is refused": {
+			all(asked("please add a token refresh"), said("Shall I add the hash of the commit?"), asked("no remove this again, the risk is too big")),
+			[]recall.Fact{{Kind: recall.Decision, By: recall.Person, Text: "no remove this again, the risk is too big", Request: 2}},
+		},
+		"the side of a merge":           {all(first, ran("git checkout --ours a.go", "")), nil},
 		"nothing to take back":          {all(asked("please add a token refresh"), said("Done."), asked("undo that please")), nil},
 		"a question about taking back":  {all(first, said("Done."), asked("how would I undo that later?")), nil},
 		"a request to go back for more": {all(first, said("Done."), asked("please go back and add a test")), nil},
@@ -431,6 +464,7 @@ func TestReferences(t *testing.T) {
 		"in the title of a plan": {all(asked("Implement the following plan:\n\n# ABC-12: leases")), []recall.Fact{{By: recall.OfPlan, Text: "ABC-12", Why: "ABC-12: leases"}}},
 		"fixed by a commit":      {ran("git commit -m 'store: fixes #12'", "[main abc1234] store: fixes #12"), []recall.Fact{{By: recall.OfAgent, Text: "#12", Why: "store: fixes #12"}}},
 		"that failed":            {ran("gh pr view 34", "Exit code 1\nno pull requests found"), nil},
+		"a step of a plan":       {all(asked("let's get going with PR 1")), nil},
 		"a heading":              {all(asked("Step 3 has 2 issues")), nil},
 	} {
 		for i := range test.want {

@@ -19,15 +19,23 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
 		return
 	}
-	if repliesTo != "" && r.chooses(prompt, repliesTo) {
-		text := plain.Line(prompt, maxQuestion, r.redact) + chosen + repliesTo
-		r.learn(recall.Fact{Kind: recall.Decision, By: recall.Person, Text: plain.Shorten(text, maxFact), Files: r.mentioned(repliesTo)}, true)
-		return
+	if repliesTo == "" || !r.chooses(prompt, repliesTo) {
+		repliesTo = r.picked(prompt)
+	}
+	picks := "" // the sentence that picks an alternative
+	if repliesTo != "" {
+		for picks = range sentences(strings.Join(strings.Fields(plain.Head(prompt, maxQuestion)), " ")) {
+			break
+		}
+		f := recall.Fact{Kind: recall.Decision, By: recall.Person, Files: r.mentioned(repliesTo)}
+		f.Text, f.Why = r.withReason(picks, "")
+		f.Text = plain.Shorten(f.Text+chosen+recommended(repliesTo), maxFact)
+		r.learn(f, true)
 	}
 	// Most prompts have none of the words that are searched for.
 	if low := strings.ToLower(prompt); !containsAny(low, "let's", "lets ", "let\u2019s", "instead", "rather", "keep", "leave", "stick", "prefer", "always", "never", "don't",
 		"don\u2019t", "dont ", "do not", "use ", "should", "must", "we'll", "only", "with", "decided", "need", "stop", "revert", "undo", " back", "again", "still", "i said", "told", "not like", "from now", "going forward", "time you", "whenever",
-		" commit", "remember", "want", "because", "since", "so that", "to avoid", "for c", "for simpl", "no, ", "not ") {
+		" commit", "remember", "want", "defer", "replace", "match", "follow", "because", "since", "so that", "to avoid", "for c", "for simpl", "no, ", "not ") {
 		return
 	}
 	first := r.Asks <= 1
@@ -44,14 +52,18 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 				continue
 			}
 			consider := func(text, next string) {
-				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence {
+				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence || text == picks {
 					return
 				}
 				f, low := recall.Fact{By: recall.Person, Files: r.mentioned(text)}, lowered(text)
 				f.Text, f.Why = r.withReason(text, next)
 				if takesBack(low) {
 					f.Kind, f.Request = recall.Attempt, r.Asks
-					r.tookBack(f)
+					if !r.tookBack(f) && f.Why+f.Text != "" && strings.HasPrefix(low, " no ") && strings.Contains(low, ", ") { // it was only proposed
+						f.Kind = recall.Decision
+						r.learn(f, true)
+						return
+					}
 				}
 				if !enough(text) || transcript.IsReply(text) {
 					return
@@ -137,6 +149,41 @@ func (r *reader) chooses(prompt, repliesTo string) bool {
 	return len(alternatives(r.Said, question)) > 0
 }
 
+// picked returns the alternative that a prompt picks by a letter, such as "I think B, it needs
+// no migration", from a list in the agent's last text with a question; "" if it picks none.
+func (r *reader) picked(prompt string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	list := clauses(lowered(first))
+	if len(list) == 0 || containsAny(strings.ToLower(rest), "a) ", "b) ", "c) ") { // several answers
+		return ""
+	}
+	words := strings.Fields(list[0].label + list[0].text)
+	named := false
+	for len(words) > 1 && slices.Contains([]string{"let's", "go", "do", "with", "i'd", "i'll", "option", "for"}, words[0]) {
+		named = words[0] == "with" || words[0] == "option"
+		words = words[1:]
+	}
+	label := strings.Trim(words[0], ").:,")
+	alone := len(words) == 1 || label != words[0] || named && slices.Contains([]string{"because", "since", "as", "for", "if", "please", "then"}, words[1])
+	if len(label) != 1 || label < "a" || label > "f" || !alone {
+		return ""
+	}
+	r.finish()
+	item, other := transcript.PromptItem(label, r.Said), transcript.PromptItem("b", r.Said)
+	if item == "" || other == "" || strings.HasSuffix(item, "?") || !strings.Contains(r.Said, "?") {
+		return ""
+	}
+	return strings.ToUpper(label) + ". " + plain.Shorten(item, maxItem)
+}
+
+// recommended returns an alternative without the agent's recommendation.
+func recommended(alternative string) string {
+	for _, mark := range []string{" (Recommended)", " (recommended)"} {
+		alternative = strings.TrimSuffix(alternative, mark)
+	}
+	return alternative
+}
+
 // quotation tracks whether the sentences of a prompt are within double quotes.
 type quotation struct{ open bool }
 
@@ -171,6 +218,8 @@ func musing(low string) bool {
 type clause struct {
 	text string
 	free bool
+	// label is the letter or number of an option before it.
+	label string
 }
 
 // clauseEnds puts a mark between the clauses of a sentence, with a plus before free ones.
@@ -189,9 +238,6 @@ func clauses(low string) []clause {
 	for part := range strings.SplitSeq(low, "\n") {
 		free := leads || strings.HasPrefix(part, "+")
 		part = strings.Trim(part, " ,.!*-+(")
-		if label, rest, ok := strings.Cut(part, ") "); ok && len(label) <= 2 { //nolint:mnd // a letter or a number of an option
-			part = rest
-		}
 		for again := true; again; {
 			again = false
 			for _, lead := range []string{
@@ -203,8 +249,12 @@ func clauses(low string) []clause {
 				}
 			}
 		}
+		label := ""
+		if before, rest, ok := strings.Cut(part, " "); ok && len(before) == 2 && strings.HasSuffix(before, ")") { //nolint:mnd // a letter or a digit
+			label, part = before+" ", rest
+		}
 		if part != "" {
-			list = append(list, clause{part + " ", free})
+			list = append(list, clause{part + " ", free, label})
 			leads = false
 		}
 	}
@@ -221,6 +271,17 @@ func (c clause) orders(verbs string) bool {
 	return c.free && c.begins(strings.Fields(verbs)...)
 }
 
+// forbidden returns the verb of what a clause forbids, "" if it forbids nothing.
+func (c clause) forbidden() string {
+	for _, begin := range []string{"don't ", "do not ", "let's not "} {
+		if rest, ok := strings.CutPrefix(c.text, begin); ok {
+			verb, _, _ := strings.Cut(rest, " ")
+			return verb
+		}
+	}
+	return ""
+}
+
 // choosesWords reports whether a sentence of a prompt, in lower case, chooses between
 // alternatives, with a consequence in the code or the plan. In the first prompt it is rather
 // a part of the task.
@@ -234,10 +295,17 @@ func choosesWords(low string, first bool) bool {
 	for _, c := range clauses(low) {
 		has := func(words ...string) bool { return containsAny(c.text, words...) }
 		switch {
+		case has(" simple ", " simpler ") && len(strings.Fields(c.text)) < 7: //nolint:mnd // a wish without a subject
 		case c.begins("let's try") && has(" approach ", " option ", " way "), c.begins("focus only"),
-			c.begins("go with", "let's go with", "i'd go with", "i'll go with", "i would go with", "we'll go with", "going with", "stick with", "stick to", "let's stick",
-				"i prefer", "we prefer", "i'd prefer", "i'd rather", "i would rather", "we decided to", "i decided to"):
+			c.begins("i prefer", "we prefer", "i'd prefer", "i actually prefer", "i'd rather", "i would rather", "we decided to", "i decided to"),
+			c.begins("i would replace", "i'd replace") && has(" with ", " by "),
+			c.begins("let's store", "let's put", "let's add it to") && has(" in ", " into ", " to ", " under "), c.orders("put") && c.begins("put it in", "put that in", "put this in") && !first:
 			return true
+		case c.begins("go with", "let's go with", "i'd go with", "i'll go with", "i would go with", "we'll go with", "going with", "stick with", "stick to", "let's stick"):
+			const letter = 1
+			if words := contentWords(c.text[strings.Index(c.text, " wi")+1:]); len(words) > 0 && len(words[0]) > letter {
+				return true
+			}
 		case c.orders("keep") && !has(" going ", " in mind ", " working on ", " it up ", " trying ", " this session "), c.begins("let's keep"),
 			c.orders("leave") && has(" as is ", " as it is ", " as they are ", " alone ", " out "):
 			return true
@@ -246,6 +314,11 @@ func choosesWords(low string, first bool) bool {
 				return true
 			}
 		case c.begins("let's do") && has(" only ") && !has(" first "), c.begins("let's just remove", "let's remove") && (reason || has(" entirely ", " completely ")):
+			return true
+		case c.begins("i want", "we want") && has(" by default "), c.orders("defer") && !first:
+			return true
+		case !first && c.free && slices.Contains(strings.Fields(
+			"fallback fall show display store return print expose require allow render cache persist throw swallow hide use default give"), c.forbidden()):
 			return true
 		case c.begins("let's", "we should", "we'll", "i want", "we want") && (contrast || reason) && !has(" should be more "):
 			return true
@@ -258,8 +331,12 @@ func choosesWords(low string, first bool) bool {
 		}
 	}
 	return !first && (containsAny(low, " should still be ", " should stay ", " should remain ", " must be ", " must stay ", " must not ", " must only ") ||
-		containsAny(low, " should not ", " shouldn't ", " should only ", " should never ") && containsAny(low, " but ", " instead ", " only "))
+		containsAny(low, " should not ", " shouldn't ", " should only ", " should never ") && containsAny(low, " but ", " instead ", " only ") ||
+		len(low) < maxOwn && strings.Contains(low, " should ") && containsAny(low, ", not ", " but instead ", " instead of "))
 }
+
+// maxOwn is the length of a sentence up to which it is rather the person's own than pasted.
+const maxOwn = 140
 
 // isGeneral reports whether a sentence of a prompt, in lower case, is about all later work.
 func isGeneral(low string) bool {
@@ -275,7 +352,7 @@ func isRule(low string, refusal bool) bool {
 	switch {
 	case isGeneral(low):
 		return true
-	case strings.HasSuffix(strings.TrimSpace(low), "?"), containsAny(low, " for now", " don't worry", " never mind", " maybe ", " i wonder", " wondering"):
+	case strings.HasSuffix(strings.TrimSpace(low), "?"), containsAny(low, " for now", " worry ", " never mind", " maybe ", " i wonder", " wondering"):
 		return false
 	}
 	for _, c := range clauses(low) {
@@ -284,6 +361,8 @@ func isRule(low string, refusal bool) bool {
 		case c.orders("always never prefer"), c.orders("stop") && strings.HasSuffix(second, "ing"):
 			return true
 		case c.free && c.begins("don't", "do not") && (refusal || containsAny(c.text, " again ", " ever ", " anymore ", " unless ")):
+			return true
+		case c.orders("use match follow") && containsAny(c.text, " style ", " spelling ", " convention ", " conventions ", " terminology ", " naming "):
 			return true
 		case refusal && c.free && c.begins("use", "let's not", "we use"):
 			return true

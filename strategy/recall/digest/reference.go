@@ -23,6 +23,8 @@ func (r *reader) refersIn(text string, by recall.Speaker) {
 			for _, found := range referenceIn().FindAllStringSubmatch(sentence, -1) {
 				name := found[0]
 				switch number := found[1] + found[2]; {
+				case len(number) == 1 && !strings.Contains(name, "#"): // rather a step of a plan
+					continue
 				case number != "":
 					name = "#" + number
 				case strings.Contains(name, "://"):

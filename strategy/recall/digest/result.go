@@ -17,6 +17,9 @@ import (
 func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	i := slices.IndexFunc(r.Open, func(c Call) bool { return c.ID == plain.Head(res.Of, maxName) })
 	if i < 0 {
+		if res.Failed { // the person may have refused a call of another tool
+			r.denied(res, Call{}, res.Content.Said())
+		}
 		return
 	}
 	call := r.Open[i]
