@@ -13,7 +13,6 @@ import (
 
 // judged is a gold need of a history, and whether the texts have it.
 type judged struct {
-	history *history
 	gold
 	given, inFull bool
 }
@@ -26,14 +25,10 @@ type fulfilled struct {
 	tokens  int
 }
 
-// histories repeats the histories of a folder.
-func histories(ctx context.Context, w io.Writer, o options) (list []fulfilled, err error) {
-	names, err := filepath.Glob(filepath.Join(o.histories, "*.txt"))
-	if err != nil {
-		return nil, err
-	}
+// histories repeats the histories in files.
+func histories(ctx context.Context, w io.Writer, o options, names []string, read func(string) (*history, error)) (list []fulfilled, err error) {
 	for _, name := range names {
-		h, err := readHistory(name)
+		h, err := read(name)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +81,7 @@ func (h *history) repeat(ctx context.Context, o options) (given, error) {
 func (h *history) judge(g given) fulfilled {
 	f := fulfilled{history: h, given: g, tokens: brief.CountTokens(g.text())}
 	for _, n := range h.gold {
-		f.gold = append(f.gold, judged{h, n, n.in(g.text()), n.in(g.whole)})
+		f.gold = append(f.gold, judged{n, n.in(g.text()), n.in(g.whole)})
 	}
 	return f
 }
@@ -94,8 +89,14 @@ func (h *history) judge(g given) fulfilled {
 // in reports whether a text has all phrases of what is needed. Of what must not be said, it reports
 // whether a line of a section of its kind has one.
 func (n gold) in(text string) bool {
+	says := func(text, phrase string) bool {
+		if n.literal {
+			return strings.Contains(text, phrase)
+		}
+		return has(letters(text), phrase)
+	}
 	if !n.never {
-		return !slices.ContainsFunc(n.phrases, func(p string) bool { return !has(letters(text), p) })
+		return !slices.ContainsFunc(n.phrases, func(p string) bool { return !says(text, p) })
 	}
 	all, _ := statements(text)
 	return slices.ContainsFunc(all, func(s statement) bool {
@@ -103,16 +104,19 @@ func (n gold) in(text string) bool {
 		if strings.Contains(s.section, "summary") {
 			of = openNeed
 		}
-		return of == n.kind && slices.ContainsFunc(n.phrases, func(p string) bool { return has(letters(s.text), p) })
+		return of == n.kind && slices.ContainsFunc(n.phrases, func(p string) bool { return says(s.text, p) })
 	})
 }
 
 // asExpected reports whether the text given is full or short as it should be.
 func (f fulfilled) asExpected() bool {
-	if f.history.expect == "short" {
+	switch f.history.expect {
+	case "full":
+		return !isPart(f.tokens, brief.CountTokens(f.given.whole))
+	case "short":
 		return f.tokens <= shortForm
 	}
-	return !isPart(f.tokens, brief.CountTokens(f.given.whole))
+	return true
 }
 
 // list writes what is missing, and what must not be said.
@@ -134,36 +138,33 @@ func (f fulfilled) list(w io.Writer) {
 }
 
 // goldTable writes how much of the needs of histories is given.
-func goldTable(w io.Writer, list []fulfilled) {
-	fmt.Fprintf(w, "| %d histories | given | in the whole brief |\n| --- | --- | --- |\n", len(list))
+func goldTable(w io.Writer, what string, list []fulfilled) {
+	fmt.Fprintf(w, "| %d %s | given | in the whole brief |\n| --- | --- | --- |\n", len(list), what)
+	var all []judged
+	right, expected := 0, 0
+	for _, f := range list {
+		all = append(all, f.gold...)
+		if f.history.expect != "" {
+			expected++
+			if f.asExpected() {
+				right++
+			}
+		}
+	}
 	for _, never := range []bool{false, true} {
 		for _, kind := range needKinds {
-			all, short, whole := 0, 0, 0
-			for _, f := range list {
-				for _, j := range f.gold {
-					if j.kind != kind || j.never != never {
-						continue
-					}
-					all++
-					if j.given {
-						short++
-					}
-					if j.inFull {
-						whole++
-					}
-				}
+			of := slices.DeleteFunc(slices.Clone(all), func(j judged) bool { return j.kind != kind || j.never != never })
+			if len(of) == 0 {
+				continue
 			}
-			if all > 0 {
-				what := map[bool]string{false: " needed", true: " that must not be said"}[never]
-				fmt.Fprintf(w, "| %s%s | %s | %s |\n", kind, what, share(short, all), share(whole, all))
+			count := func(is func(judged) bool) string {
+				return share(len(slices.DeleteFunc(slices.Clone(of), func(j judged) bool { return !is(j) })), len(of))
 			}
+			what := map[bool]string{false: " needed", true: " that must not be said"}[never]
+			fmt.Fprintf(w, "| %s%s | %s | %s |\n", kind, what, count(func(j judged) bool { return j.given }), count(func(j judged) bool { return j.inFull }))
 		}
 	}
-	right := 0
-	for _, f := range list {
-		if f.asExpected() {
-			right++
-		}
+	if expected > 0 {
+		fmt.Fprintf(w, "| full or short as expected | %s | |\n", share(right, expected))
 	}
-	fmt.Fprintf(w, "| full or short as expected | %s | |\n", share(right, len(list)))
 }

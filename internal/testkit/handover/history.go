@@ -16,7 +16,7 @@ type history struct {
 	name     string
 	sessions []*transcript
 	kinds    []string // how each session begins
-	expect   string   // "full" or "short"
+	expect   string   // "full", "short", or empty for either
 	gold     []gold
 }
 
@@ -25,6 +25,7 @@ type gold struct {
 	kind    string
 	phrases []string // of which the text must have all; or of which it must have none
 	never   bool
+	literal bool // not only their letters and digits are compared
 }
 
 // readHistory reads a history in the form of testdata/histories/README.md, and makes the transcripts

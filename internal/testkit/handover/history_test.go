@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,15 +54,42 @@ func TestGoldIsFoundInItsSection(t *testing.T) {
 		gold gold
 		want bool
 	}{
-		"needed":           {gold{decisionNeed, []string{"Integer cents"}, false}, true},
-		"half of it":       {gold{decisionNeed, []string{"integer cents", "strings"}, false}, false},
-		"said":             {gold{openNeed, []string{"convert the report"}, true}, true},
-		"said elsewhere":   {gold{decisionNeed, []string{"use tabs"}, true}, false},
-		"said by no line":  {gold{openNeed, []string{"rename"}, true}, false},
-		"of another class": {gold{decisionNeed, []string{"convert the report"}, true}, false},
+		"needed":           {gold{kind: decisionNeed, phrases: []string{"Integer cents"}}, true},
+		"half of it":       {gold{kind: decisionNeed, phrases: []string{"integer cents", "strings"}}, false},
+		"said":             {gold{kind: openNeed, phrases: []string{"convert the report"}, never: true}, true},
+		"said elsewhere":   {gold{kind: decisionNeed, phrases: []string{"use tabs"}, never: true}, false},
+		"said by no line":  {gold{kind: openNeed, phrases: []string{"rename"}, never: true}, false},
+		"of another class": {gold{kind: decisionNeed, phrases: []string{"convert the report"}, never: true}, false},
 	} {
 		if got := c.gold.in(text); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A dialogue of MemoryCode becomes a history: instructions that hold are needed, and those that were
+// replaced must not be said.
+func TestDialogueOfMemoryCode(t *testing.T) {
+	t.Parallel()
+	const data = `{"context": {"mentor": "Ada", "mentee": "Bo"}, "sessions": [
+		{"type": ["pivot-add", "filler-add"], "topic": ["always start method names with 'p_'", "lunch at 'noon'"],
+		 "session_regex": [["method", "^p_.*"]], "cumulative_regex": [["method", "^p_.*"]], "cumulative_eval_query": ["class with a method"],
+		 "text": "Ada: Hello Bo. Always start method names with 'p_'.\n\nBo: I will."},
+		{"type": ["pivot-update"], "topic": ["always start method names with 'w_'"],
+		 "session_regex": [["method", "^w_.*"]], "cumulative_regex": [["method","^w_.*"]], "cumulative_eval_query": ["class with a method"],
+		 "text": "Ada: From now on, start method names with 'w_'.\n\nBo: All right."}]}`
+	name := filepath.Join(t.TempDir(), "conversation_1.json")
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := readDialogue(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.sessions) != 3 || h.sessions[1].requests()[0] != "From now on, start method names with 'w_'." || h.sessions[2].requests()[0] != "Write a class with a method" {
+		t.Errorf("%d sessions, the second begins with %q, the last with %q", len(h.sessions), h.sessions[1].requests(), h.sessions[2].requests())
+	}
+	if len(h.gold) != 2 || h.gold[0].phrases[0] != "p_" || !h.gold[0].never || h.gold[1].phrases[0] != "w_" || h.gold[1].never {
+		t.Errorf("%+v", h.gold)
 	}
 }

@@ -26,6 +26,7 @@ import (
 type options struct {
 	records         string
 	histories       string
+	memoryCode      string
 	program, briefs string
 	only, pairs     string
 	sample, others  int
@@ -45,6 +46,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.records, "records", "", "`folders` of transcripts and repositories with checkpoints, separated by spaces")
 	flag.StringVar(&o.histories, "histories", "internal/testkit/handover/testdata/histories", "`folder` of made-up histories")
+	flag.StringVar(&o.memoryCode, "memorycode", "", "`folder` of dialogues of the benchmark MemoryCode")
 	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
 	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
 	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief; of these pairs nothing is repeated")
@@ -74,12 +76,22 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	if o.program, err = filepath.Abs(o.program); err != nil {
 		return err
 	}
-	if o.histories != "" {
-		list, err := histories(ctx, w, o)
+	for _, set := range []struct {
+		what, dir, pattern string
+		read               func(string) (*history, error)
+	}{{"histories", o.histories, "*.txt", readHistory}, {"dialogues of MemoryCode", o.memoryCode, "conversation_*.json", readDialogue}} {
+		if set.dir == "" {
+			continue
+		}
+		names, err := filepath.Glob(filepath.Join(set.dir, set.pattern))
 		if err != nil {
 			return err
 		}
-		goldTable(w, list)
+		list, err := histories(ctx, w, o, names, set.read)
+		if err != nil {
+			return err
+		}
+		goldTable(w, set.what, list)
 	}
 	if o.records == "" {
 		return nil
