@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ func SideKinds() []string {
 	for _, kind := range slices.Clone(kinds) {
 		kinds = append(kinds, kind+secondName)
 	}
-	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind, MemoryKind)
+	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind, MemoryKind, AtUseKind)
 }
 
 // Names records for each side file whether the state refers to the second of its two names.
@@ -124,6 +125,9 @@ const (
 	PromptBriefKind = "prompt-brief"
 	// MemoryKind holds what earlier sessions left, as of the start of the session.
 	MemoryKind = "memory"
+	// AtUseKind holds the keys of the facts that the session was given at tool calls: a line for
+	// each key and the process that gave it, see [Side.Once].
+	AtUseKind = "at-use"
 )
 
 // Read returns the first valid bytes. A shorter file is an error.
@@ -219,6 +223,35 @@ func (f Side) Replace(data []byte) error {
 		return err
 	}
 	return disk.WriteCache(f.path, data, 0o600)
+}
+
+// Once records a key in the file and reports whether it is new. Of several processes that record
+// the same key at once, one gets true; nonce distinguishes them. Neither has a space or a line end.
+func (f Side) Once(key, nonce string) (isNew bool, err error) {
+	if data, err := f.ReadAll(); err != nil || bytes.Contains(data, []byte(key+" ")) {
+		return false, err
+	}
+	if err := disk.Step("append", f.path); err != nil {
+		return false, err
+	}
+	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+		return false, err
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, err
+	}
+	_, err = file.WriteString(key + " " + nonce + "\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return false, fmt.Errorf("append to %s: %w", f.path, err)
+	}
+	data, err := f.ReadAll()
+	if err != nil {
+		return false, err
+	}
+	_, after, _ := bytes.Cut(data, []byte(key+" "))
+	first, _, _ := bytes.Cut(after, []byte{'\n'})
+	return string(first) == nonce, nil
 }
 
 // Sync syncs the file and its directory.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -196,5 +198,38 @@ func TestRenewedSideFileKeepsSavedOne(t *testing.T) {
 		if left, err := os.ReadDir(s.SideDir()); err != nil || len(left) > 0 {
 			t.Errorf("%s: left %v, %v", kind, left, err)
 		}
+	}
+}
+
+// Of several writers of a key exactly one is told that it is new, also after a line that was cut.
+func TestSideOnce(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	f := s.Side("a", session.AtUseKind)
+	if err := f.Replace([]byte("cut")); err != nil {
+		t.Fatal(err)
+	}
+	const writers = 8
+	for _, key := range []string{"0011", "2233"} {
+		var wait sync.WaitGroup
+		var first atomic.Int32
+		for i := range writers {
+			wait.Go(func() {
+				isNew, err := f.Once(key, strconv.Itoa(i))
+				if err != nil {
+					t.Error(err)
+				}
+				if isNew {
+					first.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		if first.Load() != 1 {
+			t.Errorf("key %s is new to %d writers", key, first.Load())
+		}
+	}
+	if isNew, err := f.Once("0011", "later"); isNew || err != nil {
+		t.Errorf("known: %v, %v", isNew, err)
 	}
 }

@@ -41,6 +41,7 @@ func (s *story) session(name string) *testkit.Session {
 //	                 again REASON        the end again, as from a second handler
 //	                 brief [SOURCE]      the second handler of a start
 //	                 compact SUMMARY     a compaction with all of its events
+//	                 calls TOOL PATH     the hook before a call of a tool (of Bash: COMMAND), subagent-calls: of a subagent
 //	                 write PATH TEXT | edit PATH OLD NEW | bash COMMAND | big KILOBYTES
 //	                 cut TEXT | mend | raw TEXT | lag | shared | live | die | cd DIR | background [NAME...] | installed | home
 //	                 after NAME          it runs in the process of that session
@@ -111,6 +112,10 @@ func playStep(ts *testscript.TestScript, session *testkit.Session, step string, 
 		return session.Compact(strings.Join(args, " "))
 	case "turn":
 		return wholeTurn(session, args)
+	case "calls":
+		return session.Calls(arg(args, 0, ""), strings.Join(args[1:], " "), "")
+	case "subagent-calls":
+		return session.Calls(arg(args, 0, ""), strings.Join(args[1:], " "), "a1b2c3")
 	case "write":
 		session.Write(arg(args, 0, ""), arg(args, 1, "")+"\n")
 	case "edit":

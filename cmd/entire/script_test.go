@@ -203,7 +203,7 @@ type command func(s *story, args []string)
 // commands returns the commands of the scripts; docs/testing.md explains them.
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]command{
-		"repo": cmdRepo, "write": cmdWrite, "append": cmdAppend, "swap": cmdSwap,
+		"fact": cmdFact, "repo": cmdRepo, "write": cmdWrite, "append": cmdAppend, "swap": cmdSwap,
 		"linked": cmdLinked, "unlinked": cmdUnlinked, "same": cmdSame, "trailer": cmdTrailer,
 		"checkpoint": cmdCheckpoint, "slot": cmdSlot, "sessions": cmdSessions, "prompts": cmdPrompts,
 		"transcript": cmdTranscript, "tokens": cmdTokens, "pending": cmdPending, "phase": cmdPhase,

@@ -6,6 +6,9 @@ import "github.com/seed-3aff656d/entire/session/agent"
 // defaults are lower. Our hooks need less, but must not be stopped on a slow machine.
 const endTimeout = 10
 
+// useTimeout is the time limit in seconds of hooks at a tool call, which the agent waits for.
+const useTimeout = 5
+
 // claudeCode is the dialect of Claude Code, to whose form the payloads of all agents are converted.
 func claudeCode() dialect {
 	f := grouped()
@@ -25,6 +28,7 @@ func claudeCode() dialect {
 			{event: "StopFailure", verb: "stop-failure"},
 			{event: "UserPromptSubmit", verb: "user-prompt-submit"},
 			{event: "PreToolUse", verb: "pre-task", matcher: "Task|Agent", former: "Task"},
+			{event: "PreToolUse", verb: PreTool, matcher: "Edit|Write|MultiEdit|NotebookEdit|Bash", timeout: useTimeout},
 			{event: "PostToolUse", verb: "post-task", matcher: "Task|Agent", former: "Task"},
 			{event: "PostToolUse", verb: "post-todo", matcher: "TodoWrite|TaskUpdate", former: "TodoWrite"},
 			{event: "SubagentStop", verb: "subagent-stop"},

@@ -31,7 +31,10 @@ func codex() dialect {
 		form:    grouped(),
 		reply:   reply{silent: true},
 		entries: entries,
-		read:    func(p *Payload, verb string, _ []byte) bool { return p.ofSession(verb) },
+		// A hook for tool calls would be a change of the file, after which Codex asks the user to trust
+		// its hooks again.
+		atPrompt: true,
+		read:     func(p *Payload, verb string, _ []byte) bool { return p.ofSession(verb) },
 		trust: func(t trusting) Trust {
 			return codexTrust(filepath.Join(t.home, "config.toml"), t.file, len(entries))
 		},

@@ -31,6 +31,7 @@ func copilot() dialect {
 			{event: "sessionEnd", verb: "session-end", timeout: endTimeout},
 			{event: "agentStop", verb: "stop"},
 			{event: "userPromptSubmitted", verb: "user-prompt-submit"},
+			{event: "preToolUse", verb: PreTool, matcher: "edit|create|apply_patch|bash", timeout: useTimeout},
 			{event: "preCompact", verb: "pre-compact"},
 		},
 		read:  readCopilot,
@@ -44,6 +45,10 @@ type copilotPayload struct {
 	Session    string `json:"sessionId"`
 	Transcript string `json:"transcriptPath"`
 	Agent      string `json:"agentId"`
+	// Parent is the session of a subagent, whose events have an id of their own.
+	Parent    string          `json:"parentAgentId"`
+	Tool      string          `json:"toolName"`
+	ToolInput json.RawMessage `json:"toolArgs"`
 	// Time is the time at which Copilot called the hook, in milliseconds; the transcript has the
 	// same time for the call.
 	Time json.RawMessage `json:"timestamp"`
@@ -55,6 +60,13 @@ func readCopilot(p *Payload, verb string, data []byte) bool {
 	p.SessionID = cmp.Or(p.SessionID, c.Session)
 	p.Transcript = cmp.Or(p.Transcript, c.Transcript)
 	p.AgentID = cmp.Or(p.AgentID, c.Agent)
+	p.ToolName = cmp.Or(p.ToolName, c.Tool)
+	if c.ToolInput != nil {
+		p.ToolInput = c.ToolInput
+	}
+	if verb == PreTool && c.Parent != "" {
+		p.SessionID = c.Parent
+	}
 	p.called = c.Time
 	if p.Source == "new" {
 		p.Source = "startup"

@@ -48,6 +48,8 @@ type dialect struct {
 	shared, runsShared bool
 	// hookMark is a variable that the agent sets for hooks, if it differs from that of its shell.
 	hookMark string
+	// atPrompt reports that a line about a file is given with a prompt: see GivesAtPrompt.
+	atPrompt bool
 	// argument follows the verb in commands.
 	argument string
 }

@@ -32,36 +32,39 @@ func TestInstallOfOtherAgents(t *testing.T) {
 				`"PostCompact":[{"hooks":[{"type":"command","command":"entire hooks codex post-compact 2>/dev/null || true"}]}]}}`,
 		},
 		"copilot: no file": {
-			agent: agent.Copilot(), hooks: 5,
+			agent: agent.Copilot(), hooks: 6,
 			after: `{"version":1,"hooks":{` +
 				`"sessionStart":[{"type":"command","bash":"entire hooks copilot session-start 2>/dev/null || true"}],` +
 				`"sessionEnd":[{"type":"command","bash":"entire hooks copilot session-end 2>/dev/null || true","timeoutSec":10}],` +
 				`"agentStop":[{"type":"command","bash":"entire hooks copilot stop 2>/dev/null || true"}],` +
 				`"userPromptSubmitted":[{"type":"command","bash":"entire hooks copilot user-prompt-submit 2>/dev/null || true"}],` +
+				`"preToolUse":[{"type":"command","bash":"entire hooks copilot pre-tool 2>/dev/null || true","timeoutSec":5,"matcher":"edit|create|apply_patch|bash"}],` +
 				`"preCompact":[{"type":"command","bash":"entire hooks copilot pre-compact 2>/dev/null || true"}]}}`,
 		},
 		"copilot: a hook of the user": {
-			agent: agent.Copilot(), hooks: 5,
+			agent: agent.Copilot(), hooks: 6,
 			before: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"mine"}]}}`,
 			after: `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"mine"},` +
 				`{"type":"command","bash":"entire hooks copilot stop 2>/dev/null || true"}],` +
 				`"sessionStart":[{"type":"command","bash":"entire hooks copilot session-start 2>/dev/null || true"}],` +
 				`"sessionEnd":[{"type":"command","bash":"entire hooks copilot session-end 2>/dev/null || true","timeoutSec":10}],` +
 				`"userPromptSubmitted":[{"type":"command","bash":"entire hooks copilot user-prompt-submit 2>/dev/null || true"}],` +
+				`"preToolUse":[{"type":"command","bash":"entire hooks copilot pre-tool 2>/dev/null || true","timeoutSec":5,"matcher":"edit|create|apply_patch|bash"}],` +
 				`"preCompact":[{"type":"command","bash":"entire hooks copilot pre-compact 2>/dev/null || true"}]}}`,
 		},
 		"gemini: no file": {
-			agent: agent.Gemini(), hooks: 6,
+			agent: agent.Gemini(), hooks: 7,
 			after: `{"hooks":{` +
 				`"SessionStart":[{"hooks":[{"name":"entire session-start","type":"command","command":"entire hooks gemini session-start 2>/dev/null || true"}]}],` +
 				`"SessionEnd":[{"hooks":[{"name":"entire session-end","type":"command","command":"entire hooks gemini session-end 2>/dev/null || true","timeout":10000}]}],` +
 				`"BeforeAgent":[{"hooks":[{"name":"entire before-agent","type":"command","command":"entire hooks gemini before-agent 2>/dev/null || true"}]}],` +
 				`"AfterAgent":[{"hooks":[{"name":"entire after-agent","type":"command","command":"entire hooks gemini after-agent 2>/dev/null || true"}]}],` +
-				`"AfterTool":[{"matcher":"run_shell_command","hooks":[{"name":"entire after-tool","type":"command","command":"entire hooks gemini after-tool 2>/dev/null || true"}]}],` +
+				`"AfterTool":[{"matcher":"run_shell_command","hooks":[{"name":"entire after-tool","type":"command","command":"entire hooks gemini after-tool 2>/dev/null || true"}]},` +
+				`{"matcher":"write_file|replace|run_shell_command","hooks":[{"name":"entire post-use","type":"command","command":"entire hooks gemini post-use 2>/dev/null || true","timeout":5000}]}],` +
 				`"PreCompress":[{"matcher":"manual","hooks":[{"name":"entire pre-compress","type":"command","command":"entire hooks gemini pre-compress 2>/dev/null || true"}]}]}}`,
 		},
 		"qwen: hooks and settings of the user": {
-			agent: agent.Qwen(), hooks: 11,
+			agent: agent.Qwen(), hooks: 12,
 			before: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`,
 			after: `{"theme":"x","hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]},` +
 				`{"hooks":[{"type":"command","command":"entire hooks qwen stop 2>/dev/null || true"}]}],` +
@@ -71,7 +74,8 @@ func TestInstallOfOtherAgents(t *testing.T) {
 				`"UserPromptSubmit":[{"hooks":[{"type":"command","command":"entire hooks qwen user-prompt-submit 2>/dev/null || true"}]}],` +
 				`"PreToolUse":[{"matcher":"agent|task","hooks":[{"type":"command","command":"entire hooks qwen pre-task 2>/dev/null || true"}]}],` +
 				`"PostToolUse":[{"matcher":"agent|task","hooks":[{"type":"command","command":"entire hooks qwen post-task 2>/dev/null || true"}]},` +
-				`{"matcher":"todo_write","hooks":[{"type":"command","command":"entire hooks qwen post-todo 2>/dev/null || true"}]}],` +
+				`{"matcher":"todo_write","hooks":[{"type":"command","command":"entire hooks qwen post-todo 2>/dev/null || true"}]},` +
+				`{"matcher":"edit|write_file|notebook_edit|run_shell_command","hooks":[{"type":"command","command":"entire hooks qwen post-use 2>/dev/null || true","timeout":5}]}],` +
 				`"SubagentStop":[{"hooks":[{"type":"command","command":"entire hooks qwen subagent-stop 2>/dev/null || true"}]}],` +
 				`"PreCompact":[{"hooks":[{"type":"command","command":"entire hooks qwen pre-compact 2>/dev/null || true"}]}],` +
 				`"PostCompact":[{"hooks":[{"type":"command","command":"entire hooks qwen post-compact 2>/dev/null || true"}]}]}}`,
@@ -112,7 +116,7 @@ func TestPlugin(t *testing.T) {
 	if n, missing, err := s.Check(); n != 0 || len(missing) != 1 || err != nil {
 		t.Errorf("before: %d, %q, %v", n, missing, err)
 	}
-	if n, changed := install(t, s); n != 6 || !changed {
+	if n, changed := install(t, s); n != 7 || !changed {
 		t.Errorf("%d hooks, changed %v", n, changed)
 	}
 	write(t, s.Path, "// Installed by `entire enable`. An older version.")
@@ -122,7 +126,7 @@ func TestPlugin(t *testing.T) {
 	if _, changed := install(t, s); changed {
 		t.Error("the same plugin is written again")
 	}
-	if n, missing, err := s.Check(); n != 6 || len(missing) != 0 || err != nil {
+	if n, missing, err := s.Check(); n != 7 || len(missing) != 0 || err != nil {
 		t.Errorf("installed: %d, %q, %v", n, missing, err)
 	}
 	uninstall(t, s)

@@ -37,6 +37,9 @@ func (d *dialect) hook(e entry) string {
 	if e.timeout > 0 {
 		hook += `,` + jsonedit.Quote(f.timeout) + `:` + d.timeLimit(e)
 	}
+	if f.flat && e.matcher != "" {
+		hook += `,"matcher":` + jsonedit.Quote(e.matcher)
+	}
 	hook += `}`
 	if f.flat {
 		return hook

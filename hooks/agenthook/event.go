@@ -147,6 +147,9 @@ func Handle(ctx context.Context, w *workspace.Workspace, verb string, in workspa
 		}
 		err := guarded(func() (err error) {
 			a.Context, err = savedcontext.RecallPrompt(ctx, w, in)
+			if err == nil && a.Context == "" && in.GiveAtUse && w.Options.Recall.AtUse {
+				a.Context, err = savedcontext.AtPrompt(ctx, w, in)
+			}
 			return err
 		})
 		return a, err

@@ -29,6 +29,7 @@ func gemini() dialect {
 			{event: "BeforeAgent", verb: "before-agent"},
 			{event: "AfterAgent", verb: "after-agent"},
 			{event: "AfterTool", verb: "after-tool", matcher: "run_shell_command"},
+			{event: "AfterTool", verb: PostUse, matcher: "write_file|replace|run_shell_command", timeout: useTimeout},
 			{event: "PreCompress", verb: "pre-compress", matcher: "manual"},
 		},
 		verbs: map[string]string{

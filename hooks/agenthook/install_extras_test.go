@@ -146,7 +146,7 @@ func TestExtrasKeepUserBytes(t *testing.T) {
 				t.Errorf("not installed: %v in\n%s", err, read(t, s.Path))
 			}
 			done(t)(s.RemoveAsking())
-			if n, _, err := s.Check(); n != 12 || err != nil || asks(t, s) != 0 {
+			if n, _, err := s.Check(); n != 13 || err != nil || asks(t, s) != 0 {
 				t.Errorf("%d hooks, %v", n, err)
 			}
 			done(t)(s.RemoveStatusLine())

@@ -27,7 +27,7 @@ func FuzzInstallUninstall(f *testing.F) {
 			}
 			return
 		}
-		if n, missing, err := s.Check(); err != nil || n != 12 {
+		if n, missing, err := s.Check(); err != nil || n != 13 {
 			t.Fatalf("%d, missing %v, %v in\n%s", n, missing, err, installed)
 		}
 		if _, changed, err := s.Install(); changed || err != nil {

@@ -163,6 +163,16 @@ const fresh = `{
             "command": "entire hooks claude-code pre-task 2>/dev/null || true"
           }
         ]
+      },
+      {
+        "matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code pre-tool 2>/dev/null || true",
+            "timeout": 5
+          }
+        ]
       }
     ],
     "PostToolUse": [
@@ -230,13 +240,13 @@ const fresh = `{
 func TestInstallCreatesMissingFile(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
-	if n, changed := install(t, s); n != 12 || !changed {
+	if n, changed := install(t, s); n != 13 || !changed {
 		t.Errorf("installed %d, changed %v", n, changed)
 	}
 	if diff := cmp.Diff(fresh, read(t, s.Path)); diff != "" {
 		t.Error(diff)
 	}
-	if n, changed := install(t, s); n != 12 || changed {
+	if n, changed := install(t, s); n != 13 || changed {
 		t.Errorf("the second time: installed %d, changed %v", n, changed)
 	}
 	uninstall(t, s)
@@ -300,7 +310,7 @@ func TestInstallKeepsUserBytes(t *testing.T) {
 			if strings.Contains(text, "\r\n") && strings.Count(installed, "\n") != strings.Count(installed, "\r\n") {
 				t.Errorf("mixed line ends: %q", installed)
 			}
-			if n, missing, err := s.Check(); n != 12 || len(missing) > 0 || err != nil {
+			if n, missing, err := s.Check(); n != 13 || len(missing) > 0 || err != nil {
 				t.Errorf("check: %d, %v, %v", n, missing, err)
 			}
 			uninstall(t, s)

@@ -19,6 +19,7 @@ func openCode() dialect {
 			{verb: "session-end"},
 			{verb: "stop"},
 			{verb: "user-prompt-submit"},
+			{verb: PreTool},
 			{verb: "pre-task"},
 			{verb: "post-task"},
 			{verb: "pre-compact"},

@@ -15,6 +15,7 @@ func pi() dialect {
 			{verb: "session-end"},
 			{verb: "stop"},
 			{verb: "user-prompt-submit"},
+			{verb: PreTool},
 			{verb: "pre-compact"},
 			{verb: "post-compact"},
 		},

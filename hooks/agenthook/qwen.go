@@ -25,6 +25,7 @@ func qwen() dialect {
 			{event: "PreToolUse", verb: "pre-task", matcher: "agent|task"},
 			{event: "PostToolUse", verb: "post-task", matcher: "agent|task"},
 			{event: "PostToolUse", verb: "post-todo", matcher: "todo_write"},
+			{event: "PostToolUse", verb: PostUse, matcher: "edit|write_file|notebook_edit|run_shell_command", timeout: useTimeout},
 			{event: "SubagentStop", verb: "subagent-stop"},
 			{event: "PreCompact", verb: "pre-compact"},
 			{event: "PostCompact", verb: "post-compact"},

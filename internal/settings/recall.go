@@ -41,6 +41,7 @@ type Recall struct {
 	OnClear Choice // auto_checkpoint_on_clear
 	OnStart Choice // auto_resume_on_start
 	Inject  string // inject: InjectStart, InjectPrompt or InjectOff
+	AtUse   bool   // at_use: whether a line is given at a tool call
 	// Threshold is the maximum fill level of the context in percent, ThresholdTokens in tokens; 0
 	// means no such limit.
 	Threshold         int    // checkpoint_threshold_percent, 70 to 95
@@ -63,7 +64,7 @@ type Recall struct {
 func recallDefaults() Recall {
 	const kib = 1 << 10
 	return Recall{
-		OnClear: Prompt, OnStart: Always, Inject: InjectPrompt, Threshold: 70, VerifyBeforeClear: true,
+		OnClear: Prompt, OnStart: Always, Inject: InjectPrompt, AtUse: true, Threshold: 70, VerifyBeforeClear: true,
 		Auto: true, MaxAuto: 10, CleanupAfterDays: 30,
 		Mode: Stateful, CaptureFiles: true, CaptureAnalysis: true,
 		MaxCheckpoint: 10 * kib * kib, MaxFile: kib * kib,
@@ -105,6 +106,7 @@ func recallFields() []field {
 			},
 			get: func(s *Settings) any { return s.Recall.Inject },
 		},
+		boolean("recall.at_use", func(s *Settings) *bool { return &s.Recall.AtUse }),
 		number(KeyThreshold, span{least: 70, most: 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
 			also(hooksBlock, "CONTEXTD_CHECKPOINT_THRESHOLD", "ENTIRE_CHECKPOINT_THRESHOLD"),
 		tokens("recall.checkpoint_threshold_tokens", func(s *Settings) *int64 { return &s.Recall.ThresholdTokens }),

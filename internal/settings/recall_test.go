@@ -15,7 +15,7 @@ import (
 func TestRecallDefaults(t *testing.T) {
 	t.Parallel()
 	want := settings.Recall{
-		OnClear: settings.Prompt, OnStart: settings.Always, Inject: settings.InjectPrompt, Threshold: 70, VerifyBeforeClear: true,
+		OnClear: settings.Prompt, OnStart: settings.Always, Inject: settings.InjectPrompt, AtUse: true, Threshold: 70, VerifyBeforeClear: true,
 		Auto: true, MaxAuto: 10, CleanupAfterDays: 30, Mode: "stateful", CaptureFiles: true, CaptureAnalysis: true,
 		MaxCheckpoint: 10485760, MaxFile: 1048576, Exclude: []string{"node_modules/**", "*.log", "*.bin"},
 	}
@@ -61,6 +61,7 @@ func TestRecallLayers(t *testing.T) {
 		"auto_checkpoint_on_clear":     {"prompt", "environment CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR"},
 		"auto_resume_on_start":         {"prompt", "contextd config.json"},
 		"inject":                       {"prompt", "default ."},
+		"at_use":                       {true, "default ."},
 		"checkpoint_threshold_percent": {95, "environment ENTIRE_RECALL_CHECKPOINT_THRESHOLD_PERCENT"},
 		"checkpoint_threshold_tokens":  {int64(150000), "project settings.json"},
 		"verify_before_clear":          {false, "contextd config.json"},
@@ -297,7 +298,7 @@ func TestDocumentedExamples(t *testing.T) {
 		place place
 		keys  int // that the example sets
 	}{
-		"the guide's own":      {place{user: guide[0]}, 16},
+		"the guide's own":      {place{user: guide[0]}, 17},
 		"the guide's contextd": {place{contextd: guide[1]}, 7},
 		"the format's":         {place{contextd: format[0]}, 13},
 	} {

@@ -57,6 +57,7 @@ func scopes() map[string]scope {
 		KeyThreshold:                         anyLayer,
 		"recall.checkpoint_threshold_tokens": anyLayer,
 		KeyVerify:                            anyLayer,
+		"recall.at_use":                      anyLayer,
 		"recall.auto_summary_enabled":        anyLayer,
 		"recall.max_auto_summaries":          {fromProject: atMostDefault("recall.max_auto_summaries")},
 		KeyInject:                            anyLayer,

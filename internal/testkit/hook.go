@@ -19,7 +19,7 @@ import (
 func events() map[string]string {
 	return map[string]string{
 		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
-		"pre-task": "PreToolUse", "post-task": "PostToolUse", "post-todo": "PostToolUse", "subagent-stop": "SubagentStop",
+		"pre-task": "PreToolUse", "pre-tool": "PreToolUse", "post-task": "PostToolUse", "post-todo": "PostToolUse", "subagent-stop": "SubagentStop",
 		"session-brief": "SessionStart", "pre-compact": "PreCompact", "post-compact": "PostCompact",
 		"stop": "Stop", "session-end": "SessionEnd", "stop-failure": "StopFailure",
 	}

@@ -99,6 +99,21 @@ func (s *Session) prompt(text, origin string) Result {
 	return result
 }
 
+// Calls plays the hook before a call of a tool that names a file or a command, of a subagent if
+// subagent isn't empty.
+func (s *Session) Calls(tool, input, subagent string) Result {
+	s.TB.Helper()
+	call := Object{"file_path", s.path(input)}
+	if tool == "Bash" {
+		call = Object{"command", input}
+	}
+	payload := append(s.common("PreToolUse"), "tool_name", tool, "tool_use_id", "toolu_call", "tool_input", call)
+	if subagent != "" {
+		payload = append(payload, "agent_id", subagent, "agent_type", "general-purpose")
+	}
+	return s.Hook("pre-tool", payload)
+}
+
 // Write plays the Write tool.
 func (s *Session) Write(path, content string) {
 	s.TB.Helper()

@@ -39,6 +39,9 @@ type Input struct {
 	// Source is why a session starts, Reason why it ends, PromptID the id of the prompt that
 	// the event belongs to; each is empty if absent.
 	Source, Reason, PromptID string
+	// GiveAtUse reports whether the agent gets lines about files with a prompt, as it takes no context
+	// at a tool call.
+	GiveAtUse bool
 	// PromptContext reports whether the agent takes context with a prompt.
 	PromptContext bool
 	// StartContextLost reports whether the agent doesn't take the context that is returned at

@@ -14,7 +14,7 @@ import (
 
 const enabledOutput = `Agent: Claude Code
 
-Installed 12 hooks for Claude Code
+Installed 13 hooks for Claude Code
 ✓ Project configured (.entire/settings.json)
 
 Ready.
@@ -38,7 +38,7 @@ func TestEnable(t *testing.T) {
 		t.Errorf("made refs %s", refs)
 	}
 	check(t, "Already enabled. Everything looks good.\n", d.must("enable"))
-	check(t, strings.Replace(enabledOutput, "Installed 12 hooks for Claude Code", "Hooks for Claude Code already installed", 1),
+	check(t, strings.Replace(enabledOutput, "Installed 13 hooks for Claude Code", "Hooks for Claude Code already installed", 1),
 		d.must("enable", "--agent", "claude-code"))
 	check(t, enabledOutput, d.must("enable", "--agent", "claude-code", "--force", "--telemetry=false", "--skip-push-sessions"))
 	check(t, "?? .claude/\n?? .entire/", d.git("status", "--porcelain"))

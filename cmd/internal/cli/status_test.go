@@ -160,7 +160,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 		t.Error(out)
 	}
 	out = other.must("enable", "--agent", "claude-code")
-	if !strings.Contains(out, "Installed 12 hooks") || !strings.Contains(out, "Ready.") {
+	if !strings.Contains(out, "Installed 13 hooks") || !strings.Contains(out, "Ready.") {
 		t.Error(out)
 	}
 	check(t, "?? .claude/\n?? .entire/", other.git("status", "--porcelain"))

@@ -1,9 +1,11 @@
 
+const writers = ["edit", "write", "apply_patch", "bash"]
 const most = 12_000_000 // characters; the program reads no more than 16 MiB
 
 export const Entire = async ({ client, directory }) => {
   const parents = new Map() // of the sessions of subagents
   const sessions = new Map() // the others that had a prompt in this process
+  const lines = new Map() // by the tool call to whose result they are added
 
   const root = async (id) => {
     if (sessions.has(id)) return id
@@ -62,10 +64,17 @@ export const Entire = async ({ client, directory }) => {
       await hook(sessionID, "user-prompt-submit", { prompt: said.map((p) => p.text).join("\n") })
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
-      if (tool !== "task") return
-      await run("pre-task", async () => ({ session_id: await root(sessionID), cwd: directory, tool_use_id: callID, tool_input: args }))
+      const verb = tool === "task" ? "pre-task" : writers.includes(tool) ? "pre-tool" : ""
+      if (!verb) return
+      const { additionalContext } = await run(verb, async () => ({
+        session_id: await root(sessionID), cwd: directory, tool_use_id: callID, tool_input: args,
+      }))
+      if (additionalContext) lines.set(callID, additionalContext)
     },
-    "tool.execute.after": async ({ tool, callID, args }, { metadata }) => {
+    "tool.execute.after": async ({ tool, callID, args }, result) => {
+      if (lines.has(callID) && typeof result.output === "string") result.output += "\n\n" + lines.get(callID)
+      lines.delete(callID)
+      const { metadata } = result
       if (tool !== "task" || !metadata?.sessionId) return
       await task(metadata.sessionId, "post-task", {
         tool_use_id: callID, tool_input: args, tool_response: { agentId: metadata.sessionId },

@@ -20,6 +20,19 @@ export default function (pi) {
     return { source: cleared(e.reason) ?? "startup" }
   })
   on("input", "user-prompt-submit", (e) => (e.source === "extension" ? null : { prompt: e.text ?? "" }))
+  const lines = new Map() // by the tool call to whose result they are added
+  pi.on("tool_call", async (e, ctx) => {
+    if (!["edit", "write", "bash"].includes(e.toolName)) return
+    const { additionalContext } = await run("pre-tool", () => ({
+      session_id: ctx.sessionManager?.getSessionId?.(), cwd: ctx.cwd, tool_input: e.input,
+    }))
+    if (additionalContext) lines.set(e.toolCallId, additionalContext)
+  })
+  pi.on("tool_result", async (e) => {
+    const text = lines.get(e.toolCallId)
+    lines.delete(e.toolCallId)
+    if (text) return { content: [...(e.content ?? []), { type: "text", text }] }
+  })
   on("agent_end", "stop", () => ({}))
   on("session_before_compact", "pre-compact", () => ({ trigger: "manual" }))
   on("session_compact", "post-compact", (e) => ({ compact_summary: e.compactionEntry?.summary ?? "" }))

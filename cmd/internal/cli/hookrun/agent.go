@@ -25,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/session/transcript/plugintranscript"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -38,6 +39,9 @@ func (h *hook) agent(ctx context.Context) error {
 	payload, bad := agenthook.Hook{Agent: h.by, Verb: h.name}.Decode(wait, io.TeeReader(h.app.Streams.In, &kept))
 	inTime := wait.Err() == nil // else the read still runs
 	cancel()
+	if agenthook.IsAtUse(h.name) && bad == nil {
+		return h.atUse(ctx, payload)
+	}
 	repo, err := sessionRepo(h.app, payload)
 	if err != nil {
 		if bad == nil && !payload.Ignored {
@@ -109,13 +113,64 @@ func (h *hook) agent(ctx context.Context) error {
 	return errors.Join(err, unsaid, h.elsewhere(whole, in), h.finish(ctx))
 }
 
+// atUse prints a line about the file or command of a tool call, if there is one. It runs before most
+// tool calls of the agent, so it starts no process, takes no lock and doesn't read the session's state;
+// without a line it logs nothing.
+func (h *hook) atUse(ctx context.Context, payload agenthook.Payload) error {
+	use := payload.ToolUse(h.name)
+	dir := payload.Dir
+	if !filepath.IsAbs(dir) {
+		dir = h.app.Dir
+	}
+	switch {
+	case len(use.Paths) > 0:
+		dir = existing(filepath.Dir(use.Paths[0]))
+	case use.Command == "":
+		return nil
+	}
+	repo, err := git.Discover(git.Locate{Dir: dir, Getenv: h.app.Getenv, Environ: h.app.Environ})
+	if err != nil {
+		return nil // the file is in no repository
+	}
+	defer func() { _ = repo.Close() }()
+	if !h.open(repo) {
+		return nil
+	}
+	if h.settings.Recall.AtUse {
+		ctx, cancel := context.WithTimeout(ctx, h.settings.HookTimeout)
+		defer cancel()
+		h.session = payload.SessionID
+		answer := agenthook.Answer{Event: "PreToolUse"}
+		if h.name == agenthook.PostUse {
+			answer.Event = "PostToolUse"
+		}
+		if answer.Context, err = savedcontext.AtUse(ctx, h.workspace(h.settings.LockTimeout), use); answer.Context != "" || err != nil {
+			data, unsaid := answer.Encode(h.by)
+			h.app.Streams.Printf("%s", data)
+			return errors.Join(err, unsaid)
+		}
+	}
+	h.repo = nil // nothing to log
+	return nil
+}
+
+// existing returns dir, or the nearest folder above it that exists.
+func existing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
 // input returns the event of a payload.
 func (h *hook) input(payload agenthook.Payload) workspace.Input {
 	return workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: agentProcess(h.app, h.by), AgentType: h.by.Label,
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
-		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost,
+		Task: payload.Task(h.name), StartContextLost: payload.StartContextLost, GiveAtUse: agenthook.GivesAtPrompt(h.by),
 	}
 }
 
