@@ -4,7 +4,7 @@
 // A brief consists of sections in a fixed order, each below a line that begins with its
 // title in asterisks. The titles are stable: Branch, Requests, State, Decisions, Rules, Tried
 // and Given Up, Next Steps, Open Question, Blockers, Other Sessions, Files, Files Read, Docs,
-// Summary at Compaction, Where, Environment, Commands. Contexts of earlier versions, which have no requests, have Current Task
+// Summary at Compaction, Where, References, Environment, Commands. Contexts of earlier versions, which have no requests, have Current Task
 // and Description instead of Requests. A section without content is omitted. A section that
 // continues in the second part repeats its title there. Blocks of files follow, each below
 // a line that begins with "### ".
@@ -208,7 +208,7 @@ func resumed(m Material) Brief {
 		list = append(list, readFiles(c, choice.read).limited(350),
 			rows("**Docs**:\n", unnamedDocs(m)).limited(100), compaction(m.Checkpoint).limited(700).atMost(1100))
 	}
-	list = append(list, where(m).limited(200), remembered(m, environmentTitle, recall.Environment).limited(150), commands(c.Commands).limited(250))
+	list = append(list, where(m).limited(200), remembered(m, referencesTitle, recall.Reference).limited(120), remembered(m, environmentTitle, recall.Environment).limited(150), commands(c.Commands).limited(250))
 	w.write(&b, list, files)
 	return b
 }

@@ -95,7 +95,15 @@ func shownFact(m Material, f memory.Fact) string {
 	case recall.Failure:
 		text = "`" + strings.ReplaceAll(shownLine(f.Command, itemWidth), "`", "'") + "`"
 		who = "failed and did not pass since"
-	case recall.Environment, recall.Reference:
+	case recall.Environment:
+		if command := shownLine(f.Command, itemWidth); command != "" {
+			text += ": `" + strings.ReplaceAll(command, "`", "'") + "`"
+		}
+		if why := shownLine(f.Why, reasonWidth); why != "" {
+			text += " (" + why + ")"
+		}
+		return text
+	case recall.Reference:
 		who = ""
 	}
 	line := text
@@ -122,6 +130,7 @@ const (
 	rulesTitle       = "**Rules** (said by persons in earlier sessions):\n"
 	attemptsTitle    = "**Tried and Given Up**:\n"
 	environmentTitle = "**Environment**:\n"
+	referencesTitle  = "**References**:\n"
 	blockersTitle    = "**Blockers**:\n"
 )
 

@@ -38,7 +38,7 @@ func Section(m Material, name string, limit int) (string, error) {
 	case requestsPart:
 		list = []section{requests(a, maxMentions)}
 	case statePart:
-		list = append([]section{earlier(m), progress(m)}, append(told(m.Checkpoint), where(m))...)
+		list = append([]section{earlier(m), progress(m)}, append(told(m.Checkpoint), where(m), remembered(m, referencesTitle, recall.Reference))...)
 	case decisionsPart:
 		list = []section{decisions(m), remembered(m, rulesTitle, recall.Rule), remembered(m, attemptsTitle, recall.Attempt)}
 	case todoPart:

@@ -165,7 +165,7 @@ func sameKey(a, b recall.Fact) bool {
 	switch {
 	case a.Kind != b.Kind:
 		return false
-	case a.Kind == recall.Failure, a.Kind == recall.Environment && a.Command != "":
+	case a.Kind == recall.Failure:
 		return commandKey(a.Command) == commandKey(b.Command)
 	case a.Kind == recall.Reference:
 		return number(a.Text) == number(b.Text)
