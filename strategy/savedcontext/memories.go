@@ -57,7 +57,7 @@ func putLeft(w *workspace.Workspace, s memory.Session) error {
 
 // readLeft reads a file of workspace.MemoryDir.
 func readLeft(path string) (s memory.Session, err error) {
-	f, err := os.Open(path) //nolint:gosec // a file in the repository's git directory
+	f, err := os.Open(path)
 	if err != nil {
 		return s, err
 	}

@@ -105,6 +105,7 @@ func shownFact(m Material, f memory.Fact) string {
 		return text
 	case recall.Reference:
 		who = ""
+	case recall.Decision, recall.Attempt, recall.Rule:
 	}
 	line := text
 	if who != "" {

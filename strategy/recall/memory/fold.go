@@ -124,7 +124,7 @@ func standing(list []Session, here map[string]bool) []Fact {
 			content := words.Of(f.Text)
 			same := -1
 			for k := range kept {
-				if comparable(kept[k].Fact, of) && similar(said[k], content) {
+				if mayReplace(kept[k].Fact, of) && similar(said[k], content) {
 					same = k
 					break
 				}
@@ -174,15 +174,16 @@ func sameKey(a, b recall.Fact) bool {
 	}
 }
 
-// comparable reports whether the later of two facts may replace the earlier because their words
+// mayReplace reports whether the later of two facts may replace the earlier because their words
 // are similar. An agent's decision doesn't replace a person's.
-func comparable(later, earlier recall.Fact) bool {
+func mayReplace(later, earlier recall.Fact) bool {
 	switch later.Kind {
 	case recall.Decision, recall.Rule:
 		return (earlier.Kind == recall.Decision || earlier.Kind == recall.Rule) &&
 			(later.By == recall.Person || earlier.By != recall.Person) && (later.Kind == recall.Rule || earlier.Kind != recall.Rule)
 	case recall.Attempt:
 		return earlier.Kind == recall.Attempt
+	case recall.Environment, recall.Reference, recall.Failure:
 	}
 	return false
 }
