@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -11,12 +12,30 @@ type Prompt struct {
 	Branch string
 }
 
-// Verdict is the decision whether a prompt continues the work, with its reason.
+// Candidate is a saved context whose work a first prompt may continue.
+type Candidate struct {
+	Checkpoint
+
+	// Offer is how much the session was told about it at its start.
+	Offer Offer
+}
+
+// Offer is how much a session was told about a saved context at its start.
+type Offer int
+
+// The offers.
+const (
+	Shown   Offer = iota // its short form
+	Unshown              // nothing
+	Old                  // nothing, or that it exists: it is older than a day
+)
+
+// Verdict is the decision whether a prompt continues the work of a context, with its reason.
 type Verdict struct {
 	Related bool
 	// Reason is the rule that decided.
 	Reason Reason
-	// Score is the sum of the evidence; it decides if no other rule does.
+	// Score is the evidence in common; it decides if no other rule does.
 	Score float64
 }
 
@@ -26,36 +45,46 @@ type Reason string
 
 // The reasons.
 const (
-	AcceptedPlan Reason = "plan accepted in that session"
-	Continues    Reason = "asks to continue"
-	Replies      Reason = "only confirms or chooses"
-	PullRequest  Reason = "names the pull request"
-	NamesCommit  Reason = "names a commit"
-	Scored       Reason = "paths and words in common"
-	Incomparable Reason = "another language"
-	TooLittle    Reason = "too little in common"
-	Empty        Reason = "no words"
+	CarriesOut  Reason = "carries out its plan"
+	Continues   Reason = "asks to continue"
+	Replies     Reason = "only confirms or chooses"
+	PullRequest Reason = "names the pull request"
+	NamesCommit Reason = "names a commit"
+	NamesBranch Reason = "names the branch"
+	Scored      Reason = "names and words in common"
+	OfAnother   Reason = "about another branch or pull request"
+	TooLittle   Reason = "too little in common"
+	Empty       Reason = "no words"
 )
 
-// The evidence: the score of each match, and the minimum score of a related prompt.
+// The points of what a prompt and a context have in common.
 const (
-	pathScore       = 3.0 // a path, or a base name that few files have
-	namedScore      = 1.0 // a path named in a request, but not read or changed
-	genericScore    = 0.5 // a base name that most projects have, such as README.md
-	identifierScore = 1.0 // a name in the form of an identifier
-	wordScore       = 1.0
-	commonScore     = 0.25 // a word that could occur in most requests to an agent
-	branchScore     = 0.5  // a word of the branch, in addition to wordScore
-	sameBranchScore = 1.0  // the context's branch, unless IsTrunk; or a topic in both branches' names
-	todoShare       = 0.6  // the share of a todo item's words that a prompt must have to match it
+	changedScore    = 3.0 // the path of a file that the session changed
+	readScore       = 1.5 // of one that it only read
+	namedScore      = 0.5 // of one that only its texts name
+	identifierScore = 1.5 // a name in the form of an identifier
+	centralScore    = 1.0 // a word of what the work is about
+	wordScore       = 0.5 // any other word of the context
+	pairScore       = 0.5 // of the points of a word, for two adjacent ones
+	branchScore     = 0.5 // the context's branch, unless IsTrunk
+	backScore       = 0.5 // a word that refers back, such as "also" or "still"
+)
 
-	threshold = 2.0
-	// typedThreshold is the threshold for a prompt typed by a person on the branch of the
-	// context: such a prompt is short and describes its subject much less than a plan.
-	typedThreshold = 1.0
+// The minimum scores of a related prompt.
+const (
+	leastShown = 0.8
+	leastWord  = 0.0125 // more for each of the prompt's names and words, up to manyWords
+	leastOther = 1.4    // if the context was not shown, or is of another branch
+	leastOld   = 2.0    // if it is old, or the prompt is about another branch or pull request
+	// margin is the score by which a context has to exceed the one that was shown.
+	margin = 0.4
+)
+
+const (
 	// maxPrompt and maxContext limit the bytes read of a prompt and of a context.
 	maxPrompt  = 8 << 10
-	maxContext = 256 << 10
+	maxContext = 64 << 10
+	manyWords  = 60
 )
 
 // planPrefix begins the prompt that the agent creates from an accepted plan.
@@ -64,166 +93,192 @@ const planPrefix = "Implement the following plan:"
 // IsPlan reports whether the agent created a prompt from an accepted plan.
 func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
 
-// Judge decides whether the prompt continues the work recorded in c. The rules apply in
-// this order: a plan is related to the context in which it was accepted; a prompt that asks
-// to continue, that only confirms or chooses, or that names the pull request or a commit of
-// the context is related. Otherwise the score of the common paths, identifiers, words and
-// todo items decides. The required score is higher on another branch, and higher still if
-// the prompt is about that branch. Words of two languages can't be compared: such a prompt
-// is related if it is on the same branch.
-func Judge(p Prompt, c Checkpoint) Verdict {
-	l := newLexicon()
-	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
-	branch := c.State.Context.GitBranch // empty if unknown
-	sameBranch := branch == "" || branch == p.Branch
-	switch {
-	case c.Cause == Plan && IsPlan(p.Text):
-		return Verdict{Related: true, Reason: AcceptedPlan}
-	case t.empty():
-		return Verdict{Reason: Empty}
-	case l.continuing(t, sameBranch):
-		return Verdict{Related: true, Reason: Continues}
-	case l.confirms(t):
-		return Verdict{Related: true, Reason: Replies}
+// Judge decides which of the candidates' work the prompt continues: it returns its index, -1
+// for none, and a verdict on each. A prompt that carries out the plan of a context, or names its
+// pull request, branch or a commit, is related to it. One that asks to continue, or that only
+// confirms or chooses, is related to the candidate that was shown. Otherwise the score of what
+// the prompt and the context have in common decides. Names and words that most candidates have
+// count little.
+func Judge(p Prompt, list []Candidate) (index int, verdicts []Verdict) {
+	l := theLexicon()
+	text, note := withoutNote(withoutCommand(p.Text[:min(len(p.Text), maxPrompt)]))
+	t := l.parsePrompt(text)
+	known := make([]*vocabulary, len(list))
+	for i := range list {
+		known[i] = l.vocabularyOf(list[i].Checkpoint)
 	}
-	k := l.vocabularyOf(c)
-	switch {
-	case t.namesPullRequest(k.pullRequests):
-		return Verdict{Related: true, Reason: PullRequest}
-	case t.namesCommit(k.commits):
-		return Verdict{Related: true, Reason: NamesCommit}
+	usual := usualOf(known)
+	index = -1
+	for i, c := range list {
+		j := judging{lexicon: l, prompt: p, text: t, lower: strings.ToLower(text), note: note, candidate: c, known: known[i], usual: usual}
+		v := j.verdict()
+		verdicts = append(verdicts, v)
+		if v.Related && (index < 0 || v.exceeds(verdicts[index])) {
+			index = i
+		}
 	}
-	score, least := k.score(t, l, p.Branch), threshold
-	switch {
-	case sameBranch && !IsPlan(p.Text):
-		least = typedThreshold
-	case !sameBranch && hasPhrase(t.all, l.present):
-		least = pathScore
-	}
-	if branch != "" && (branch == p.Branch && !IsTrunk(branch) || !sameBranch && l.sameTopic(branch, p.Branch)) {
-		score += sameBranchScore
-	}
-	switch {
-	case score >= least:
-		return Verdict{Related: true, Reason: Scored, Score: score}
-	case sameBranch && t.language != "" && len(k.languages) > 0 && !k.languages[t.language]:
-		return Verdict{Related: true, Reason: Incomparable, Score: score}
-	default:
-		return Verdict{Reason: TooLittle, Score: score}
-	}
+	return index, verdicts
 }
 
-// JudgeOther decides whether the prompt is about the work recorded in c, if the session was
-// offered another context. Evidence that does not name the work, such as "continue" or the
-// branch, refers to the offered context and does not count.
-func JudgeOther(p Prompt, c Checkpoint) Verdict {
-	l := newLexicon()
-	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
+// exceeds reports whether v is so much stronger than best, the verdict on a candidate before it,
+// that the prompt continues the candidate of v.
+func (v Verdict) exceeds(best Verdict) bool {
+	rank := func(r Reason) int {
+		switch r {
+		case PullRequest, NamesCommit, NamesBranch, CarriesOut:
+			return 2
+		case Scored:
+			return 1
+		default: // the prompt says nothing about the work
+			return 0
+		}
+	}
+	if a, b := rank(v.Reason), rank(best.Reason); a != b {
+		return a > b && (a > 1 || v.Score > best.Score+margin)
+	}
+	return v.Score > best.Score+margin
+}
+
+// judging is the comparison of a prompt with one candidate.
+type judging struct {
+	*lexicon
+	prompt Prompt
+	text   *textWords
+	// lower is the text of the prompt in lower case, note the agent's note about the session of
+	// an accepted plan.
+	lower, note string
+	candidate   Candidate
+	known       *vocabulary
+	usual       usual
+}
+
+func (j *judging) verdict() Verdict {
+	t, k, c := j.text, j.known, j.candidate
 	if t.empty() {
 		return Verdict{Reason: Empty}
 	}
-	k := l.vocabularyOf(c)
-	switch score := k.score(t, l, ""); {
+	branch := c.State.Context.GitBranch // empty if unknown
+	same := branch == "" || branch == j.prompt.Branch
+	topical := branch != "" && branch == j.prompt.Branch && !IsTrunk(branch)
+	score, matched, about := k.score(t, j.lexicon, j.usual)
+	related := func(r Reason) Verdict { return Verdict{Related: true, Reason: r, Score: score} }
+	unknown := func(number string) bool { return k.identifiers["#"+number] == 0 }
+	ofAnother := slices.ContainsFunc(t.numbers, unknown) || !same && (j.has(head(t.all), presentList) || j.has(head(t.all), hereList))
+	switch {
+	case j.carriesOut(matched, about):
+		return related(CarriesOut)
 	case t.namesPullRequest(k.pullRequests):
-		return Verdict{Related: true, Reason: PullRequest, Score: score}
+		return related(PullRequest)
 	case t.namesCommit(k.commits):
-		return Verdict{Related: true, Reason: NamesCommit, Score: score}
-	case score >= threshold:
+		return related(NamesCommit)
+	case !IsTrunk(branch) && branch != "" && namesBranch(j.lower, branch):
+		return related(NamesBranch)
+	}
+	if c.Offer == Shown && !ofAnother {
+		switch {
+		case j.confirms(t), j.chooses(j.lower, k.offers):
+			return related(Replies)
+		case k.failing && len(t.all) <= short && about-matched <= 2 && j.has(t.all, failList):
+			return related(Continues)
+		case len(t.all) > 0 && j.continuing(t, topical || same && len(k.pullRequests) > 0, about, max(about-matched, 0)):
+			return related(Continues)
+		}
+	}
+	least := leastShown + leastWord*float64(min(about, manyWords))
+	switch {
+	case c.Offer == Old || ofAnother:
+		least = leastOld
+	case c.Offer != Shown || !same && !j.sameTopic(branch, j.prompt.Branch):
+		least = max(least, leastOther)
+	}
+	if c.Offer == Shown && (matched > 0 || about == 0) {
+		score += backScore * float64(j.back(t))
+		if j.has(head(t.all), stillList) {
+			score += backScore
+		}
+	}
+	if c.Offer != Old && (topical || !same && j.sameTopic(branch, j.prompt.Branch)) {
+		score += branchScore
+	}
+	enough := 1
+	if c.Offer != Shown {
+		enough = 2
+	}
+	switch {
+	case matched >= enough && score >= least:
 		return Verdict{Related: true, Reason: Scored, Score: score}
+	case ofAnother:
+		return Verdict{Reason: OfAnother, Score: score}
 	default:
 		return Verdict{Reason: TooLittle, Score: score}
 	}
 }
 
-// Exceeds reports whether v, a verdict on another context, is so much stronger than best,
-// the verdict on the offered one, that the prompt continues the other context. It returns
-// false unless best is Scored or Incomparable.
-func (v Verdict) Exceeds(best Verdict) bool {
-	switch best.Reason {
-	case Incomparable:
+// carriesOut reports whether the prompt is the context's plan, has its title, or asks to carry
+// it out. matched and about are as of score.
+func (j *judging) carriesOut(matched, about int) bool {
+	c, k := j.candidate, j.known
+	if j.note != "" && slices.ContainsFunc(c.Sessions, func(id string) bool { return id != "" && strings.Contains(j.note, id) }) {
 		return true
-	case Scored:
-		return v.Reason != Scored || v.Score >= best.Score+threshold
-	default:
+	}
+	if slices.ContainsFunc(k.plans, j.leads) {
+		return true
+	}
+	if IsPlan(j.prompt.Text) {
+		return c.Cause == Plan && j.note == "" && len(k.plans) == 0
+	}
+	const long, named = 30, 2 // words
+	if c.Offer == Old && matched < named {
 		return false
 	}
+	if c.Offer == Shown && k.planned && len(j.text.all) <= short && about-matched <= 1 && j.asksToCarryOut(j.text) {
+		return true
+	}
+	return k.planned && len(j.text.all) <= long && j.asksForPlan(j.text) && (matched > 0 || about == 0 || c.Offer == Shown && about < named)
 }
 
-// score returns the sum of the evidence that the prompt and the context have in common. The
-// score of words decreases with the length of the prompt, because a long prompt has words
-// of any context.
-func (k *vocabulary) score(t *textWords, l *lexicon, branch string) float64 {
-	score := 0.0
-	for _, path := range t.paths {
-		// The path is the end of one in the context, or a folder of it.
-		base := path[strings.LastIndexByte(path, '/')+1:]
-		switch {
-		case k.paths[path] && !isGeneric(base), strings.Contains(path, "/") && k.paths[path]:
-			score += pathScore
-		case k.named[path] && !isGeneric(base):
-			score += namedScore
-		case k.paths[base]:
-			score += genericScore
+// leads reports whether the prompt begins with a title: all its words, and few others between
+// them.
+func (j *judging) leads(title []string) bool {
+	const fewest = 3
+	if len(title) < fewest && !IsPlan(j.prompt.Text) {
+		return false
+	}
+	for _, w := range title {
+		if !j.text.leading[w] {
+			return false
 		}
 	}
-	for _, name := range t.identifiers {
-		if k.identifiers[name] {
-			score += identifierScore
-		}
-	}
-	words, total := 0.0, 0.0
-	onBranch := l.branchWords(branch)
-	for _, w := range t.words {
-		weight := wordScore
-		if l.common[w] {
-			weight = commonScore
-		}
-		total += weight
-		if k.words[w] {
-			words += weight
-			if onBranch[w] {
-				words += branchScore
-			}
-		}
-	}
-	for _, item := range k.todo {
-		const least = 2
-		found := 0
-		for _, w := range item {
-			if t.has(w) {
-				found++
-			}
-		}
-		if len(item) >= least && float64(found)/float64(len(item)) >= todoShare {
-			score += threshold
-		}
-	}
-	const enough = 5 // the weight of the prompt's words above which each counts less
-	return score + words*(enough/max(total, enough))
+	return true
 }
 
-// branchWords returns the words of a branch's name, or none for a trunk.
-func (l *lexicon) branchWords(branch string) map[string]bool {
-	words := map[string]bool{}
-	if IsTrunk(branch) {
-		return words
+// namesBranch reports whether a text has the name of a branch.
+func namesBranch(lower, branch string) bool {
+	const shortest = 5
+	branch = strings.ToLower(branch)
+	if len(branch) < shortest {
+		return false
 	}
-	for _, w := range l.parse(strings.NewReplacer("/", " ", "-", " ", "_", " ", ".", " ").Replace(branch)).words {
-		words[w] = true
-	}
-	return words
-}
-
-// sameTopic reports whether the names of two branches have an uncommon word in common. It
-// ignores the part before the last slash, which names a person or a kind of work.
-func (l *lexicon) sameTopic(a, b string) bool {
-	words := l.branchWords(b[strings.LastIndexByte(b, '/')+1:])
-	for w := range l.branchWords(a[strings.LastIndexByte(a, '/')+1:]) {
-		if words[w] && !l.common[w] {
+	for rest := lower; ; {
+		at := strings.Index(rest, branch)
+		if at < 0 {
+			return false
+		}
+		before, after := byte(' '), byte(' ')
+		if at > 0 {
+			before = rest[at-1]
+		}
+		if rest = rest[at+len(branch):]; rest != "" {
+			after = rest[0]
+		}
+		if !inBranch(before) && !inBranch(after) {
 			return true
 		}
 	}
-	return false
+}
+
+func inBranch(c byte) bool {
+	return c == '-' || c == '_' || c == '/' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
 }
 
 // IsTrunk reports whether a branch has a name common to most repositories, where work on
@@ -236,125 +291,18 @@ func IsTrunk(branch string) bool {
 	return strings.HasPrefix(branch, "release")
 }
 
-// vocabulary holds the parts of a context that a prompt may refer to.
-type vocabulary struct {
-	words, identifiers map[string]bool
-	// paths has the files' paths and all their ends: a/b/c.go, b/c.go and c.go.
-	paths map[string]bool
-	// named has the paths in the texts.
-	named                 map[string]bool
-	todo                  [][]string // the words of each item
-	pullRequests, commits []string
-	// languages has the languages of the texts.
-	languages map[language]bool
-}
-
-// vocabularyOf collects the words of the requests, the task, the summary, the todo list,
-// steps, decisions, commits, the branch, the names of files, and the agent's last text.
-func (l *lexicon) vocabularyOf(c Checkpoint) *vocabulary {
-	k := &vocabulary{words: map[string]bool{}, identifiers: map[string]bool{}, paths: map[string]bool{}, named: map[string]bool{}, languages: map[language]bool{}}
-	a, at := c.State.Analysis, c.State.Context
-	left := maxContext
-	add := func(s string) *textWords {
-		s = s[:min(len(s), left)]
-		left -= len(s)
-		t := l.parse(s)
-		if t.language != "" {
-			k.languages[t.language] = true
-		}
-		for _, w := range t.words {
-			k.words[w] = true
-		}
-		for _, name := range t.identifiers {
-			k.identifiers[name] = true
-		}
-		for _, path := range t.paths {
-			k.named[path] = true
-		}
-		return t
-	}
-	for _, r := range a.Requests {
-		add(r.Text)
-		add(r.RepliesTo)
-	}
-	add(a.CurrentTask)
-	add(c.Summary)
-	for _, item := range a.Todo {
-		k.todo = append(k.todo, add(item.Text).words)
-	}
-	for _, step := range a.NextSteps {
-		k.todo = append(k.todo, add(step).words)
-	}
-	for _, s := range a.Decisions {
-		add(s)
-	}
-	for w := range l.branchWords(at.GitBranch) {
-		k.words[w] = true
-	}
-	add(a.OpenQuestion)
-	add(a.Progress.Reported)
-	for path := range c.State.Files {
-		k.addPath(path)
-	}
-	for _, path := range at.FilesRead {
-		k.addPath(path)
-	}
-	for _, commit := range a.Progress.Commits {
-		k.commits = append(k.commits, commit.Hash)
-		add(commit.Subject)
-	}
-	k.pullRequests = a.Progress.PullRequests
-	return k
-}
-
-// addPath adds a path and all its ends, its folder and the folder's ends with a slash, the
-// words of its base name (invoice and list for InvoiceList.tsx), and the base name without
-// extension as an identifier, unless that is short or generic.
-func (k *vocabulary) addPath(path string) {
-	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
-	for _, part := range identifierParts(name) {
-		if part = strings.ToLower(part); len(part) >= leastOfName && !isGeneric(part) {
-			k.words[stemmed(part)] = true
-		}
-	}
-	path = strings.ToLower(path)
-	for rest, more := path, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
-		k.paths[rest] = true
-	}
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	stem, _, _ := strings.Cut(base, ".")
-	if len(stem) >= leastOfName && !isGeneric(base) {
-		k.identifiers[stem] = true
-		if !strings.ContainsAny(stem, "-_") {
-			k.words[stemmed(stem)] = true
-		}
-	}
-	if dir, below := strings.CutSuffix(path, "/"+base); below {
-		for rest, more := dir, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
-			if strings.Contains(rest, "/") {
-				k.paths[rest] = true
-			}
-		}
-	}
-}
-
-// leastOfName is the minimum length of a word of a file's name that is compared, in bytes.
-const leastOfName = 4
-
-// isGeneric reports whether most projects have files with this name.
-func isGeneric(base string) bool {
-	stem, _, _ := strings.Cut(base, ".")
-	switch stem {
-	case "readme", "changelog", "license", "claude", "agents", "main", "index", "mod", "lib", "__init__", "package", "tsconfig",
-		"makefile", "dockerfile", "go", "types", "utils", "config", "settings", "app", "cargo", "pyproject", "requirements", "setup", "test", "skill":
-		return true
-	}
-	return false
-}
-
 // withoutNote removes the note about the transcript that the agent adds to an accepted
-// plan.
-func withoutNote(prompt string) string {
-	before, _, _ := strings.Cut(prompt, "\nIf you need specific details from before exiting plan mode")
-	return before
+// plan, and returns it.
+func withoutNote(prompt string) (text, note string) {
+	before, after, _ := strings.Cut(prompt, "\nIf you need specific details from before exiting plan mode")
+	return before, after
+}
+
+// withoutCommand removes the name of a command from the start of a prompt.
+func withoutCommand(prompt string) string {
+	name, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
+	if strings.HasPrefix(name, "/") && !strings.ContainsAny(name[1:], "/.\n") {
+		return rest
+	}
+	return prompt
 }

@@ -5,8 +5,9 @@ import "strings"
 // Named returns the paths that a prompt may be about: those whose base name it contains,
 // and those that share a word with it that few of the paths have.
 func Named(prompt string, paths []string) map[string]bool {
-	l := newLexicon()
-	t := l.parse(withoutNote(prompt[:min(len(prompt), maxPrompt)]))
+	l := theLexicon()
+	text, _ := withoutNote(prompt[:min(len(prompt), maxPrompt)])
+	t := l.parse(text)
 	lower := strings.ToLower(prompt)
 	words := make([]map[string]bool, len(paths))
 	counts := map[string]int{}

@@ -23,29 +23,37 @@ type textWords struct {
 	numbers []string
 	hashes  []string
 	// all has the words unstemmed and with stop words, at most maxAll.
-	all     []string
-	present map[string]bool
-	scripts map[script]int
-	// language is empty if unknown.
-	language language
-	lexicon  *lexicon
+	all []string
+	// counts has how often each name and word occurs.
+	counts map[string]int
+	// typed reports whether a person typed the text, maybe with swapped letters.
+	typed bool
+	// pairs are adjacent words of which at least one is uncommon.
+	pairs []string
+	last  string // the last word, empty after a stop word
+	// leading has the words at the start of the text.
+	leading map[string]bool
+	lexicon *lexicon
 }
 
-// maxAll limits text.all.
-const maxAll = 2000
+// maxAll limits textWords.all, maxLeading the words of textWords.leading.
+const (
+	maxAll     = 2000
+	maxLeading = 40
+)
 
-func (t *textWords) has(word string) bool { return t.present[word] }
+func (t *textWords) has(word string) bool { return t.counts[word] > 0 }
 
 func (t *textWords) empty() bool {
 	return len(t.all)+len(t.identifiers)+len(t.paths)+len(t.numbers)+len(t.hashes) == 0
 }
 
 // namesPullRequest reports whether the text has the number of one of the pull requests,
-// which are numbers or URLs.
+// which are numbers or URLs. In a short text about a pull request any number may be one.
 func (t *textWords) namesPullRequest(list []string) bool {
 	return slices.ContainsFunc(list, func(pr string) bool {
 		number := pr[strings.LastIndexAny(pr, "/#")+1:]
-		return slices.Contains(t.numbers, number)
+		return slices.Contains(t.numbers, number) || len(number) > 1 && slices.Contains(head(t.all), number) && t.lexicon.has(t.all, requestList)
 	})
 }
 
@@ -61,7 +69,19 @@ func (t *textWords) namesCommit(list []string) bool {
 
 // parse splits a text.
 func (l *lexicon) parse(s string) *textWords {
-	t := &textWords{lexicon: l, present: map[string]bool{}, scripts: map[script]int{}}
+	t := &textWords{lexicon: l, counts: map[string]int{}, leading: map[string]bool{}}
+	t.read(s)
+	return t
+}
+
+// parsePrompt splits the text of a prompt.
+func (l *lexicon) parsePrompt(s string) *textWords {
+	t := &textWords{lexicon: l, counts: map[string]int{}, leading: map[string]bool{}, typed: true}
+	t.read(s)
+	return t
+}
+
+func (t *textWords) read(s string) {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(s, "’", "'")) {
 		if strings.Contains(word, "://") {
 			for _, mark := range []string{"/pull/", "/pulls/", "/merge_requests/"} {
@@ -70,14 +90,13 @@ func (l *lexicon) parse(s string) *textWords {
 					t.number(n)
 				}
 			}
+			t.add(&t.identifiers, strings.ToLower(strings.Trim(word, ".,;:!?'`*\"()<>[]")))
 			continue
 		}
 		for field := range strings.FieldsFuncSeq(word, isSeparator) {
 			t.field(strings.Trim(field, ".,;:!?'`*~-"))
 		}
 	}
-	t.language = t.findLanguage()
-	return t
 }
 
 // isSeparator reports whether a character separates words, paths and identifiers.
@@ -94,7 +113,7 @@ func (t *textWords) field(f string) {
 	if f == "" {
 		return
 	}
-	lower := strings.ToLower(strings.TrimPrefix(f, "@"))
+	lower := withoutLine(strings.ToLower(strings.TrimPrefix(f, "@")))
 	switch {
 	case strings.HasPrefix(lower, "#"):
 		t.number(lower[1:])
@@ -117,9 +136,22 @@ func (t *textWords) field(f string) {
 	}
 }
 
+// withoutLine removes the numbers of lines and columns after a path: a.go:12:3, a.go:12-15.
+func withoutLine(path string) string {
+	for {
+		at := strings.LastIndexByte(path, ':')
+		if at <= 0 || strings.Trim(path[at+1:], "0123456789-") != "" || !strings.Contains(path[:at], ".") {
+			return path
+		}
+		path = path[:at]
+	}
+}
+
 func (t *textWords) number(s string) {
-	if isNumber(s) {
+	const digit = 1 // a single one is that of an item in a list
+	if isNumber(s) && len(s) > digit {
 		t.add(&t.numbers, s)
+		t.add(&t.identifiers, "#"+s)
 	}
 }
 
@@ -129,13 +161,14 @@ func (t *textWords) word(w string) {
 	if w == "" {
 		return
 	}
+	if t.typed && len(t.all) < short {
+		w = t.lexicon.corrected(w)
+	}
 	if len(t.all) < maxAll {
 		t.all = append(t.all, w)
 	}
 	first, _ := utf8.DecodeRuneInString(w)
-	kind := scriptOf(first)
-	t.scripts[kind]++
-	if kind == unseparated {
+	if scriptOf(first) == unseparated {
 		runes := []rune(w)
 		for i := range len(runes) - 1 {
 			t.add(&t.words, string(runes[i:i+2]))
@@ -143,15 +176,44 @@ func (t *textWords) word(w string) {
 		return
 	}
 	const least = 3
-	if utf8.RuneCountInString(w) < least || len(t.lexicon.stop[w]) > 0 || isNumber(w) {
+	if utf8.RuneCountInString(w) < least || t.lexicon.stop[w] || isNumber(w) {
+		t.last = ""
 		return
 	}
-	t.add(&t.words, stemmed(w))
+	w = stemmed(w)
+	t.add(&t.words, w)
+	if t.last != "" && (!t.lexicon.common[w] || !t.lexicon.common[t.last]) {
+		t.add(&t.pairs, t.last+" "+w)
+	}
+	t.last = w
+	if len(t.all) <= maxLeading {
+		t.leading[w] = true
+	}
+}
+
+// corrected returns the word of the lists that w becomes if two adjacent letters are swapped,
+// else w.
+func (l *lexicon) corrected(w string) string {
+	const least, most = 3, 10 // letters
+	if len(w) < least || len(w) > most || l.knows(w) {
+		return w
+	}
+	swapped := []byte(w)
+	for i := range len(w) - 1 {
+		swapped[i], swapped[i+1] = w[i+1], w[i]
+		if w[i] != w[i+1] && l.knows(string(swapped)) {
+			return string(swapped)
+		}
+		swapped[i], swapped[i+1] = w[i], w[i+1]
+	}
+	return w
 }
 
 func (t *textWords) add(list *[]string, s string) {
-	if s != "" && !t.present[s] {
-		t.present[s] = true
+	if s == "" {
+		return
+	}
+	if t.counts[s]++; t.counts[s] == 1 {
 		*list = append(*list, s)
 	}
 }
@@ -223,13 +285,23 @@ func isIdentifier(f string) bool {
 }
 
 // stemmed removes the most frequent English endings, which does little harm to other
-// languages.
+// languages: delivery, deliveries and delivered have the same stem, and so have validate and
+// validation.
 func stemmed(w string) string {
 	const least = 4
-	for _, end := range []string{"ing", "ies", "ed", "es", "s"} {
+	for _, end := range []string{"ations", "ation", "ating", "ates", "ated", "ate", "ions", "ion", "ings", "ing", "ies", "ed", "es", "s"} {
 		if stem, found := strings.CutSuffix(w, end); found && len(stem) >= least && !strings.HasSuffix(stem, "s") {
-			return stem
+			w = stem
+			break
 		}
+	}
+	for _, end := range []string{"er", "e", "y"} {
+		if stem, found := strings.CutSuffix(w, end); found && len(stem) >= least {
+			w = stem
+		}
+	}
+	if n := len(w); n > least && w[n-1] == w[n-2] {
+		w = w[:n-1]
 	}
 	return w
 }

@@ -9,7 +9,7 @@ import (
 type Words struct{ lexicon *lexicon }
 
 // NewWords reads the word lists.
-func NewWords() Words { return Words{newLexicon()} }
+func NewWords() Words { return Words{theLexicon()} }
 
 // Of returns the words of a text that have a meaning of their own, in lower case and without endings,
 // with its identifiers and the names of files.
@@ -39,7 +39,7 @@ func (w Words) NamesSubject(request string) bool {
 // paths, identifiers and numbers, and two thirds of its other words. What a source supports may still be
 // wrong; what it doesn't support was made up.
 func Supports(source string) func(statement string) bool {
-	l := newLexicon()
+	l := theLexicon()
 	has := map[string]bool{}
 	for rest := source; rest != ""; {
 		piece := rest[:min(len(rest), maxPrompt)]
@@ -47,7 +47,7 @@ func Supports(source string) func(statement string) bool {
 			piece = piece[:at]
 		}
 		rest = rest[len(piece):]
-		for w := range l.parse(piece).present {
+		for w := range l.parse(piece).counts {
 			has[w] = true
 		}
 		for _, n := range numbersIn(piece) {

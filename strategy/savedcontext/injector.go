@@ -30,10 +30,8 @@ type Opening struct {
 	// of the checkpoint.
 	Ask bool `json:"ask,omitempty"`
 
-	// due reports whether the whole brief of the checkpoint, or of one of others, is decided on
-	// with the first prompt.
-	due    bool
-	others []string
+	// due are the checkpoints of which the first prompt may get the whole brief.
+	due dueBrief
 }
 
 // again is the time within which two compactions or resumptions of a session count as one
@@ -118,10 +116,7 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 	}
 	// The first prompt gets the brief if one is due, or the opening if the agent doesn't take
 	// it now.
-	var due dueBrief
-	if o.due {
-		due = dueBrief{Checkpoint: o.Checkpoint, Others: o.others}
-	}
+	due := o.due
 	if in.StartContextLost && len(o.Parts) > 0 {
 		due.Opening = o.Parts[0]
 	}
@@ -141,7 +136,7 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 		// Written before the opening, so that both are decided again if the process is killed
 		// in between.
 		side, err := w.Sessions.Side(in.SessionID, session.PromptBriefKind), error(nil)
-		if due.Checkpoint+due.Opening != "" {
+		if due.Opening != "" || len(due.candidates()) > 0 {
 			err = side.Replace(append(dueData, '\n'))
 		} else if side.Exists() {
 			err = side.Remove()

@@ -17,15 +17,15 @@ const fresh = 24 * time.Hour
 
 // mostOthers bounds the checkpoints that a first prompt is compared with, beside the one that
 // the session was offered.
-const mostOthers = 3
+const mostOthers = 5
 
 // offered holds the checkpoints that a new session may continue from.
 type offered struct {
 	id   string // empty if there is no checkpoint
 	kind brief.Kind
-	// others are the newest fresh checkpoints of other sessions, the newest first. The first prompt may
-	// continue one of them.
-	others []string
+	// others are the newest fresh checkpoints of other sessions, older those that aren't fresh, the
+	// newest first. The first prompt may continue one of them.
+	others, older []string
 }
 
 // newest returns the checkpoint whose brief a new session of this worktree gets, and the kind
@@ -66,18 +66,26 @@ func newest(ctx context.Context, w *workspace.Workspace, in workspace.Input) (o 
 			recent = append(recent, e)
 		}
 	}
-	if len(recent) == 0 {
-		return offered{id: list[0].ID, kind: brief.Notice}, nil
+	seen := map[string]bool{}
+	if len(recent) > 0 {
+		o = offered{id: recent[0].ID, kind: brief.Opening}
+		at := max(0, slices.IndexFunc(recent, func(e contextstore.Entry) bool { return e.Branch == branch }))
+		if recent[at].Branch == branch {
+			o = offered{id: recent[at].ID, kind: brief.Full}
+		}
+		seen[recent[at].Session] = true
+	} else {
+		o = offered{id: list[0].ID, kind: brief.Notice}
 	}
-	chosen, kind := recent[0], brief.Opening
-	if i := slices.IndexFunc(recent, func(e contextstore.Entry) bool { return e.Branch == branch }); i >= 0 {
-		chosen, kind = recent[i], brief.Full
-	}
-	o = offered{id: chosen.ID, kind: kind}
-	seen := map[string]bool{chosen.Session: true}
-	for _, e := range recent {
-		if !seen[e.Session] && len(o.others) < mostOthers {
-			o.others, seen[e.Session] = append(o.others, e.ID), true
+	for i, e := range slices.Concat(recent, list) {
+		if seen[e.Session] {
+			continue
+		}
+		seen[e.Session] = true
+		if i < len(recent) {
+			o.others = append(o.others, e.ID)
+		} else {
+			o.older = append(o.older, e.ID)
 		}
 	}
 	return o, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -85,12 +86,16 @@ func (d *openingDraft) cleared(ctx context.Context) error {
 	}
 	switch {
 	case end.ID != "":
-		return d.offer(ctx, end.ID, end.Cause)
+		err = d.offer(ctx, end.ID, end.Cause)
 	case m.Kept != nil:
-		return d.add(ctx, m.Kept.ID, brief.Notice)
-	default:
-		return nil
+		err = d.add(ctx, m.Kept.ID, brief.Notice)
 	}
+	if err != nil || d.opening.due.Checkpoint == "" {
+		return err
+	}
+	known, err := newest(ctx, d.w, d.input)
+	d.compareOthers(known)
+	return err
 }
 
 // offer adds the brief of a checkpoint that the session may continue from, as the settings
@@ -104,10 +109,23 @@ func (d *openingDraft) offer(ctx context.Context, id string, cause recall.Cause)
 		return d.add(ctx, id, brief.Notice)
 	case o.Inject == settings.InjectPrompt && d.input.PromptContext && cause != recall.Plan:
 		err := d.add(ctx, id, brief.Opening)
-		d.opening.due = d.opening.Checkpoint != ""
+		d.opening.due.Checkpoint = d.opening.Checkpoint
 		return err
 	default:
 		return d.add(ctx, id, brief.Full)
+	}
+}
+
+// compareOthers adds the checkpoints with which the first prompt is compared, besides that of the
+// opening.
+func (d *openingDraft) compareOthers(known offered) {
+	if o := d.w.Options.Recall; o.OnStart != settings.Always || o.Inject != settings.InjectPrompt || !d.input.PromptContext {
+		return
+	}
+	due := &d.opening.due
+	due.Others, due.Older = known.others, known.older
+	if known.id != due.Checkpoint && known.kind != brief.Notice {
+		due.Others = slices.DeleteFunc(append([]string{known.id}, due.Others...), func(id string) bool { return id == due.Checkpoint })
 	}
 }
 
@@ -146,13 +164,15 @@ func (d *openingDraft) startup(ctx context.Context) error {
 	if err != nil || newest.id == "" {
 		return err
 	}
-	d.opening.others = newest.others
 	o := d.w.Options.Recall
 	byPrompt := o.OnStart == settings.Prompt || o.Inject == settings.InjectPrompt && d.input.PromptContext
 	if newest.kind == brief.Full || newest.kind == brief.Opening && byPrompt {
-		return d.offer(ctx, newest.id, "")
+		err = d.offer(ctx, newest.id, "")
+	} else {
+		err = d.add(ctx, newest.id, newest.kind)
 	}
-	return d.add(ctx, newest.id, newest.kind)
+	d.compareOthers(newest)
+	return err
 }
 
 // same adds the newest checkpoint of the session itself.
