@@ -46,7 +46,7 @@ func histories(ctx context.Context, w io.Writer, o options, names []string, read
 
 // repeat repeats the sessions of a history, and returns what the last is given.
 func (h *history) repeat(ctx context.Context, o options) (given, error) {
-	r, err := newReplay(ctx, o.program, h.sessions)
+	r, err := newReplay(ctx, o.program, o.tool, h.sessions)
 	if err != nil {
 		return given{}, err
 	}
@@ -67,7 +67,7 @@ func (h *history) repeat(ctx context.Context, o options) (given, error) {
 			return g, err
 		}
 	}
-	if g.whole, err = r.whole(); err != nil {
+	if g, err = r.whole(h.sessions[len(h.sessions)-1], g); err != nil {
 		return g, err
 	}
 	g = r.original(g)

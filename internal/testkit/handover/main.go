@@ -27,6 +27,7 @@ type options struct {
 	records         string
 	histories       string
 	memoryCode      string
+	tool            string
 	program, briefs string
 	only, pairs     string
 	sample, others  int
@@ -47,6 +48,7 @@ func main() {
 	flag.StringVar(&o.records, "records", "", "`folders` of transcripts and repositories with checkpoints, separated by spaces")
 	flag.StringVar(&o.histories, "histories", "internal/testkit/handover/testdata/histories", "`folder` of made-up histories")
 	flag.StringVar(&o.memoryCode, "memorycode", "", "`folder` of dialogues of the benchmark MemoryCode")
+	flag.StringVar(&o.tool, "tool", "", "measure the output of a shell `command` instead, which is run in the repository, with the transcripts in $HOME/.claude and the prompt in $PROMPT")
 	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
 	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
 	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief; of these pairs nothing is repeated")
@@ -216,7 +218,7 @@ func (m *measurement) folder(ctx context.Context, f *folder) error {
 			sessions = append(sessions, t)
 		}
 	}
-	r, err := newReplay(ctx, m.program, sessions)
+	r, err := newReplay(ctx, m.program, m.tool, sessions)
 	if err != nil {
 		return err
 	}
@@ -322,8 +324,8 @@ func (m *measurement) cut(r *replay, p pair) error {
 
 // given measures a text given to a session.
 func (m *measurement) given(r *replay, p pair, g given) error {
-	var err error
-	if g.whole, err = r.whole(); err != nil {
+	g, err := r.whole(p.after, g)
+	if err != nil {
 		return err
 	}
 	g = r.original(g)

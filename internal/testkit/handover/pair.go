@@ -88,12 +88,20 @@ func (f *folder) ended(after *transcript) []*transcript {
 	return list
 }
 
-// begun returns the sessions that began before another; those that had ended come last.
+// begun returns the sessions that began before another, as they were then; those that had ended come
+// last.
 func (f *folder) begun(after *transcript) []*transcript {
 	ended := f.ended(after)
-	list := slices.DeleteFunc(slices.Clone(f.sessions), func(t *transcript) bool {
-		return t == after || !t.began.Before(after.began) || slices.Contains(ended, t)
-	})
+	var list []*transcript
+	for _, t := range f.sessions {
+		if t == after || !t.began.Before(after.began) || slices.Contains(ended, t) {
+			continue
+		}
+		if so := read(t.lines[:t.before(after.began)]); len(so.events) > 0 {
+			so.root = t.root
+			list = append(list, so)
+		}
+	}
 	return append(list, ended...)
 }
 

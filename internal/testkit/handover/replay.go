@@ -13,14 +13,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/strategy/recall/brief"
 )
 
 // replay is a scratch repository that repeats the sessions of a folder with the program's hooks.
 type replay struct {
 	ctx             context.Context //nolint:containedctx // of one replay, which is a function's
-	program         string
+	program, tool   string
 	dir, root, home string
 	env             []string
 	from            string            // the folder of the sessions
@@ -50,13 +53,13 @@ type took struct {
 func (g given) text() string { return strings.TrimSpace(g.start + "\n" + g.prompt) }
 
 // newReplay makes the repository, with the contents of files before the sessions.
-func newReplay(ctx context.Context, program string, sessions []*transcript) (*replay, error) {
+func newReplay(ctx context.Context, program, tool string, sessions []*transcript) (*replay, error) {
 	dir, err := os.MkdirTemp("", "handover")
 	if err != nil {
 		return nil, err
 	}
 	r := &replay{
-		ctx: ctx, program: program, dir: filepath.Join(dir, "now"), from: sessions[0].root, made: map[string]string{}, active: map[*transcript]int{},
+		ctx: ctx, program: program, tool: tool, dir: filepath.Join(dir, "now"), from: sessions[0].root, made: map[string]string{}, active: map[*transcript]int{},
 	}
 	r.root, r.home = filepath.Join(r.dir, "repo"), filepath.Join(r.dir, "home")
 	r.env = []string{
@@ -326,9 +329,33 @@ func (r *replay) commit(t *transcript, c commit) error {
 	return err
 }
 
-// whole returns the whole brief that a session starting now would get.
-func (r *replay) whole() (string, error) {
-	return r.output(r.program, "recall", "resume", "--no-pager")
+// whole adds the whole brief that a session starting now would get. If another tool is measured, its
+// output takes the place of all texts: with as many tokens as the text given has, and as a whole
+// brief may have.
+func (r *replay) whole(t *transcript, g given) (_ given, err error) {
+	if g.whole, err = r.output(r.program, "recall", "resume", "--no-pager"); err != nil || r.tool == "" {
+		return g, err
+	}
+	cmd := exec.CommandContext(r.ctx, "sh", "-c", r.tool)
+	cmd.Dir, cmd.Env = r.root, append(slices.Clone(r.env), "PROMPT="+r.moved(t.requests()[0]))
+	began := time.Now()
+	out, err := cmd.Output()
+	g.atPrompt = took{elapsed: time.Since(began)}
+	const mostTokens = 4000
+	g.start, g.prompt, g.whole = cutTo(string(out), brief.CountTokens(g.text())), "", cutTo(string(out), mostTokens)
+	return g, err
+}
+
+// cutTo returns the first lines of a text that have at most a number of tokens.
+func cutTo(text string, tokens int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if brief.CountTokens(b.String()+line) > tokens {
+			break
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // original returns the text with the paths and hashes of the transcripts instead of the replay's.
