@@ -73,7 +73,7 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 					f.Kind = recall.Decision
 				case isRule(low, refused != nil):
 					f.Kind, f.Command = recall.Rule, r.corrected(text, refused)
-					if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 {
+					if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 && !strings.HasPrefix(low, " prefer ") {
 						f.Files = []string{refused.Text}
 					}
 				case corrects(low):
