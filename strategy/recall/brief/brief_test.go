@@ -452,6 +452,47 @@ func TestWriteOpeningNamesFiles(t *testing.T) {
 	}
 }
 
+// An Opening of a session that left nothing to do has only the names of files, unless the session was
+// on the branch of the reader and that is one for a single piece of work.
+func TestWriteOpeningOfFinishedWork(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*brief.Material)
+		short  bool
+	}{
+		"on main":                 {func(*brief.Material) {}, true},
+		"on its branch":           {func(m *brief.Material) { m.Branch, m.Checkpoint.State.Context.GitBranch = "auth", "auth" }, false},
+		"on another branch":       {func(m *brief.Material) { m.Checkpoint.State.Context.GitBranch = "auth" }, true},
+		"an open question":        {func(m *brief.Material) { m.Checkpoint.State.Analysis.OpenQuestion = "Shall I rotate keys?" }, false},
+		"an unfinished item":      {func(m *brief.Material) { m.Checkpoint.State.Analysis.NextSteps = []string{"Rotate the keys"} }, false},
+		"the turn did not end":    {func(m *brief.Material) { m.Checkpoint.State.Analysis.Progress.Reported = "" }, false},
+		"a pull request":          {func(m *brief.Material) { m.Checkpoint.State.Analysis.Progress.PullRequests = []string{"12"} }, false},
+		"a plan":                  {func(m *brief.Material) { m.Checkpoint.Cause = recall.Plan }, false},
+		"a file is not committed": {func(m *brief.Material) { put(m, "auth/keys.go", recall.Added, "package auth\n") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := brief.Material{Kind: brief.Opening, Now: noon, Branch: "main", Present: map[string]brief.Present{}}
+			m.Checkpoint = recall.Checkpoint{ID: "3f9a1c-77b0e2", Summary: "Validate tokens", CreatedAt: noon.Add(-time.Hour), State: recall.State{Files: map[string]recall.File{}}}
+			m.Checkpoint.State.Context.GitBranch = "main"
+			m.Checkpoint.State.Analysis.Requests = []recall.Request{{Number: 1, Text: "Tokens must be validated."}}
+			m.Checkpoint.State.Analysis.Progress.Reported = "Tokens are validated."
+			put(&m, "auth/token.go", recall.Added, "package auth\n")
+			f := m.Checkpoint.State.Files["auth/token.go"]
+			f.Tracked = recall.Committed
+			m.Checkpoint.State.Files["auth/token.go"] = f
+			tt.change(&m)
+			text := strings.Join(brief.Write(m).Parts, "\n")
+			if !strings.Contains(text, "Validate tokens") || !strings.Contains(text, "auth/token.go") || !strings.Contains(text, "entire recall resume 3f9a1c-77b0e2") {
+				t.Errorf("not the first line, the file and the command:\n%s", text)
+			}
+			if has := strings.Contains(text, "Tokens must be validated."); has == tt.short {
+				t.Errorf("requests: %v, want %v:\n%s", has, !tt.short, text)
+			}
+		})
+	}
+}
+
 // An Opening contains the agent's last words cut to a line and the last request, even one of many
 // tokens. It has no count of the omitted lines of the state.
 func TestWriteOpeningIsCut(t *testing.T) {

@@ -16,7 +16,8 @@ const (
 )
 
 // opening returns a brief within MaxOpeningTokens: the last requests, the state of the last
-// one, and the names of files.
+// one, and the names of files. Of a session that left nothing to do, on a branch for work on any
+// topic or on another one, it has no requests and no state.
 func opening(m Material) Brief {
 	// The summary's limit in tokens: it must fit into an Opening whatever its characters
 	// are.
@@ -27,7 +28,9 @@ func opening(m Material) Brief {
 	}
 	m.Checkpoint.Summary = summary
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
-	if m.Branch != m.Checkpoint.State.Context.GitBranch {
+	branch := m.Checkpoint.State.Context.GitBranch
+	done := finished(m.Checkpoint) && (recall.IsTrunk(branch) || branch != m.Branch)
+	if m.Branch != branch {
 		b.Message = noticed(m, openingBranch)
 	}
 	more := "More: `entire recall resume " + shownID(m) + "`, or the tool checkpoint_resume.\n"
@@ -65,6 +68,13 @@ func opening(m Material) Brief {
 		changed.limited(80).atMost(100), state.limited(40), asked, readFiles(m.Checkpoint.State.Context, readLast).limited(60),
 		purpose(m).limited(50).atMost(60), rules, failed,
 	}
+	if done {
+		// The next session is as likely about something else: the first line and the files suffice.
+		for _, i := range []int{1, 2, 3, 4} {
+			list[i] = section{}
+		}
+		reported = ""
+	}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
@@ -81,6 +91,22 @@ func opening(m Material) Brief {
 	text.WriteString(more)
 	b.Parts = []string{text.String()}
 	return b
+}
+
+// finished reports whether a session left nothing to do: its turn ended, its files are committed, it
+// worked on no pull request, and nothing is open, planned or failing.
+func finished(c recall.Checkpoint) bool {
+	a := c.State.Analysis
+	open := len(a.Todo) + len(a.NextSteps) + len(a.Blockers) + len(a.OpenOptions) + len(a.Progress.PullRequests)
+	if c.Cause == recall.Plan || a.Progress.Opened != "" || a.OpenQuestion != "" || a.Progress.Stopped != "" || a.Progress.Reported == "" || open > 0 {
+		return false
+	}
+	for _, f := range c.State.Files {
+		if f.Tracked != recall.Committed {
+			return false
+		}
+	}
+	return true
 }
 
 // reportWithin returns the line of the state with the agent's last words, cut to the room.
