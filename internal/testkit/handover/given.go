@@ -58,8 +58,8 @@ var sections = []struct { //nolint:gochecknoglobals // a read-only table
 	kind  string
 	title *regexp.Regexp
 }{
-	{ruleNeed, regexp.MustCompile(`rule|correct|constraint|person asked always`)},
-	{decisionNeed, regexp.MustCompile(`decision|decided|tried|given up`)},
+	{ruleNeed, regexp.MustCompile(`rule|correct|constraint`)},
+	{decisionNeed, regexp.MustCompile(`decision|decided|tried`)},
 	{openNeed, regexp.MustCompile(`next|todo|open|block|fail|left|unfinished`)},
 	{commandNeed, regexp.MustCompile(`command|environment|checks`)},
 	{fileNeed, regexp.MustCompile(`file|content|docs|^read|^changed|^tests`)},

@@ -129,10 +129,11 @@ func (f fulfilled) list(w io.Writer) {
 		switch {
 		case j.never && (j.given || j.inFull):
 			fmt.Fprintf(w, "%s: says in %s: %s\n", f.history.name, j.kind, what)
-		case !j.never && !j.inFull:
-			fmt.Fprintf(w, "%s: not in %s: %s\n", f.history.name, j.kind, what)
-		case !j.never && !j.given:
+		case j.never || j.given:
+		case j.inFull:
 			fmt.Fprintf(w, "%s: only in the whole brief, %s: %s\n", f.history.name, j.kind, what)
+		default:
+			fmt.Fprintf(w, "%s: not given, %s: %s\n", f.history.name, j.kind, what)
 		}
 	}
 }

@@ -27,13 +27,17 @@ func check(text string, sessions ...*transcript) []verdict {
 	var verdicts []verdict
 	for _, s := range list {
 		var last *verdict
+		said, id := s.attributed()
 		for i, t := range slices.Backward(sessions) {
+			if id != "" && !strings.HasPrefix(t.id, id) {
+				continue
+			}
 			j := &judge{t: t, sources: sources{t}, numbered: numbered}
-			class, why, ok := j.one(s)
+			class, why, ok := j.one(said)
 			if !ok {
 				break
 			}
-			if why == "" && class == "blocker" && slices.ContainsFunc(sessions[i+1:], func(t *transcript) bool { return t.passed(s.text) }) {
+			if why == "" && class == "blocker" && slices.ContainsFunc(sessions[i+1:], func(t *transcript) bool { return t.passed(said.text) }) {
 				why = "it succeeded in a later session"
 			}
 			if last == nil || why == "" {
@@ -42,6 +46,9 @@ func check(text string, sessions ...*transcript) []verdict {
 			if why == "" {
 				break
 			}
+		}
+		if last == nil && id != "" {
+			last = &verdict{s, "other", "no such session"}
 		}
 		if last != nil {
 			verdicts = append(verdicts, *last)
@@ -82,7 +89,17 @@ func (j *judge) one(s statement) (class, why string, ok bool) {
 	case "blockers", "failed", "failures":
 		return "blocker", j.blocker(s.text), true
 	case "decisions", "decisions made":
-		return "decision", j.decision(s.text), true
+		return "decision", j.reasoned(s.text), true
+	case "tried and given up":
+		return "attempt", j.reasoned(s.text), true
+	case "rules":
+		return "rule", j.rule(s.text), true
+	case "environment":
+		return "environment", j.environment(s.text), true
+	case "references":
+		return "reference", j.reference(s.text), true
+	case "branch":
+		return "earlier session", j.earlier(s.text), true
 	case "state":
 		return "state", j.state(s.text), true
 	case "files", "working files", "content", "files read", "docs":

@@ -10,7 +10,7 @@ import (
 )
 
 // classes are the kinds of statements, in the order of the table.
-var classes = []string{"next step", "blocker", "decision", "state", "request", "file", "command", "quote", "other"} //nolint:gochecknoglobals // a read-only table
+var classes = []string{"next step", "blocker", "decision", "attempt", "rule", "environment", "reference", "earlier session", "state", "request", "file", "command", "quote", "other"} //nolint:gochecknoglobals // a read-only table
 
 // half has the results of the pairs used while building, or of those held out.
 type half struct {
