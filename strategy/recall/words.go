@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"maps"
 	"strings"
 	"unicode"
 )
@@ -14,13 +15,18 @@ func NewWords() Words { return Words{theLexicon()} }
 // Of returns the words of a text that have a meaning of their own, in lower case and without endings,
 // with its identifiers and the names of files.
 func (w Words) Of(text string) map[string]bool {
+	found := w.All(text)
+	maps.DeleteFunc(found, func(word string, _ bool) bool { return w.lexicon.common[word] })
+	return found
+}
+
+// All returns the words of Of, and those that could occur in most requests to an agent.
+func (w Words) All(text string) map[string]bool {
 	t := w.lexicon.parse(text[:min(len(text), maxPrompt)])
 	found := map[string]bool{}
 	for _, words := range [][]string{t.words, t.identifiers, t.paths} {
 		for _, word := range words {
-			if !w.lexicon.common[word] {
-				found[word] = true
-			}
+			found[word] = true
 		}
 	}
 	return found

@@ -202,7 +202,7 @@ func resumed(m Material) Brief {
 	}
 	list = append(list,
 		progress(m).limited(400), decisions(m).limited(500), remembered(m, rulesTitle, recall.Rule).limited(200),
-		remembered(m, attemptsTitle, recall.Attempt).limited(250), steps(a).limited(350), question(a).limited(240),
+		remembered(m, attemptsTitle, recall.Attempt).limited(250), steps(m).limited(350), question(a).limited(240),
 		blockers(m).limited(250), others(m).limited(150), changed)
 	if m.Kind != Short {
 		list = append(list, readFiles(c, choice.read).limited(350),

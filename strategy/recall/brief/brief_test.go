@@ -116,6 +116,7 @@ func TestWriteMemory(t *testing.T) {
 	m.Memory = memory.Memory{
 		Sessions: []memory.Source{{ID: own, At: noon}, {ID: "99990000-x", At: noon.Add(-48 * time.Hour), Person: "Ann"}},
 		Purpose:  []memory.Quote{{Text: "log in with a token", Session: "99990000-x"}, {Text: "Implementing JWT", Session: own}},
+		Files:    []memory.File{{Path: "auth/keys.go", Use: memory.Changed, Session: "99990000-x"}, {Path: "auth/read.go", Use: memory.Read, Session: "99990000-x"}},
 		Done:     []memory.Commit{{Commit: recall.Commit{Subject: "auth: add keys"}, Session: "99990000-x"}},
 		Facts: []memory.Fact{
 			fact(own, "", true, recall.Fact{Kind: recall.Decision, By: recall.OfAgent, Text: "kept HS256 rather than RS256", Why: "one service verifies"}),
@@ -129,7 +130,7 @@ func TestWriteMemory(t *testing.T) {
 	}
 	text := brief.Write(m).Parts[0]
 	for _, want := range []string{
-		"**Branch** (its earlier sessions, oldest first):\n- session 99990000, 2 days ago, by Ann: log in with a token; committed: auth: add keys\n**Requests**",
+		"**Branch** (its earlier sessions, oldest first):\n- session 99990000, 2 days ago, by Ann: log in with a token; committed: auth: add keys; changed: auth/keys.go\n**Requests**",
 		"**Decisions**:\n- Ann: tokens expire after an hour, session 99990000\n- agent: kept HS256 rather than RS256 (one service verifies)\n",
 		"**Rules** (said by persons in earlier sessions):\n- person: never mock the clock (said 3 times), session 77770000\n",
 		"**Tried and Given Up**:\n- agent: a cookie for the token (blocked by CORS)\n",

@@ -35,6 +35,16 @@ func earlier(m Material) section {
 		if len(subjects) > 0 {
 			line += "; committed: " + shownLine(strings.Join(subjects, "; "), taskWidth)
 		}
+		const most = 4
+		var names []string
+		for _, f := range m.Memory.Files { // those that no later session used
+			if f.Session == of.ID && f.Use == memory.Changed && len(names) < most {
+				names = append(names, shownPath(f.Path))
+			}
+		}
+		if len(names) > 0 {
+			line += "; changed: " + strings.Join(names, ", ")
+		}
 		if i >= 0 || len(subjects) > 0 {
 			s.lines = append(s.lines, "- "+line+"\n")
 		}

@@ -42,7 +42,7 @@ func Section(m Material, name string, limit int) (string, error) {
 	case decisionsPart:
 		list = []section{decisions(m), remembered(m, rulesTitle, recall.Rule), remembered(m, attemptsTitle, recall.Attempt)}
 	case todoPart:
-		list = []section{steps(a), question(a), blockers(m)}
+		list = []section{steps(m), question(a), blockers(m)}
 	case filesPart:
 		list = []section{fileLines(m, views(m)), readFiles(c, func(string) bool { return true }), rows("**Docs**:\n", unnamedDocs(m)), others(m)}
 	case contentsPart:

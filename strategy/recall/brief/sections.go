@@ -108,7 +108,8 @@ func readFiles(c recall.Context, wanted func(name string) bool) section {
 }
 
 // steps returns the unfinished items of the list and the announced steps.
-func steps(a recall.Analysis) section {
+func steps(m Material) section {
+	a := m.Checkpoint.State.Analysis
 	items := make([]string, 0, len(a.Todo)+len(a.NextSteps))
 	known := map[string]bool{}
 	for _, t := range a.Todo[:min(len(a.Todo), listWidth)] {
@@ -121,6 +122,11 @@ func steps(a recall.Analysis) section {
 	for _, step := range a.NextSteps[:min(len(a.NextSteps), listWidth)] {
 		if !known[step] {
 			items = append(items, step)
+		}
+	}
+	for _, q := range m.Memory.Todo {
+		if !slices.Contains(m.Checkpoint.Sessions, q.Session) && !slices.Contains(items, q.Text) {
+			items = append(items, q.Text+", left by session "+shortID(q.Session))
 		}
 	}
 	s := bullets("**Next Steps**:\n", items)

@@ -135,7 +135,7 @@ func decides(sentence string) bool {
 	}
 	low := lowered(sentence)
 	if containsAny(low, " if we ", " if i ", " if you ", " should ", " could ", " would ", " might ", " whether ", " can ", " consider ", " suggest",
-		" i need to ", " we need to ", " i have to ", " haven't ", " not decided", " not yet", " you chose", " user chose", " user decided") {
+		" i need to ", " we need to ", " i have to ", " haven't ", " fails ", " failing ", " not decided", " not yet", " you chose", " user chose", " user decided") {
 		return false
 	}
 	if containsAny(low, " i decided ", " we decided ", " i've decided ", " we've decided ", " i chose ", " we chose ", " i've chosen ", " i'll go with ",
@@ -168,10 +168,10 @@ func reports(low string) bool {
 // "we've kept", at its beginning or after a comma or a conjunction. A relative clause, as
 // in "the tests I wrote are", does not count.
 func acts(low string) bool {
-	verbs := strings.Fields(`added adding built building changed changing created creating derive did doing dropped dropping extracted extracting implemented
+	verbs := strings.Fields(`add added adding build built building changed changing created creating derive did doing dropped dropping extracted extracting implemented
 	implementing kept keep keeping left leaving made making merged merging moved moving picked picking put putting reading renamed renaming
-	replaced replacing returned returning reused reuse reusing set setting split splitting stored store storing switched switching took taking use used
-	using went wrote writing`)
+	replaced replacing return returned returning reused reuse reusing set setting split splitting stored store storing switched switching take took taking use used
+	using went write wrote writing`)
 	words := strings.Fields(low)
 	for i, word := range words {
 		if !slices.Contains([]string{"i", "we", "i've", "we've", "i'm", "we're", "i'll", "we'll"}, word) || i+1 == len(words) {

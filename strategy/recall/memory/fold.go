@@ -27,6 +27,7 @@ func Of(list []Session, scope Scope) Memory {
 	m := Memory{Format: format, Branch: scope.Branch}
 	here := scope.sessions(list)
 	var purpose []Quote
+	words := recall.NewWords()
 	for _, s := range list {
 		if !here[s.ID] {
 			continue
@@ -41,13 +42,9 @@ func Of(list []Session, scope Scope) Memory {
 				m.Done = append([]Commit{{Commit: c, Session: s.ID}}, m.Done...)
 			}
 		}
-		if len(s.Todo) > 0 {
-			m.Todo = nil
-			for _, text := range s.Todo {
-				m.Todo = append(m.Todo, Quote{Text: text, Session: s.ID, Person: s.Person})
-			}
-		} else if len(s.Requests)+len(s.Commits) > 0 {
-			m.Todo = nil // the list of an earlier session was left behind
+		m.Todo = slices.DeleteFunc(m.Todo, s.did(words))
+		for _, text := range s.Todo {
+			m.Todo = append(m.Todo, Quote{Text: text, Session: s.ID, Person: s.Person})
 		}
 		for _, f := range slices.Backward(s.Files) {
 			if i := slices.IndexFunc(m.Files, func(known File) bool { return known.Path == f.Path }); i >= 0 {
@@ -61,10 +58,40 @@ func Of(list []Session, scope Scope) Memory {
 			m.Files = append([]File{f}, m.Files...)
 		}
 	}
+	m.Todo = m.Todo[max(0, len(m.Todo)-maxTodo):]
 	m.Purpose = firstAndLast(purpose, maxPurpose)
 	m.Done, m.Files = m.Done[:min(len(m.Done), maxDone)], m.Files[:min(len(m.Files), maxFiles)]
-	m.Facts = standing(list, here)
+	m.Facts = standing(list, here, words)
 	return m
+}
+
+// did returns a function that reports whether the session did an item that an earlier one left open, or
+// has it in its own list: one of its commits, requests or items has half of its words.
+func (s Session) did(words recall.Words) func(Quote) bool {
+	texts := slices.Clone(s.Todo)
+	for _, c := range s.Commits {
+		texts = append(texts, c.Subject)
+	}
+	for _, r := range s.Requests {
+		texts = append(texts, r.Text)
+	}
+	said := make([]map[string]bool, len(texts))
+	for i, text := range texts {
+		said[i] = words.Of(text)
+	}
+	return func(item Quote) bool {
+		of := words.Of(item.Text)
+		return slices.ContainsFunc(said, func(text map[string]bool) bool {
+			const share = 2
+			common := 0
+			for w := range of {
+				if text[w] {
+					common++
+				}
+			}
+			return common*share >= len(of)
+		})
+	}
 }
 
 // sessions returns the ids of the sessions of the scope: those on the branch, and those that name
@@ -98,7 +125,7 @@ func (s Scope) sessions(list []Session) map[string]bool {
 func number(pull string) string { return pull[strings.LastIndexAny(pull, "/#")+1:] }
 
 // standing returns the facts that no later session replaced, the latest first.
-func standing(list []Session, here map[string]bool) []Fact {
+func standing(list []Session, here map[string]bool, words recall.Words) []Fact {
 	hashes := map[string]string{} // by path, of the latest session that has it
 	for _, s := range list {
 		for _, f := range s.Files {
@@ -107,7 +134,6 @@ func standing(list []Session, here map[string]bool) []Fact {
 			}
 		}
 	}
-	words := recall.NewWords()
 	passed := map[string]bool{} // the commands that passed in later sessions
 	var kept []Fact
 	var said []map[string]bool // the words of kept
@@ -124,7 +150,7 @@ func standing(list []Session, here map[string]bool) []Fact {
 			content := words.Of(f.Text)
 			same := -1
 			for k := range kept {
-				if mayReplace(kept[k].Fact, of) && similar(said[k], content) {
+				if mayReplace(kept[k].Fact, of) && (similar(said[k], content) || rejects(words, kept[k].Text, of.Text)) {
 					same = k
 					break
 				}
@@ -199,6 +225,43 @@ func similar(a, b map[string]bool) bool {
 		}
 	}
 	return common >= least && common*of >= share*min(len(a), len(b))
+}
+
+// rejects reports whether a later text states what it rejects ("cents, not strings"), and an earlier one
+// chose that: has the words, not among those that it rejects itself.
+func rejects(words recall.Words, later, earlier string) bool {
+	const most = 3 // words: longer ones name more than what is rejected
+	_, against := chosen(later)
+	named := words.All(against)
+	if len(named) == 0 || len(named) > most {
+		return false
+	}
+	before, _ := chosen(earlier)
+	of := words.All(before)
+	for w := range named {
+		if !of[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// chosen splits a text into what it chooses, and what it rejects: the words after "not", "instead of"
+// and the like, up to the end of the clause.
+func chosen(text string) (choice, rejected string) {
+	low := strings.ToLower(text)
+	for _, mark := range []string{", not ", " instead of ", " rather than ", " no longer ", " without "} {
+		before, after, found := strings.Cut(low, mark)
+		if !found {
+			continue
+		}
+		end := strings.IndexAny(after, ".,;:()")
+		if end < 0 {
+			end = len(after)
+		}
+		return before + after[end:], after[:end]
+	}
+	return low, ""
 }
 
 // commandKey returns a form of a command that is equal for lines that run the same.

@@ -20,7 +20,7 @@ type Memory struct {
 	Purpose []Quote `json:"purpose,omitempty"`
 	// Done are their commits, the latest first.
 	Done []Commit `json:"done,omitempty"`
-	// Todo are the unfinished items and announced steps of the latest of them that had some.
+	// Todo are the unfinished items and announced steps that no later session did, the oldest first.
 	Todo []Quote `json:"todo,omitempty"`
 	// Files are the files that they used, the latest first.
 	Files []File `json:"files,omitempty"`

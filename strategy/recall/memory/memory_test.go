@@ -49,6 +49,16 @@ func TestStandingFacts(t *testing.T) {
 			second: memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.OfAgent, "keep session tokens in an encrypted cookie")}},
 			want:   []string{"keep session tokens in an encrypted cookie", "keep session tokens in the database"},
 		},
+		"a later decision that rejects an earlier one": {
+			first:  memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "How are amounts stored? -> as strings for now")}},
+			second: memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "store integer cents, not strings")}},
+			want:   []string{"store integer cents, not strings"},
+		},
+		"a decision that rejected the same": {
+			first:  memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "use decimals instead of strings")}},
+			second: memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "store integer cents, not strings")}},
+			want:   []string{"store integer cents, not strings", "use decimals instead of strings"},
+		},
 		"different things": {
 			first:  memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "parse dates with the standard library")}},
 			second: memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "invoices get a number when they are sent")}},
@@ -81,7 +91,7 @@ func TestMemoryOfBranch(t *testing.T) {
 	commit := func(subject string) []recall.Commit { return []recall.Commit{{Subject: subject}} }
 	asked := func(text string) []recall.Request { return []recall.Request{{Number: 1, Text: text}} }
 	first := left("a", 1, "login", memory.Body{
-		Requests: asked("add a login form"), Commits: commit("Add the form"), Todo: []string{"write the docs"},
+		Requests: asked("add a login form"), Commits: commit("Add the form"), Todo: []string{"describe cookies in the manual", "rename the login field"},
 		Files: []memory.File{{Path: "login.go", Use: memory.Changed, Hash: "1"}, {Path: "form.go", Use: memory.Changed, Hash: "2"}},
 	})
 	first.PullRequests = []string{"https://example.com/o/r/pull/12"}
@@ -119,7 +129,7 @@ func TestMemoryOfBranch(t *testing.T) {
 		Sessions: []string{"d", "c", "a"},
 		Purpose:  []string{"add a login form", "address the review of the login form", "show an error below the field"},
 		Done:     []string{"Rename the field", "Add the form"},
-		Todo:     []string{"test it in Safari"},
+		Todo:     []string{"describe cookies in the manual", "test it in Safari"},
 		Files:    []memory.File{{Path: "login.go", Use: memory.Changed, Hash: "1", Session: "d"}, {Path: "form.go", Use: memory.Changed, Hash: "2", Session: "a"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
