@@ -297,6 +297,8 @@ func readMCP(t *testing.T, repo *testkit.Repo) testkit.Result {
 		{"history_why", map[string]any{"file": "a.txt", "line": 1}},
 		{"history_why", map[string]any{"commit": "HEAD"}},
 		{"history_why", map[string]any{"commit": hostileText}},
+		{"memory_for_file", map[string]any{"path": "a.txt"}},
+		{"memory_search", map[string]any{"query": hostileText}},
 		{"history_blame", map[string]any{"path": hostileText}},
 	} {
 		if c.args == nil {

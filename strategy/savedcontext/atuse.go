@@ -122,7 +122,7 @@ func (a *atUse) decode(ctx context.Context, data []byte) bool {
 
 func (a *atUse) aboutFile(p string) (string, error) {
 	for _, f := range a.memory.ForFile(p) {
-		if !a.isCurrent(f, p) {
+		if a.stateOf(f, p) != Unchanged {
 			continue
 		}
 		if line, err := a.give(f, subject{path: p}); line != "" || err != nil {
@@ -144,17 +144,17 @@ func (a *atUse) aboutCommand(command string) (string, error) {
 	return "", nil
 }
 
-// isCurrent reports whether the file p has the content that the fact has recorded of it. It is false
-// if either is unknown.
-func (a *atUse) isCurrent(f memory.Fact, p string) bool {
+// stateOf returns whether the file p has the content that the fact has recorded of it.
+func (a *atUse) stateOf(f memory.Fact, p string) State {
 	i := slices.Index(f.Files, p)
 	if i < 0 || i >= len(f.Hashes) || f.Hashes[i] == "" {
-		return false
+		return NotKnown
 	}
-	if a.before != nil {
-		return disk.Digest([]byte(*a.before)) == f.Hashes[i]
+	isSame := a.before == nil && a.digest(p) == f.Hashes[i] || a.before != nil && disk.Digest([]byte(*a.before)) == f.Hashes[i]
+	if !isSame {
+		return Outdated
 	}
-	return a.digest(p) == f.Hashes[i]
+	return Unchanged
 }
 
 // maxCompared bounds the bytes of files that are read for a tool call.

@@ -34,7 +34,7 @@ func lineOf(f memory.Fact, about subject) string {
 	if text == "" {
 		return ""
 	}
-	said := phrase(f)
+	said := Described(f)
 	name, short, more := about.path, path.Base(about.path), "entire recall why-not "+about.path
 	safe := wordCharacters
 	if about.command != "" {
@@ -75,8 +75,9 @@ func quoted(text string) string {
 	return strings.ReplaceAll(plain.Visible(strings.Join(strings.Fields(text), " ")), `"`, "'")
 }
 
-// phrase describes who said a fact, when, and in which session.
-func phrase(f memory.Fact) string {
+// Described returns who said a fact, when, and in which session: "decided by the person on 2026-11-28
+// (session 3f9a1c2b)".
+func Described(f memory.Fact) string {
 	who, agent, person := "the person", "the agent", plain.Shorten(quoted(f.Person), shownPerson)
 	if person != "" {
 		who, agent = person, person+"'s agent"

@@ -132,6 +132,14 @@ func (c contextWork) AnswerClear(ctx context.Context, of savedcontext.Clearing, 
 	return savedcontext.AnswerClear(ctx, c.w, of, answer)
 }
 
+func (c contextWork) AboutFile(ctx context.Context, p string) ([]savedcontext.FactNow, error) {
+	return savedcontext.AboutFile(ctx, c.w, p)
+}
+
+func (c contextWork) SearchFacts(ctx context.Context, query string, limit int) ([]savedcontext.FactNow, error) {
+	return savedcontext.SearchFacts(ctx, c.w, query, limit)
+}
+
 func (c contextWork) AfterClear(ctx context.Context, of savedcontext.Clearing) (savedcontext.Recalled, bool, error) {
 	return savedcontext.AfterClear(ctx, c.w, of)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/cmd/internal/cli"
+	"github.com/seed-3aff656d/entire/hooks/agenthook"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
@@ -25,7 +26,7 @@ func attackArgs() map[string]string {
 	args := map[string]string{
 		"": "", "bisect": "", "bisect run": "-- true", "bisect log": "", "bisect replay": "x", "bisect reset": "", "blame": "a.txt", "why": "a.txt:1", "clean": "--force", "config": "", "config get": "strategy", "config set": "log_level debug --local", "config unset": "log_level --user", "disable": "--force", "check": "", "doctor": "--fix --force", "enable": "--agent claude-code --force",
 		"explain": "HEAD", "link": "HEAD 0123", "log": "", "browse": "", "search": "x", "usage": "", "report": "--md -", "unlink": "--force", "forget": "--text x --force", "redact": "", "redact check": "a.txt", "hooks": "claude-code stop", "import": "", "mcp": "", "recall": "", "recall configure": "--session-only --mode auto",
-		"recall discard": "0123456789ab", "recall list": "", "recall resume": "0123456789ab", "recall save": "-m x", "recall search": "x",
+		"recall discard": "0123456789ab", "recall list": "", "recall resume": "0123456789ab", "recall save": "-m x", "recall search": "x", "recall why-not": "a.txt",
 		"recall show": "0123456789ab", "reset": "--force", "resume": "--force HEAD", "rewind": "--list", "fork": "now made", "fork diff": "", "fork list": "", "fork remove": "x", "sessions": "", "completion": "bash", "completion install": "bash", "completion uninstall": "bash", "agents": "", "agents install": "codex", "agents remove": "codex", "status": "", "statusline": "", "trust": "", "config trust": "", "version": "",
 		"show": "", "undo": "--force", "redo": "--force", "diff": "", "push": "origin", "fetch": "origin", "snapshot": "", "snapshot create": "x", "snapshot list": "", "snapshot show": "v1",
 		"snapshot restore": "v1 --force", "snapshot export": "v1 out", "snapshot delete": "v1 --force", "snapshot du": "", "snapshot prune": "", "snapshot verify": "",
@@ -257,6 +258,7 @@ func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 	for _, child := range []string{"complete", "snapshot", "summarize", "recall"} {
 		hooks = append(hooks, "entire hooks "+child)
 	}
+	hooks = append(hooks, "entire hooks claude-code "+agenthook.PreTool, "entire hooks qwen "+agenthook.PostUse)
 	for _, line := range hooks {
 		args[line] = map[bool]string{true: "COMMIT_EDITMSG", false: ""}[strings.HasSuffix(line, "msg")]
 	}

@@ -40,6 +40,7 @@ type fake struct {
 	err         error // of every call
 	panics      bool
 	history     index.Files
+	facts       []savedcontext.FactNow
 	runs        []mcpserver.Run
 	reason      mcpserver.Reason
 	log         strings.Builder
@@ -108,6 +109,14 @@ func (f *fake) AnswerClear(_ context.Context, c savedcontext.Clearing, answer sa
 
 func (f *fake) AfterClear(_ context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error) {
 	return f.next, f.wanted, f.note("after %q %v", c.SessionID, c.Above)
+}
+
+func (f *fake) AboutFile(_ context.Context, p string) ([]savedcontext.FactNow, error) {
+	return f.facts, f.note("about %q", p)
+}
+
+func (f *fake) SearchFacts(_ context.Context, query string, limit int) ([]savedcontext.FactNow, error) {
+	return f.facts[:min(len(f.facts), limit)], f.note("facts %q %d", query, limit)
 }
 
 func (f *fake) Find(_ context.Context, prefix string) (string, error) {

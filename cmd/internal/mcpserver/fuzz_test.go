@@ -91,7 +91,7 @@ func FuzzCall(f *testing.F) {
 	tools := []string{
 		"checkpoint_save", "checkpoint_list", "checkpoint_search", "checkpoint_resume", "checkpoint_configure",
 		"checkpoint_before_clear", "checkpoint_after_clear", "checkpoint_none", "history_search", "history_log",
-		"history_blame", "history_why",
+		"history_blame", "history_why", "memory_search", "memory_for_file",
 	}
 	for i := range tools {
 		for _, args := range []string{

@@ -80,6 +80,9 @@ type Work interface { //nolint:interfacebloat // one method for each tool
 	BeforeClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error)
 	AnswerClear(ctx context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error
 	AfterClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error)
+	// AboutFile returns the facts about a file, by its path from the root of the worktree.
+	AboutFile(ctx context.Context, p string) ([]savedcontext.FactNow, error)
+	SearchFacts(ctx context.Context, query string, limit int) ([]savedcontext.FactNow, error)
 }
 
 // Store is implemented by contextstore.Store.
@@ -100,6 +103,7 @@ const instructions = `Context checkpoints: the state of the work in this reposit
 	`kept in git so that it survives /clear, compaction and the end of a session. ` +
 	`Save one before the context is cleared or when the user asks to keep the state; ` +
 	`list, search and resume them to learn what earlier sessions were doing. ` +
+	`memory_for_file and memory_search: what earlier sessions decided, tried and gave up, and were told. ` +
 	`history_search and history_log: what was asked, done and changed in any turn of any session here. ` +
 	`history_blame and history_why: who wrote the lines of a file, and what led to them.`
 

@@ -75,6 +75,7 @@ func TestTools(t *testing.T) {
 			"checkpoint_after_clear", "checkpoint_before_clear", "checkpoint_configure", "checkpoint_list",
 			"checkpoint_resume", "checkpoint_save", "checkpoint_search",
 			"history_blame", "history_log", "history_search", "history_why",
+			"memory_for_file", "memory_search",
 		}
 		slices.Sort(names)
 		if diff := cmp.Diff(want, names); diff != "" {
@@ -452,6 +453,10 @@ func TestBadInput(t *testing.T) {
 		{"history_why", `{"file":"a","line":3,"end":2}`, `the last line is 2, allowed: 3 and more`},
 		{"history_why", `{"commit":"a b"}`, `commit is "a b", allowed: a revision as git names it`},
 		{"history_why", `{"text":"a\nb"}`, `text has 3 bytes, allowed: words of one line`},
+		{"memory_search", `{"query":" "}`, `query is empty, allowed: words to look for`},
+		{"memory_search", `{"query":"x","limit":31}`, `limit is 31, allowed: 1 to 30`},
+		{"memory_for_file", `{}`, `path is empty, allowed: a path from the root of the worktree`},
+		{"memory_for_file", `{"path":"../x"}`, `path leads out of the worktree, allowed: a path from its root`},
 		{"checkpoint_resume", `{"level":"half"}`, `level is "half", allowed: "summary", "context" or "full"`},
 		{"checkpoint_resume", `{"sections":["steps"]}`, `unknown section "steps"; the sections are: requests, state, decisions, todo, files, file contents, commands, compaction`},
 		{"checkpoint_resume", `{"sections":["state"],"level":"full"}`, `level, sections, file and decision exclude each other`},

@@ -50,6 +50,8 @@ type recalling struct {
 	saveContext func(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	makeBrief   func(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 	sections    func(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
+	// aboutFile and aboutCommand return what was recorded about one.
+	aboutFile, aboutCommand factFinder
 	// sessions lists the sessions of the repository.
 	sessions interface {
 		List(ctx context.Context, f query.SessionFilter) (query.FoundSessions, error)
@@ -100,7 +102,7 @@ session changed, and stay on this machine, below refs/entire/context/.
 	}
 	opts.addOutput(cmd.PersistentFlags())
 	for _, build := range []func(*app.App, *outputFlags) *cobra.Command{
-		newRecallListCmd, newRecallShowCmd, newRecallSearchCmd, newRecallResumeCmd, newRecallSaveCmd, newRecallDiscardCmd, newRecallConfigureCmd,
+		newRecallListCmd, newRecallShowCmd, newRecallSearchCmd, newRecallResumeCmd, newRecallWhyNotCmd, newRecallSaveCmd, newRecallDiscardCmd, newRecallConfigureCmd,
 	} {
 		cmd.AddCommand(build(a, &opts))
 	}
@@ -132,6 +134,12 @@ func recallRun(a *app.App, opts *outputFlags, do func(context.Context, *recallin
 			},
 			sections: func(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
 				return savedcontext.Sections(ctx, w, id, names, limit)
+			},
+			aboutFile: func(ctx context.Context, p string) ([]savedcontext.FactNow, error) {
+				return savedcontext.AboutFile(ctx, w, p)
+			},
+			aboutCommand: func(ctx context.Context, command string) ([]savedcontext.FactNow, error) {
+				return savedcontext.AboutCommand(ctx, w, command)
 			},
 		}, args)
 		_ = file.Close()

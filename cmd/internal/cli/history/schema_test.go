@@ -25,6 +25,9 @@ func TestSchemas(t *testing.T) {
 	schemas.Enum(types, recall.Clear, recall.Plan, recall.Compact, recall.Exit, recall.Threshold, recall.Lost, recall.Requested, recall.Recorded)
 	schemas.Enum(types, recall.SummaryMode, recall.StatefulMode)
 
+	schemas.EnumOf[factJSON](types, "kind", "decision", "attempt", "rule", "failure")
+	schemas.EnumOf[factJSON](types, "by", "person", "plan", "agent", "output")
+	schemas.EnumOf[factJSON](types, "state", "unchanged", "changed", "unknown")
 	schemas.EnumOf[authorJSON](types, "kind", blame.Agent, blame.Person, blame.Unknown)
 	schemas.EnumOf[hitJSON](types, "kind", index.KindNames()...)
 	schemas.EnumOf[commandJSON](types, "outcome", "unknown", "passed", "failed")
@@ -45,6 +48,7 @@ func TestSchemas(t *testing.T) {
 	types.Golden(t, "recall", "entire recall, recall resume", schemas.Object(briefJSON{}))
 	types.Golden(t, "recall-list", "entire recall list, recall search", schemas.Object(recallListJSON{}).Lines("checkpoints"))
 	types.Golden(t, "recall-show", "entire recall show", schemas.Object(recall.Checkpoint{}), schemas.Object(sectionsJSON{}))
+	types.Golden(t, "recall-why-not", "entire recall why-not", schemas.Object(whyNotJSON{}))
 	types.Golden(t, "recall-save", "entire recall save", schemas.Object(recall.Checkpoint{}))
 	types.Golden(t, "recall-discard", "entire recall discard", schemas.Object(recallDiscardJSON{}))
 	types.Golden(t, "recall-configure", "entire recall configure", schemas.Object(recallConfigJSON{}))
