@@ -201,7 +201,7 @@ func (j *judge) description(text string) string {
 func (j *judge) decision(text string) string {
 	in, who := j.sources.person()+j.sources.agent(), "the person's or the agent's words"
 	label := ""
-	for _, l := range []string{"user", "person", "agent", "plan accepted", "plan rejected", "denied", "correction", "constraint"} {
+	for _, l := range []string{"user", "person", "agent", "plan accepted", "plan rejected", "plan", "denied", "correction", "constraint"} {
 		if rest, ok := strings.CutPrefix(text, l+": "); ok {
 			text, label = rest, l
 			break

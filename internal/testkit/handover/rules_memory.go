@@ -76,7 +76,7 @@ func (j *judge) reference(text string) string {
 	if !labelled {
 		word, _, _ = strings.Cut(text, " (")
 	}
-	if strings.HasPrefix(word, "#") {
+	if strings.Contains(word, "#") && statedPull.MatchString(word) {
 		return j.pull(word)
 	}
 	if !has(j.t.all(), word) {

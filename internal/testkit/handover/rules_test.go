@@ -107,6 +107,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 
 		"decision with its reason":   {[]any{user("Go"), agent("I chose the parser because the lexer is slow")}, "**Decisions**:\n- agent: I chose the parser (because the lexer is slow)\n", ""},
 		"decision of that session":   {[]any{user("Never change the schema")}, "**Decisions**:\n- user: Never change the schema, session abcd1234\n", "no such session"},
+		"decision of a plan":         {[]any{user("Implement the following plan:\n\n- **Format**: Markdown, not JSON")}, "**Decisions**:\n- plan: Format: Markdown, not JSON\n- … 3 other ones\n", ""},
 		"attempt":                    {[]any{user("Go"), agent("The cache did not help, so I removed it")}, "**Tried and Given Up**:\n- agent: The cache did not help (so I removed it)\n", ""},
 		"attempt that nobody made":   {[]any{user("Go"), agent("The cache did not help")}, "**Tried and Given Up**:\n- agent: The index did not help\n", "not in the agent's words"},
 		"rule":                       {[]any{user("Never change the schema")}, "**Rules** (x):\n- person: Never change the schema (said 2 times)\n", ""},
@@ -114,7 +115,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"environment":                {[]any{user("Go"), bash("make check", "ok", false)}, "**Environment**:\n- tests: `make check`\n", ""},
 		"environment that is new":    {[]any{user("Go"), bash("make check", "ok", false)}, "**Environment**:\n- tests: `make test`\n", "was not run"},
 		"address":                    {[]any{user("The server is at port 8443")}, "**Environment**:\n- server is at port 9443\n", "not in the transcript"},
-		"reference":                  {[]any{user("See https://github.com/o/r/pull/12")}, "**References**:\n- #12 (read)\n", ""},
+		"reference":                  {[]any{user("See https://github.com/o/r/pull/12")}, "**References**:\n- #12 (read)\n- o/r#12 (opened)\n", ""},
 		"reference that is invented": {[]any{user("See https://github.com/o/r/pull/12")}, "**References**:\n- #13\n", "not in the transcript"},
 		"earlier session":            {[]any{user("Mend the dates"), bash("git commit -m x", "[topic abc1234] Mend them", false)}, "**Branch** (x):\n- session s000, just now: Mend the dates; committed: Mend them\n", "another session"},
 		"begin of the branch":        {[]any{user("Mend the dates")}, "**Branch**: begun 2 sessions ago with: Mend the clocks\n", "not in the person's words"},

@@ -23,7 +23,7 @@ type verdict struct {
 var (
 	title   = regexp.MustCompile(`^\*\*([^*]+)\*\*(?: \(.*\))?:\s*(.*)$`)
 	bullet  = regexp.MustCompile(`^(?:- |> |(\d+)\. )(.*)$`)
-	leftOut = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|and more)`)
+	leftOut = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|\d+ other ones?|and more)`)
 )
 
 // codeHead begins the heading above a file's content.
