@@ -50,7 +50,7 @@ func (in resumeInput) check(limit int) error {
 }
 
 // resumePart returns the requested parts of a checkpoint: sections of the brief separated
-// by empty lines, the complete decisions that have all requested words, or a file. The size
+// by empty lines, the complete decisions, rules and attempts that have all requested words, or a file. The size
 // is limited to the tokens of the input, at most limit.
 func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limit int) (result, error) {
 	limit = min(cmp.Or(in.MaxTokens, partTokens), limit)
@@ -75,15 +75,21 @@ func resumePart(ctx context.Context, p *Project, id string, in resumeInput, limi
 	}
 	if in.Decision != "" {
 		words := strings.Fields(strings.ToLower(in.Decision))
+		list := slices.Clone(c.State.Analysis.Decisions)
+		for _, f := range c.State.Analysis.Facts {
+			if f.Kind == recall.Rule || f.Kind == recall.Attempt {
+				list = append(list, string(f.By)+": "+f.Text)
+			}
+		}
 		var found []string
-		for _, d := range c.State.Analysis.Decisions {
+		for _, d := range list {
 			lower := strings.ToLower(d)
 			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
 				found = append(found, "- "+d)
 			}
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("none of the %d decisions of checkpoint %s has all of these words: section \"decisions\" lists them", len(c.State.Analysis.Decisions), c.ID)
+			return nil, fmt.Errorf("none of the %d decisions of checkpoint %s has all of these words: section \"decisions\" lists them", len(list), c.ID)
 		}
 		return said(firstLines(strings.Join(found, "\n"), limit, "`entire recall show "+c.ID+"` prints all")), nil
 	}
