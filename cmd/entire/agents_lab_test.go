@@ -38,6 +38,7 @@ func TestAgentLab(t *testing.T) {
 			t.Run("rewound", func(t *testing.T) { agentIsRewound(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("levels", func(t *testing.T) { agentHasTwoLevels(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("several", func(t *testing.T) { agentWorksInSeveral(t, newAgentLab(t, lab, bin, a)) })
+			t.Run("use", func(t *testing.T) { agentIsGivenALine(t, newAgentLab(t, lab, bin, a)) })
 			t.Run("killed", func(t *testing.T) { agentIsKilled(t, newAgentLab(t, lab, bin, a)) })
 		})
 	}
@@ -336,6 +337,30 @@ func agentWorksInSeveral(t *testing.T, l *agentLab) {
 	if _, err := os.Stat(filepath.Join(l.project(), ".git", "entire")); err == nil {
 		t.Error("the project that doesn't record has a record")
 	}
+}
+
+// agentIsGivenALine has a second session edit the file about which the person decided something in the
+// first one. The request after the edit, or that of the prompt that names the file, has the decision.
+func agentIsGivenALine(t *testing.T, l *agentLab) {
+	script := labWrite(t, filepath.Join(l.dir, "script.json"), `{"turns": [
+  {"match": "Write docs/alpha.md", "steps": [[{"write": "${CWD}/docs/alpha.md", "content": "# Alpha\n\nNoon.\n"}], [{"text": "Alpha is there."}]]},
+  {"match": "Tell a joke", "steps": [[{"text": "Knock knock."}]]},
+  {"match": "Now improve", "steps": [[{"read": "${CWD}/docs/alpha.md"}], [{"edit": "${CWD}/docs/alpha.md", "old": "Noon.", "new": "12:00."}], [{"text": "Improved."}]]}]}`)
+	l.play(script, "prompts", "Write docs/alpha.md. Use UTC rather than local time in docs/alpha.md.\n---\nTell a joke\nNow improve docs/alpha.md\n")
+	given := false
+	labLines(t, filepath.Join(l.dir, "log", "requests.jsonl"), func(line []byte) error {
+		text := string(line)
+		n := strings.Count(text, "Entire: docs/alpha.md: decided by the person on ")
+		if n > 1 || n == 1 && !strings.Contains(text, "Now improve docs/alpha.md") {
+			t.Errorf("the line is given %d times: %s", n, text[max(0, len(text)-3000):])
+		}
+		given = given || n == 1
+		return nil
+	})
+	if !given {
+		t.Error("no request has the line")
+	}
+	l.contains(l.run(filepath.Join(l.bin, "entire"), "recall", "why-not", "docs/alpha.md"), "Decided by the person", "Use UTC rather than local time", "the file has not changed since its last session")
 }
 
 // agentIsKilled kills the client in its turn. The next command detects that the agent has

@@ -56,6 +56,12 @@ func scenarios() []scenario {
 			{Name: "post-todo" + ofTask, Unit: perVersion, Budget: 40},
 			{Name: "post-task" + ofTask, Unit: perVersion, Budget: 40},
 		}, subagents},
+		{"tool calls", []*row{ // hooks that run before each edit and command
+			{Name: "pre-tool, a file of which nothing is recorded, 36,001 files", Unit: perVersion, Budget: 5},
+			{Name: "pre-tool, a command of which nothing is recorded, 120 facts", Unit: perVersion, Budget: 8},
+			{Name: "pre-tool, a line given, 120 facts", Unit: perVersion, Budget: 12},
+			{Name: "pre-tool where recording is off", Unit: perVersion, Budget: 5},
+		}, toolCalls},
 		{"commits", []*row{ // the time that the hooks add to a whole git commit
 			{Name: "what hooks add to git commit, 20 files, no session", Unit: perVersion, Budget: 19},
 			{Name: "what hooks add to git commit, 20 files, linked", Unit: perVersion, Budget: 46},
@@ -147,7 +153,7 @@ func off(b *bench, rows []*row) {
 	b.git(excluded, "config", "remote.origin.url", "git@example.com:acme/widgets.git")
 	plays := []*play{b.newPlay(disabled, shortTalk), b.newPlay(b.repository(smallRepo(), "never"), shortTalk), b.newPlay(excluded, shortTalk)}
 	for i, p := range plays {
-		for _, hook := range hookNames() {
+		for _, hook := range append(hookNames(), "pre-tool") {
 			p.rows[hook] = &row{Name: hook, Unit: perVersion}
 			rows[i].slowest = append(rows[i].slowest, p.rows[hook])
 		}
@@ -158,6 +164,7 @@ func off(b *bench, rows []*row) {
 		p.idle = isFirst
 		p.agent("session-start", "SessionStart", "source", "startup")
 		p.agent("user-prompt-submit", "UserPromptSubmit", "prompt", "refactor")
+		p.call("Edit", "file_path", filepath.Join(p.dir, p.files[0]))
 		p.agent("stop", "Stop", "last_assistant_message", "Done.")
 		p.agent("session-end", "SessionEnd", "reason", "other")
 		p.gitHook("prepare-commit-msg", p.message(), "message")

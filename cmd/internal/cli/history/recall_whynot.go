@@ -19,8 +19,8 @@ func newRecallWhyNotCmd(a *app.App, opts *outputFlags) *cobra.Command {
 		Use:   "why-not <file> | -- <command>",
 		Short: "Show what was decided or tried about a file",
 		Long: `Shows what earlier sessions decided about a file, tried and gave up, or were told, latest
-first, with who said it and when, and whether the file has changed since. After -- it
-shows what was said about a command, and whether it failed.
+first, with who said it and when, and whether the file has changed since the last session
+that changed it. After -- it shows what was said about a command, and whether it failed.
 
 An agent gets a line of it before it edits the file or runs the command, if it is
 unchanged: see recall.at_use in ` + "`entire recall configure`" + `.` + recallExitStatus,
@@ -117,9 +117,17 @@ func (r *recalling) factText(f savedcontext.FactNow, ofCommand bool) string {
 	if f.Why != "" {
 		lines = append(lines, "  > "+ui.Line(f.Why, itemWidth))
 	}
-	changed := map[savedcontext.State]string{savedcontext.Unchanged: "the file is unchanged since", savedcontext.Outdated: "stale: the file has changed since", savedcontext.NotKnown: "whether the file has changed is not known"}
+	changed := map[savedcontext.State]string{
+		savedcontext.Unchanged: "the file has not changed since its last session",
+		savedcontext.Outdated:  "stale: the file has changed since its last session",
+		savedcontext.NotKnown:  "no session recorded the content of the file",
+	}
 	if ofCommand {
-		changed = map[savedcontext.State]string{savedcontext.Unchanged: "nothing has changed since", savedcontext.Outdated: "stale: HEAD or files have changed since", savedcontext.NotKnown: "what has changed since is not known"}
+		changed = map[savedcontext.State]string{
+			savedcontext.Unchanged: "neither HEAD nor the files of sessions have changed since",
+			savedcontext.Outdated:  "stale: HEAD or files of sessions have changed since",
+			savedcontext.NotKnown:  "what has changed since is not known",
+		}
 	}
 	if text := changed[f.State]; text != "" {
 		lines = append(lines, "  "+text)
