@@ -47,7 +47,7 @@ func Recall(ctx context.Context, w *workspace.Workspace, id string, kind brief.K
 		if err != nil {
 			return Recalled{}, err
 		}
-		return makeBrief(ctx, w, whole, kind)
+		return makeBrief(ctx, w, readPast(ctx, w), whole, kind)
 	}
 	usual, err := newest(ctx, w, workspace.Input{})
 	if err != nil {
@@ -62,25 +62,25 @@ func Recall(ctx context.Context, w *workspace.Workspace, id string, kind brief.K
 	o := w.Options.Recall
 	switch {
 	case o.OnStart == settings.Never, o.Inject == settings.InjectOff:
-		recalled, err := makeBrief(ctx, w, id, brief.Notice)
+		recalled, err := makeBrief(ctx, w, nil, id, brief.Notice)
 		recalled.Brief = brief.Brief{Message: recalled.Brief.Message}
 		return recalled, err
 	case o.OnStart == settings.Prompt:
 		kind = brief.Notice
 	}
-	return makeBrief(ctx, w, id, kind)
+	return makeBrief(ctx, w, readPast(ctx, w), id, kind)
 }
 
 // makeBrief returns the brief of a checkpoint for the present files, in at most two parts: a
 // session's start has two hooks.
-func makeBrief(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind) (Recalled, error) {
+func makeBrief(ctx context.Context, w *workspace.Workspace, past pastSessions, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
-	return briefIn(ctx, w, id, kind, hooks)
+	return briefIn(ctx, w, past, id, kind, hooks)
 }
 
 // briefIn returns the brief in at most the given number of parts.
-func briefIn(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind, parts int) (Recalled, error) {
-	m, err := material(ctx, w, id, kind)
+func briefIn(ctx context.Context, w *workspace.Workspace, past pastSessions, id string, kind brief.Kind, parts int) (Recalled, error) {
+	m, err := material(ctx, w, past, id, kind)
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -88,8 +88,8 @@ func briefIn(ctx context.Context, w *workspace.Workspace, id string, kind brief.
 	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
 }
 
-// material reads the data for a brief of the checkpoint id.
-func material(ctx context.Context, w *workspace.Workspace, id string, kind brief.Kind) (brief.Material, error) {
+// material reads the data for a brief of the checkpoint id. A notice needs no past.
+func material(ctx context.Context, w *workspace.Workspace, past pastSessions, id string, kind brief.Kind) (brief.Material, error) {
 	store := Contexts(w)
 	m := brief.Material{Kind: kind, Now: w.Env.Now()}
 	c, err := store.Get(ctx, id)
@@ -139,7 +139,7 @@ func material(ctx context.Context, w *workspace.Workspace, id string, kind brief
 	if kind != brief.Drift {
 		addCommits(ctx, w, &m, c, base)
 	}
-	if m.Memory, err = memoryOf(ctx, w, "", c.State.Context.GitBranch, c.Sessions...); err != nil {
+	if m.Memory, err = memoryOf(w, past, "", c.State.Context.GitBranch, c.Sessions...); err != nil {
 		return m, err
 	}
 	m.Others = othersSince(ctx, w, c)
@@ -311,7 +311,7 @@ func Sections(ctx context.Context, w *workspace.Workspace, id string, names []st
 	if err := CheckSections(names); err != nil {
 		return nil, err
 	}
-	m, err := material(ctx, w, id, brief.Full)
+	m, err := material(ctx, w, readPast(ctx, w), id, brief.Full)
 	if err != nil {
 		return nil, err
 	}

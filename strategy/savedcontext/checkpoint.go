@@ -123,7 +123,7 @@ func (w *contextWriter) compose(ctx context.Context, want Saving) (recall.Checkp
 	}
 	c := recall.Checkpoint{
 		Summary: w.w.Redact.Text(want.Summary), Description: w.w.Redact.Text(want.Description), CreatedAt: w.w.Env.Now().UTC().Truncate(time.Second),
-		Cause: want.Cause, Mode: cmp.Or(want.Mode, recall.Mode(w.w.Options.Recall.Mode)),
+		Worktree: w.w.Repo.Root, Cause: want.Cause, Mode: cmp.Or(want.Mode, recall.Mode(w.w.Options.Recall.Mode)),
 		Sessions: []string{w.s.ID}, Checkpoints: slices.Clone(w.s.Recorder.Linked),
 		Prompts: m.Digest.Prompts, Tokens: m.Digest.Tokens, Compaction: m.Digest.Compaction, Warnings: w.obs.warnings,
 	}

@@ -105,7 +105,7 @@ func promptBrief(ctx context.Context, w *workspace.Workspace, in workspace.Input
 	if chosen < 0 {
 		return due.Opening, nil
 	}
-	m, err := material(ctx, w, list[chosen].ID, brief.Full)
+	m, err := material(ctx, w, readPast(ctx, w), list[chosen].ID, brief.Full)
 	if err != nil {
 		return due.Opening, fmt.Errorf("brief of context checkpoint %s: %w", list[chosen].ID, err)
 	}

@@ -85,7 +85,7 @@ func PrepareOpening(ctx context.Context, w *workspace.Workspace, in workspace.In
 // decideOpening decides on the opening of a session and records it.
 func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Input) (Opening, error) {
 	redactions, o := w.Redactions(), Opening{Source: in.Source, At: w.Env.Now().UTC()}
-	d := openingDraft{w: w, input: in, opening: &o}
+	d := openingDraft{w: w, input: in, opening: &o, past: readPast(ctx, w)}
 	var err error
 	switch in.Source {
 	case "compact":
@@ -106,7 +106,7 @@ func decideOpening(ctx context.Context, w *workspace.Workspace, in workspace.Inp
 	if in.Source == "compact" {
 		without = "" // it has lost what it knew
 	}
-	memory, failed := encodedMemory(ctx, w, without)
+	memory, failed := encodedMemory(ctx, w, d.past, without)
 	if failed != nil { // the session can do without
 		w.Log.WarnContext(ctx, "memory not recorded", "session_id", in.SessionID, "error", failed.Error())
 	}
@@ -178,7 +178,7 @@ func AfterClear(ctx context.Context, w *workspace.Workspace, c Clearing) (_ Reca
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	recalled, err := briefIn(ctx, w, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
+	recalled, err := briefIn(ctx, w, readPast(ctx, w), o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}

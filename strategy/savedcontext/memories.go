@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -91,9 +92,18 @@ func filesOf(dir string) ([]leftFile, error) {
 	return files, nil
 }
 
-// leftSessions returns what the sessions of the repository left, the session without excepted: the
-// stored ones, and those that are known only to the hooks' records. A damaged file is skipped.
-func leftSessions(ctx context.Context, w *workspace.Workspace, without string) ([]memory.Session, error) {
+// pastSessions returns what the sessions of the repository left.
+type pastSessions func() ([]memory.Session, error)
+
+// readPast returns a function that reads what the sessions of the repository left when it is first
+// called.
+func readPast(ctx context.Context, w *workspace.Workspace) pastSessions {
+	return sync.OnceValues(func() ([]memory.Session, error) { return leftSessions(ctx, w) })
+}
+
+// leftSessions returns what the sessions of the repository left: the stored ones, and those that are
+// known only to the hooks' records. A damaged file is skipped.
+func leftSessions(ctx context.Context, w *workspace.Workspace) ([]memory.Session, error) {
 	dir := workspace.MemoryDir(w.Repo)
 	files, err := filesOf(dir)
 	if err != nil {
@@ -117,7 +127,6 @@ func leftSessions(ctx context.Context, w *workspace.Workspace, without string) (
 			found[c.id] = memory.SessionOf(contextOf(w, c.id, m))
 		}
 	}
-	delete(found, without)
 	list := make([]memory.Session, 0, len(found))
 	for _, s := range found {
 		list = append(list, s)
@@ -147,17 +156,18 @@ func Memory(ctx context.Context, w *workspace.Workspace, without string) (memory
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	return memoryOf(ctx, w, without, branch)
+	return memoryOf(w, readPast(ctx, w), without, branch)
 }
 
-// memoryOf returns what the sessions of the repository left: all facts, and the work of the sessions
+// memoryOf combines what the sessions left, without that of the session without: all facts, and the work of the sessions
 // of a branch. On a trunk, where the sessions have different subjects, it is the work of the sessions
 // only.
-func memoryOf(ctx context.Context, w *workspace.Workspace, without, branch string, only ...string) (memory.Memory, error) {
-	list, err := leftSessions(ctx, w, without)
+func memoryOf(w *workspace.Workspace, past pastSessions, without, branch string, only ...string) (memory.Memory, error) {
+	list, err := past()
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	list = slices.DeleteFunc(slices.Clone(list), func(s memory.Session) bool { return s.ID == without })
 	scope := memory.Scope{Branch: branch, Worktree: w.Repo.Root}
 	if recall.IsTrunk(branch) {
 		scope.Only = only
@@ -166,8 +176,12 @@ func memoryOf(ctx context.Context, w *workspace.Workspace, without, branch strin
 }
 
 // encodedMemory returns the memory for the hooks of a session, in JSON; empty if it has no facts.
-func encodedMemory(ctx context.Context, w *workspace.Workspace, without string) ([]byte, error) {
-	m, err := Memory(ctx, w, without)
+func encodedMemory(ctx context.Context, w *workspace.Workspace, past pastSessions, without string) ([]byte, error) {
+	branch, err := branchShown(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	m, err := memoryOf(w, past, without, branch)
 	if err != nil || len(m.Facts) == 0 {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type openingDraft struct {
 	w       *workspace.Workspace
 	input   workspace.Input
 	opening *Opening
+	past    pastSessions
 }
 
 // addFork adds, before everything else, a description of the fork that the session runs in.
@@ -134,7 +135,7 @@ func (d *openingDraft) add(ctx context.Context, id string, kind brief.Kind) erro
 	if o := d.w.Options.Recall; o.OnStart == settings.Never || o.Inject == settings.InjectOff {
 		return nil
 	}
-	recalled, err := makeBrief(ctx, d.w, id, kind)
+	recalled, err := makeBrief(ctx, d.w, d.past, id, kind)
 	if errors.Is(err, recall.ErrNotFound) {
 		d.opening.Ask = false
 		return nil

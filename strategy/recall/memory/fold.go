@@ -126,18 +126,11 @@ func number(pull string) string { return pull[strings.LastIndexAny(pull, "/#")+1
 
 // standing returns the facts that no later session replaced, the latest first.
 func standing(list []Session, here map[string]bool, words recall.Words) []Fact {
-	hashes := map[string]string{} // by path, of the latest session that has it
-	for _, s := range list {
-		for _, f := range s.Files {
-			if f.Hash != "" {
-				hashes[f.Path] = f.Hash
-			}
-		}
-	}
+	hashes := hashesThen(list)
 	passed := map[string]bool{} // the commands that passed in later sessions
 	var kept []Fact
 	var said []map[string]bool // the words of kept
-	for _, s := range slices.Backward(list) {
+	for n, s := range slices.Backward(list) {
 		for _, of := range slices.Backward(s.Facts) {
 			f := Fact{Fact: of, Session: s.ID, Person: s.Person, Here: here[s.ID], Commit: s.Commit}
 			if f.Kind == recall.Failure && passed[commandKey(f.Command)] {
@@ -161,7 +154,7 @@ func standing(list []Session, here map[string]bool, words recall.Words) []Fact {
 			}
 			f.Hashes = make([]string, len(f.Files))
 			for k, path := range f.Files {
-				f.Hashes[k] = hashes[path]
+				f.Hashes[k] = hashes[n][path]
 			}
 			if kept, said = append(kept, f), append(said, content); len(kept) == maxFacts {
 				return kept
@@ -172,6 +165,27 @@ func standing(list []Session, here map[string]bool, words recall.Words) []Fact {
 		}
 	}
 	return kept
+}
+
+// hashesThen returns the contents of the files of the facts of each session, by path: as of the end of
+// that session, or of the last one before it that has the file.
+func hashesThen(list []Session) []map[string]string {
+	latest := map[string]string{}
+	then := make([]map[string]string, len(list))
+	for i, s := range list {
+		for _, f := range s.Files {
+			if f.Hash != "" {
+				latest[f.Path] = f.Hash
+			}
+		}
+		then[i] = map[string]string{}
+		for _, f := range s.Facts {
+			for _, path := range f.Files {
+				then[i][path] = latest[path]
+			}
+		}
+	}
+	return then
 }
 
 // merge counts an earlier fact about the same thing.

@@ -61,8 +61,8 @@ type Fact struct {
 	Here bool `json:"here,omitempty"`
 	// Sessions counts the sessions that say it, if there are several.
 	Sessions int `json:"sessions,omitempty"`
-	// Hashes are the contents of Files when a session of the branch saved its context last, in
-	// their order, as in recall.File; empty where unknown. Commit was checked out then.
+	// Hashes are the contents of Files at the end of the session, in their order, as in recall.File;
+	// empty where unknown. Commit was checked out then.
 	Hashes []string `json:"hashes,omitempty"`
 	Commit string   `json:"commit,omitempty"`
 }

@@ -143,6 +143,27 @@ func TestMemoryOfBranch(t *testing.T) {
 	}
 }
 
+// A fact has the contents of its files as of its own session, so that a change by a later one makes it
+// stale; and those of an earlier session, if its own only read the file.
+func TestHashesOfFacts(t *testing.T) {
+	file := func(hash string) []memory.File {
+		return []memory.File{{Path: "a.go", Use: memory.Changed, Hash: hash}}
+	}
+	m := memory.Of([]memory.Session{
+		left("a", 1, "main", memory.Body{Files: file("1"), Facts: []recall.Fact{fact(recall.Decision, recall.Person, "sort by name", "a.go")}}),
+		left("b", 2, "main", memory.Body{Facts: []recall.Fact{fact(recall.Decision, recall.Person, "cache the index", "a.go")}}),
+		left("c", 3, "main", memory.Body{Files: file("3"), Facts: []recall.Fact{fact(recall.Decision, recall.Person, "retry uploads twice", "a.go")}}),
+	}, memory.Scope{Branch: "main", Worktree: "/w"})
+	got := map[string]string{}
+	for _, f := range m.Facts {
+		got[f.Text] = f.Hashes[0]
+	}
+	want := map[string]string{"sort by name": "1", "cache the index": "1", "retry uploads twice": "3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hashes (-want +got):\n%s", diff)
+	}
+}
+
 func TestForCommand(t *testing.T) {
 	body := memory.Body{Facts: []recall.Fact{
 		{Kind: recall.Rule, By: recall.Person, Text: "use pnpm, not npm", Command: "npm"},
