@@ -38,53 +38,20 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 		" commit", "remember", "want", "defer", "replace", "match", "follow", "because", "since", "so that", "to avoid", "for c", "for simpl", "no, ", "not ") {
 		return
 	}
-	first := r.Asks <= 1
 	var quotes quotation
 	paragraphs := strings.Split(strings.TrimSpace(prompt), "\n\n")
 	for i, paragraph := range paragraphs {
 		between := 0 < i && i < len(paragraphs)-1
 		for line := range strings.Lines(paragraph) {
-			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
-				continue
-			}
-			last := ""
-			if r.repeatsRequest(line) {
+			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") || r.repeatsRequest(line) {
 				continue
 			}
 			consider := func(text, next string) {
-				if text == "" || quotes.cuts(text) || between || len(text) > longestSentence || text == picks {
-					return
+				if text != "" && !quotes.cuts(text) && !between && len(text) <= longestSentence && text != picks {
+					r.sentence(text, next, refused)
 				}
-				f, low := recall.Fact{By: recall.Person, Files: r.mentioned(text)}, lowered(text)
-				f.Text, f.Why = r.withReason(text, next)
-				if takesBack(low) {
-					f.Kind, f.Request = recall.Attempt, r.Asks
-					if !r.tookBack(f) && f.Why+f.Text != "" && strings.HasPrefix(low, " no ") && strings.Contains(low, ", ") { // it was only proposed
-						f.Kind = recall.Decision
-						r.learn(f, true)
-						return
-					}
-				}
-				if !enough(text) || transcript.IsReply(text) {
-					return
-				}
-				switch {
-				case !isGeneral(low) && choosesWords(low, first):
-					f.Kind = recall.Decision
-				case isRule(low, refused != nil):
-					f.Kind, f.Command = recall.Rule, r.corrected(text, refused)
-					if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 && !strings.HasPrefix(low, " prefer ") {
-						f.Files = []string{refused.Text}
-					}
-				case corrects(low):
-					if f.Kind, f.Times = recall.Rule, r.timesCorrected(f.Text); f.Times == 1 {
-						return
-					}
-				default:
-					return
-				}
-				r.learn(f, f.Kind == recall.Decision)
 			}
+			last := ""
 			for text := range sentences(strings.TrimSpace(line)) {
 				consider(last, text)
 				last = text
@@ -92,6 +59,40 @@ func (r *reader) heard(prompt, repliesTo string, refused *Call) {
 			consider(last, "")
 		}
 	}
+}
+
+// sentence adds the fact that a sentence of the person states, if it does; next is the sentence after
+// it, refused as in heard.
+func (r *reader) sentence(text, next string, refused *Call) {
+	f, low := recall.Fact{By: recall.Person, Files: r.mentioned(text)}, lowered(text)
+	f.Text, f.Why = r.withReason(text, next)
+	if takesBack(low) {
+		f.Kind, f.Request = recall.Attempt, r.Asks
+		if !r.tookBack(f) && f.Why+f.Text != "" && strings.HasPrefix(low, " no ") && strings.Contains(low, ", ") { // it was only proposed
+			f.Kind = recall.Decision
+			r.learn(f, true)
+			return
+		}
+	}
+	if !enough(text) || transcript.IsReply(text) {
+		return
+	}
+	switch {
+	case !isGeneral(low) && choosesWords(low, r.Asks <= 1):
+		f.Kind = recall.Decision
+	case isRule(low, refused != nil):
+		f.Kind, f.Command = recall.Rule, r.corrected(text, refused)
+		if refused != nil && transcript.IsEdit(refused.Tool) && refused.Text != "" && len(f.Files) == 0 && !strings.HasPrefix(low, " prefer ") {
+			f.Files = []string{refused.Text}
+		}
+	case corrects(low):
+		if f.Kind, f.Times = recall.Rule, r.timesCorrected(f.Text); f.Times == 1 {
+			return
+		}
+	default:
+		return
+	}
+	r.learn(f, f.Kind == recall.Decision)
 }
 
 // Correction is a sentence with which the person corrected the agent, Request the number of
@@ -330,9 +331,14 @@ func choosesWords(low string, first bool) bool {
 			return true
 		}
 	}
-	return !first && (containsAny(low, " should still be ", " should stay ", " should remain ", " must be ", " must stay ", " must not ", " must only ") ||
+	return !first && obliges(low)
+}
+
+// obliges reports whether a sentence, in lower case, states how the code has to be.
+func obliges(low string) bool {
+	return containsAny(low, " should still be ", " should stay ", " should remain ", " must be ", " must stay ", " must not ", " must only ") ||
 		containsAny(low, " should not ", " shouldn't ", " should only ", " should never ") && containsAny(low, " but ", " instead ", " only ") ||
-		len(low) < maxOwn && strings.Contains(low, " should ") && containsAny(low, ", not ", " but instead ", " instead of "))
+		len(low) < maxOwn && strings.Contains(low, " should ") && containsAny(low, ", not ", " but instead ", " instead of ")
 }
 
 // maxOwn is the length of a sentence up to which it is rather the person's own than pasted.
